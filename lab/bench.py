@@ -1,0 +1,309 @@
+"""A bench: containers with sshd, the mirror's server, and the inventory variables that describe them.
+
+Each bench has a name (``demo``, ``test-…``) and a state file; it ends exactly what that file lists.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import yaml
+
+from lab import emulator, image
+from lab.host import LabError, cache_directory, install_packages, native_architecture, run, say, step
+
+ADDRESS_FORMAT = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
+GATEWAY_FORMAT = "{{range .Subnets}}{{.Gateway}}{{end}}"
+# A name, because pip before 26 does not check certificates of bare addresses; .test is reserved (RFC 2606).
+MIRROR_NAME = "mirror.sparkforge.test"
+CHECKOUT = Path(__file__).parent.parent
+INVENTORY = CHECKOUT / "inventory"
+GENERATED = Path("group_vars/lab/generated.yml")
+MIRROR_LEVELS = {"arm64": "full", "native": "native"}
+# What the inventory's variables say of the mirror; mirror.json holds the rest.
+MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_local_repos", "site_repository")
+LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
+
+
+@dataclass
+class Bench:
+    """What one bench started. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``."""
+
+    name: str
+    platform: str
+    containers: dict[str, str] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)
+    server: int | None = None
+    mirror: dict = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return cache_directory() / "benches" / self.name
+
+    @classmethod
+    def load(cls, name: str) -> Bench | None:
+        path = cache_directory() / "benches" / name / "state.json"
+        return cls(**json.loads(path.read_text())) if path.exists() else None
+
+    def save(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.folder / "state.json.partial"
+        partial.write_text(json.dumps(asdict(self), indent=1))
+        partial.replace(self.folder / "state.json")
+
+    @property
+    def architecture(self) -> str:
+        return "arm64" if self.platform == "arm64" else native_architecture()
+
+
+def up(name: str, platform: str, hosts: list[str], inventory: Path) -> Bench:
+    """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
+
+    An ``inventory`` other than the checkout's is a copy of it, so that benches do not meet.
+    A bench that is up already is completed, not started twice.
+    """
+    install_packages()
+    bench = Bench.load(name) or Bench(name, platform)
+    bench.save()
+    if bench.architecture != native_architecture():
+        emulator.register(name)
+    tag = image.build(bench.architecture)
+    _make_ssh_key(bench)
+    for host in hosts:
+        _start_container(bench, host, tag)
+    _serve_mirror(bench)
+    if inventory != INVENTORY:
+        shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
+        shutil.copy2(bench.folder / "ssh_config", inventory)
+    generated = inventory / GENERATED
+    generated.write_text(f"---\n# Written by `python -m lab up`; gone after `make lab-down`.\n{describe(bench)}")
+    _write_lock(bench, inventory)
+    _give_to_invoking_user(inventory)
+    _give_to_invoking_user(bench.folder)
+    return bench
+
+
+def down(name: str, inventory: Path) -> None:
+    """End what the bench started, by id, and put binfmt_misc back as it was."""
+    bench = Bench.load(name)
+    if bench:
+        for host, container in bench.containers.items():
+            image.podman("rm", "-f", "-t", "0", container, quiet=True)
+            say(f"ended {host} ({container[:12]})")
+        _stop_server(bench)
+        emulator.release(name)
+        shutil.rmtree(bench.folder)
+    else:
+        say(f"no bench named {name} is up")
+    (inventory / GENERATED).unlink(missing_ok=True)
+
+
+def describe(bench: Bench) -> str:
+    """Return the bench as YAML variables; inventory/group_vars/lab/main.yml maps them to the roles' own."""
+    variables = {
+        "lab_stack": LAB_STACKS[bench.platform],
+        "lab_ssh_config": str(bench.folder / "ssh_config"),
+        **{f"lab_mirror_{key}": value for key, value in bench.mirror.items()},
+    }
+    return yaml.safe_dump(variables, sort_keys=True)
+
+
+def _write_lock(bench: Bench, inventory: Path) -> None:
+    """Resolve the lab's stack against the mirror, as a site resolves its own against NVIDIA's servers."""
+    with step("resolving the lab's lock (playbooks/lock.yml)"):
+        playbook = Path(sys.executable).parent / "ansible-playbook"
+        # This machine does not know the mirror's name, which only the containers' /etc/hosts has.
+        variables = {
+            "stack_name": LAB_STACKS[bench.platform],
+            "stack_lock_host": next(iter(bench.containers)),
+            "sparkforge_nvidia_url": bench.mirror["url_here"],
+            "stack_lock_find_links": [bench.mirror["wheels"]],
+        }
+        command: list[str | Path] = [
+            playbook,
+            "-i",
+            inventory / "lab.yml",
+            "playbooks/lock.yml",
+            "-e",
+            json.dumps(variables),
+        ]
+        run(*command, cwd=CHECKOUT, env={**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg")})
+
+
+def _make_ssh_key(bench: Bench) -> None:
+    key = bench.folder / "id_ed25519"
+    if not key.exists():
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {bench.name}", "-f", key)
+
+
+def _start_container(bench: Bench, host: str, tag: str) -> None:
+    known = bench.containers.get(host)
+    if known and image.podman("container", "exists", known, quiet=True).returncode == 0:
+        image.podman("start", known)
+    else:
+        settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.name}-{host}"]
+        settings += ["--add-host", f"{MIRROR_NAME}:{_gateway()}"]
+        authorized = f"/home/{image.USER}/.ssh/authorized_keys"
+        sshd = f"chown {image.USER}: {authorized}; mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"
+        known = image.podman("create", *settings, tag, "sh", "-c", sshd).stdout.strip()
+        bench.containers[host] = known
+        bench.save()
+        host_key = bench.folder / f"{host}_host_key"
+        if not host_key.exists():
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
+        # Before the start: sshd ends at once where its key is half written.
+        image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:{authorized}")
+        image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
+        image.podman("start", known)
+    address = image.podman("inspect", known, "--format", ADDRESS_FORMAT).stdout.strip()
+    bench.addresses[host] = address
+    _write_ssh_config(bench)
+    bench.save()
+    _wait_for_sshd(host, known, address)
+    say(f"{host} is up at {address} ({bench.architecture})")
+
+
+def _write_ssh_config(bench: Bench) -> None:
+    """Let Ansible, testinfra and a person (`ssh -F … spark01`) reach the containers by name."""
+    known_hosts = bench.folder / "known_hosts"
+    keys = {host: (bench.folder / f"{host}_host_key.pub").read_text().split()[:2] for host in bench.addresses}
+    known_hosts.write_text("".join(f"{host} {' '.join(key)}\n" for host, key in keys.items()))
+    entries = [
+        f"Host {host}\n  HostName {address}\n  HostKeyAlias {host}\n" for host, address in bench.addresses.items()
+    ]
+    common = f"Host *\n  User {image.USER}\n  IdentityFile {bench.folder / 'id_ed25519'}\n  IdentitiesOnly yes\n"
+    common += f"  UserKnownHostsFile {known_hosts}\n  StrictHostKeyChecking yes\n"
+    (bench.folder / "ssh_config").write_text("".join(entries) + common)
+
+
+def _gateway() -> str:
+    """Return this machine's address on the bridge that podman gives containers by default."""
+    return image.podman("network", "inspect", "podman", "--format", GATEWAY_FORMAT).stdout.strip()
+
+
+def _wait_for_sshd(host: str, container: str, address: str) -> None:
+    """Wait for a container's sshd for as long as it runs, up to some minutes: an emulated one on a busy machine."""
+    deadline = time.monotonic() + 300
+    while not _answers(address, 22):
+        state = image.podman("inspect", container, "--format", "{{.State.Status}}").stdout.strip()
+        if state != "running" or time.monotonic() > deadline:
+            logs = image.podman("logs", "--tail", "10", container, quiet=True)
+            raise LabError(
+                f"sshd of {host} does not answer at {address}:22, and its container is {state}. The container printed:\n"
+                f"{(logs.stdout + logs.stderr).strip() or 'nothing'}"
+            )
+        time.sleep(0.2)
+
+
+def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait for the mirror's server for as long as it runs, up to some minutes."""
+    deadline = time.monotonic() + 300
+    while not _answers(address, port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise LabError(f"The mirror does not answer at {address}:{port}. Its server printed the cause above.")
+        time.sleep(0.2)
+
+
+def _answers(address: str, port: int) -> bool:
+    try:
+        with socket.create_connection((address, port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def _serve_mirror(bench: Bench) -> None:
+    """Build the mirror where it is missing and serve it over HTTPS on the containers' gateway."""
+    level = MIRROR_LEVELS[bench.platform]
+    cache = cache_directory() / "mirror"
+    with step(f"the mirror of the vendor's artefacts ({level})"):
+        # Its progress lines go straight to the person's screen.
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "lab.mirror",
+                "--level",
+                level,
+                "--output",
+                str(cache / level),
+                "--cache",
+                str(cache / "wheels"),
+            ],
+            check=True,
+            cwd=CHECKOUT,
+        )
+    gateway = _gateway()
+    if bench.server is None or not _alive(bench.server):
+        port = _free_port(gateway)
+        command = [
+            sys.executable,
+            "-m",
+            "lab.serve",
+            "--root",
+            str(cache / level),
+            "--bind",
+            gateway,
+            "--port",
+            str(port),
+        ]
+        # Repositories, where a test makes some: see tests/upstream.
+        command += ["--git", str(cache_directory() / "git")]
+        command += ["--cert", str(bench.folder / "mirror.pem"), "--key", str(bench.folder / "mirror.key")]
+        command += [
+            "--ca",
+            str(bench.folder / "ca.pem"),
+            "--name",
+            MIRROR_NAME,
+            "--log",
+            str(bench.folder / "mirror.log"),
+        ]
+        process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, cwd=CHECKOUT)
+        bench.server = process.pid
+        bench.mirror = {
+            "url": f"https://{MIRROR_NAME}:{port}",
+            "url_here": f"https://{gateway}:{port}",
+            "ca": str(bench.folder / "ca.pem"),
+            "wheels": str(cache / level / "wheels"),
+        }
+        bench.save()
+        _wait_for_server(gateway, port, process)
+    summary = json.loads((cache / level / "mirror.json").read_text())
+    bench.mirror["summary"] = {key: summary[key] for key in MIRROR_FACTS}
+    bench.save()
+    say(f"the mirror is served at {bench.mirror['url']}")
+
+
+def _stop_server(bench: Bench) -> None:
+    if bench.server and _alive(bench.server):
+        os.kill(bench.server, signal.SIGTERM)
+        say(f"ended the mirror's server ({bench.server})")
+
+
+def _alive(pid: int) -> bool:
+    """Say whether ``pid`` still is a server of ours: a number may have been given to another process."""
+    try:
+        return b"lab.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _free_port(address: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return probe.getsockname()[1]
+
+
+def _give_to_invoking_user(path: Path) -> None:
+    """Under sudo, let the person who called read what Ansible, run as that person, needs."""
+    if "SUDO_UID" in os.environ:
+        run("chown", "-R", f"{os.environ['SUDO_UID']}:{os.environ['SUDO_GID']}", path)

@@ -1,0 +1,132 @@
+"""The machine that the lab runs on: its packages, its cache, its Debian archive and its commands."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+# Debian 12/13 and Ubuntu 24.04 name these packages alike.
+PACKAGES = (
+    "podman runc fuse-overlayfs netavark aardvark-dns iptables uidmap debootstrap debian-archive-keyring "
+    "openssh-client apt-utils gpg gpg-agent gpgv xz-utils ca-certificates iproute2 git make"
+).split()
+
+#: How the kernel names a machine -> how Debian and podman name it.
+DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+class LabError(Exception):
+    """A failure of the lab that a person can act on: one sentence of cause, one of remedy."""
+
+
+def say(text: str) -> None:
+    """Print one progress line at once, also where standard output is a file."""
+    print(f"lab: {text}", flush=True)
+
+
+def native_architecture() -> str:
+    """Return Debian's name of this machine's architecture: ``amd64`` or ``arm64``."""
+    machine = platform.machine()
+    if machine not in DEBIAN_ARCHITECTURES:
+        raise LabError(f"The lab does not know the machine {machine}. Run it on x86_64 or aarch64.")
+    return DEBIAN_ARCHITECTURES[machine]
+
+
+def cache_directory() -> Path:
+    """Return the folder, outside any checkout, that holds all that is slow to make."""
+    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkforge"
+    directory = Path(os.environ.get("SPARKFORGE_CACHE", default))
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end.
+
+    :raises LabError: with the end of its output when it fails.
+    """
+    argv = [str(word) for word in command]
+    done = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
+    if done.returncode and not quiet:
+        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+        raise LabError(f"`{' '.join(argv)}` ended with {done.returncode}:\n{tail}")
+    return done
+
+
+def digest_of(*parts: object) -> str:
+    """Return 12 hexadecimal digits that identify ``parts``: the key of a cached thing."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """Announce a step, and its duration when it ends."""
+    say(f"{text} …")
+    start = time.monotonic()
+    yield
+    say(f"{text}: {time.monotonic() - start:.0f} s")
+
+
+def install_packages() -> None:
+    """Install what the lab needs from the distribution, once."""
+    if os.geteuid() != 0:
+        raise LabError("The lab starts containers with addresses of their own. Run it as root (sudo -E).")
+    query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES, quiet=True).stdout
+    present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
+    missing = [package for package in PACKAGES if package not in present]
+    if not missing:
+        return
+    with step(f"installing {len(missing)} packages: {' '.join(missing)}"):
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        run("apt-get", "update", "-q", env=environment)
+        run("apt-get", "install", "-y", "-q", "--no-install-recommends", *missing, env=environment)
+
+
+def debian_archive() -> str:
+    """Return the Debian archive that this machine is set up to use, or the one that debootstrap knows.
+
+    :raises LabError: when neither names one.
+    """
+    if "LAB_DEBIAN_ARCHIVE" in os.environ:
+        return os.environ["LAB_DEBIAN_ARCHIVE"]
+    sources = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
+    found = _archives_in(path.read_text(errors="replace") for path in sources if path.is_file())
+    if found:
+        return found
+    script = Path("/usr/sbin/debootstrap")
+    default = re.search(r"^DEF_MIRROR=\"?(http[^\"\s]+)", script.read_text(), re.M) if script.is_file() else None
+    if default:
+        return default.group(1)
+    raise LabError("No Debian archive is known. Set LAB_DEBIAN_ARCHIVE to the URL of one.")
+
+
+def _archives_in(texts: Iterable[str]) -> str | None:
+    for text in texts:
+        for url in re.findall(r"^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?://\S+/debian)/?(?:\s|$)", text, re.M):
+            return url
+    return None
+
+
+def require(tool: str) -> str:
+    """Return the path of a command that :func:`install_packages` brings."""
+    path = shutil.which(tool)
+    if not path:
+        raise LabError(f"The command {tool} is missing. Run `python -m lab up`, which installs it.")
+    return path
+
+
+def fail(error: LabError) -> int:
+    """Print a failure as one message and return the exit code for it."""
+    print(f"lab: error: {error}", file=sys.stderr, flush=True)
+    return 1

@@ -1,0 +1,118 @@
+"""The operating system of a simulated Spark: Debian 13 for one architecture, as a container image.
+
+Pulled from a registry where one answers, made with debootstrap where none does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.host import cache_directory, debian_archive, digest_of, run, say, step
+
+SUITE = "trixie"
+REGISTRY_IMAGE = "docker.io/library/debian:trixie-slim"
+NAME = "localhost/sparkforge-lab"
+
+# What a DGX Spark has from the factory and a minimal Debian has not. Compilers, Python headers and venv are
+# left out on purpose: bringing them is the collection's work.
+FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpgv iproute2 procps kmod acl".split()
+
+# fsync of each unpacked file and documentation would triple the time under emulation.
+DPKG_SETTINGS = "force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\n"
+
+# The person who runs Ansible: sudo asks for a password, as it does on a Spark.
+USER, PASSWORD = "spark", "spark"
+
+PROVISION = f"""
+set -eu
+printf '%s' '{DPKG_SETTINGS}' > /etc/dpkg/dpkg.cfg.d/test-bench
+useradd --create-home --shell /bin/bash {USER}
+echo '{USER}:{PASSWORD}' | chpasswd
+usermod -aG sudo {USER}
+install -d -m 0700 -o {USER} -g {USER} /home/{USER}/.ssh
+install -d -m 0755 /run/sshd
+rm -f /etc/ssh/ssh_host_*
+"""
+
+
+def podman(*arguments: str | Path, quiet: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run podman with the settings that unprivileged rlimits and cgroup v1 need (lab/README.md)."""
+    settings = cache_directory() / "containers.conf"
+    settings.write_text('[containers]\ndefault_ulimits = []\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n')
+    return run("podman", *arguments, quiet=quiet, env={**os.environ, "CONTAINERS_CONF": str(settings)})
+
+
+def build(architecture: str) -> str:
+    """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), made when missing."""
+    key = digest_of(SUITE, FACTORY_PACKAGES, PROVISION, architecture)
+    name = f"{NAME}:{architecture}-{key}"
+    archive = cache_directory() / "images" / f"{architecture}-{key}.tar"
+    archive.parent.mkdir(exist_ok=True)
+    with archive.with_suffix(".lock").open("w") as lock:
+        # Two benches that start at once make the image once.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _build(name, archive, architecture)
+    return name
+
+
+def _build(name: str, archive: Path, architecture: str) -> None:
+    if podman("image", "exists", name, quiet=True).returncode == 0:
+        return
+    if not archive.exists():
+        partial = archive.with_suffix(".partial")
+        with step(f"making a Debian 13 root file system for {architecture} (about 4 minutes for arm64)"):
+            _from_registry(architecture, partial) or _from_debootstrap(architecture, partial)
+        partial.replace(archive)
+    with step(f"importing {name}"):
+        podman("import", "--arch", architecture, archive, name)
+
+
+def _from_registry(architecture: str, archive: Path) -> bool:
+    pulled = podman("pull", "-q", "--arch", architecture, "--retry", "0", REGISTRY_IMAGE, quiet=True)
+    if pulled.returncode:
+        # Older podman has no --retry: its refusal and an unreachable registry end the same way.
+        pulled = podman("pull", "-q", "--arch", architecture, REGISTRY_IMAGE, quiet=True)
+    if pulled.returncode:
+        say("no container registry answers: using debootstrap")
+        return False
+    container = podman("create", "--arch", architecture, REGISTRY_IMAGE, "sleep", "3600").stdout.strip()
+    try:
+        podman("start", container)
+        _provision(lambda *command: podman("exec", container, *command), install=True)
+        podman("export", "-o", archive, container)
+    finally:
+        podman("rm", "-f", "-t", "0", container, quiet=True)
+    return True
+
+
+def _from_debootstrap(architecture: str, archive: Path) -> bool:
+    root = archive.with_suffix(".root")
+    shutil.rmtree(root, ignore_errors=True)
+    try:
+        run(
+            "debootstrap",
+            f"--arch={architecture}",
+            "--variant=minbase",
+            f"--include={','.join(FACTORY_PACKAGES)}",
+            SUITE,
+            root,
+            debian_archive(),
+        )
+        _provision(lambda *command: run("chroot", root, *command), install=False)
+        run("tar", "-C", root, "--numeric-owner", "-cf", archive, ".")
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    return True
+
+
+def _provision(execute: Callable[..., object], *, install: bool) -> None:
+    if install:
+        execute("apt-get", "update", "-q")
+        execute("apt-get", "install", "-y", "-q", "--no-install-recommends", *FACTORY_PACKAGES)
+    execute("sh", "-c", PROVISION)
+    execute("sh", "-c", "apt-get clean; rm -rf /var/lib/apt/lists/*")

@@ -1,0 +1,246 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bare git repositories made from trees of files, and git's smart HTTP in front of them.
+
+The same trees give the same commits on every machine: author, dates and parents are all fixed.
+lab.serve serves a directory of such repositories, read only, at ``/git/<name>.git``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import subprocess
+import tarfile
+import tempfile
+import typing as t
+from collections.abc import Mapping
+from email.message import Message
+from pathlib import Path
+
+from lab.host import LabError
+from lab.packages import MEMBER_TIME
+
+#: Whose commits they are; .invalid is reserved (RFC 2606).
+IDENTITY = "sparkforge lab <lab@sparkforge.invalid>"
+#: As a forge sets it: a client may ask for any commit by its hash, and for a part of the objects.
+SETTINGS = {"uploadpack.allowAnySHA1InWant": "true", "uploadpack.allowFilter": "true", "gc.auto": "0"}
+# The person's and the machine's configuration must not change what is made or served.
+ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+_PATH = re.compile(r"[A-Za-z0-9._+-]+(/[A-Za-z0-9._+-]+)*")
+
+
+class Submodule(t.NamedTuple):
+    """A submodule in a tree. ``url`` may be relative to the URL of the repository around it."""
+
+    url: str
+    commit: str
+
+
+#: Path -> content. What begins with ``#!`` is executable; .gitmodules is written from the submodules.
+Tree = Mapping[str, t.Union[bytes, str, Submodule]]
+
+
+def read_tree(*folders: Path) -> dict[str, bytes]:
+    """Return the files below ``folders``, the later folder's where both have one."""
+    tree: dict[str, bytes] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise LabError(f"There is no tree {folder}. Check the checkout out again.")
+        for path in sorted(folder.rglob("*")):
+            # Whoever imports or lints a tree may leave these behind.
+            if path.is_file() and "__pycache__" not in path.parts:
+                tree[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return tree
+
+
+class Repository:
+    """The bare repository at ``path``, made where it is missing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not (path / "HEAD").exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._run("init", "--quiet", "--bare", "--initial-branch=main", "--template=", str(path))
+            for key, value in SETTINGS.items():
+                self.git("config", key, value)
+
+    def commit(
+        self,
+        tree: Tree,
+        message: str,
+        *,
+        branch: str = "main",
+        tag: str | None = None,
+        annotated: bool = True,
+        parent: str | None = None,
+    ) -> str:
+        """Commit the whole ``tree`` on top of ``branch`` and return the commit.
+
+        :param tag: tag it; a tag that exists moves.
+        :param parent: what to put it on instead of the branch's head, which moves there in any case.
+        """
+        parent = parent or self.resolve(f"refs/heads/{branch}")
+        # A minute after its parent: dates follow the history, not the clock.
+        age = int(self.git("rev-list", "--count", parent)) if parent else 0
+        who = f"{IDENTITY} {MEMBER_TIME + 60 * age} +0000"
+        stream = io.BytesIO()
+        stream.write(f"commit refs/heads/{branch}\nmark :1\nauthor {who}\ncommitter {who}\n".encode())
+        stream.write(_data(message + "\n"))
+        stream.write(f"from {parent}\n".encode() if parent else b"")
+        stream.write(b"deleteall\n")
+        for path, content in sorted(_with_gitmodules(tree).items()):
+            if not _PATH.fullmatch(path):
+                raise LabError(f"The path {path!r} cannot be put into a repository of the lab. Rename the file.")
+            if isinstance(content, Submodule):
+                stream.write(f"M 160000 {content.commit} {path}\n".encode())
+            else:
+                content = content.encode() if isinstance(content, str) else content
+                mode = "100755" if content.startswith(b"#!") else "100644"
+                stream.write(f"M {mode} inline {path}\n".encode() + _data(content))
+        if tag and annotated:
+            stream.write(f"tag {tag}\nfrom :1\ntagger {who}\n".encode() + _data(f"{tag}\n"))
+        elif tag:
+            stream.write(f"reset refs/tags/{tag}\nfrom :1\n\n".encode())
+        stream.write(b"get-mark :1\n")
+        return self.git("fast-import", "--quiet", "--force", input=stream.getvalue())
+
+    def resolve(self, name: str) -> str | None:
+        """Return the commit that a branch, a tag or an expression names; None where there is none."""
+        return self.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", check=False) or None
+
+    def references(self) -> str:
+        """Return every branch and tag with what it points at: equal for equal repositories."""
+        return self.git("for-each-ref", "--format=%(objectname) %(refname)")
+
+    def git(self, *words: str, input: bytes | None = None, check: bool = True) -> str:
+        """Run git in the repository and return its output, without the last line's end."""
+        return self._run("--git-dir", str(self.path), *words, input=input, check=check)
+
+    def _run(self, *words: str, input: bytes | None = None, check: bool = True) -> str:
+        done = subprocess.run(["git", *words], input=input, capture_output=True, env=_environment(), check=False)
+        if done.returncode and check:
+            told = done.stderr.decode(errors="replace").strip()
+            raise LabError(f"`git {' '.join(words)}` ended with {done.returncode}: {told}. Remove {self.path}.")
+        return done.stdout.decode().strip()
+
+
+def write_sdist(directory: Path, name: str, version: str, tree: Mapping[str, bytes]) -> Path:
+    """Write ``<name>-<version>.tar.gz``, a source distribution, and return its path.
+
+    It is stored, not compressed: deflate's output differs between versions of zlib, its sha256 must not.
+    """
+    stem = f"{name}-{version}"
+    members = {**tree, "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()}
+    directory.mkdir(parents=True, exist_ok=True)
+    partial = directory / f"{stem}.tar.gz.partial"
+    with (
+        partial.open("wb") as file,
+        gzip.GzipFile("", "wb", compresslevel=0, fileobj=file, mtime=0) as stream,
+        tarfile.open(mode="w", fileobj=stream, format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for path, content in sorted(members.items()):
+            member = tarfile.TarInfo(f"{stem}/{path}")
+            member.size, member.mtime = len(content), MEMBER_TIME
+            archive.addfile(member, io.BytesIO(content))
+    return partial.replace(directory / f"{stem}.tar.gz")
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Answer(t.NamedTuple):
+    """What git answers a request with; ``body`` stands at its beginning and is ``size`` bytes long."""
+
+    status: int
+    headers: dict[str, str]
+    body: t.IO[bytes]
+    size: int
+
+
+class GitBackend:
+    """Git's smart HTTP for the repositories below ``directory``: `git http-backend`, run as CGI.
+
+    Cloning and fetching only. The dumb protocol and pushes are not found, as on a forge without a login.
+    """
+
+    _REQUESTS = re.compile(r"/(?P<name>[^/].*\.git)/(?:info/refs|git-upload-pack)")
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.resolve()
+
+    def handles(self, method: str, path: str, query: str) -> bool:
+        """Say whether the request (its path without ``/git``) is one of a client that fetches."""
+        found = self._REQUESTS.fullmatch(path)
+        if not found or ".." in path.split("/") or not (self.directory / found["name"] / "HEAD").is_file():
+            return False
+        if path.endswith("/info/refs"):
+            return method == "GET" and query == "service=git-upload-pack"
+        return method == "POST"
+
+    def answer(self, method: str, path: str, query: str, headers: Message, body: bytes) -> Answer:
+        """Let git answer. The body lies in a temporary file that goes when it is closed."""
+        environment = {
+            **_environment(),
+            # The server may be root's and the repositories a person's. Only git 2.38 and newer heed it from here.
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": "safe.directory",
+            "GIT_CONFIG_VALUE_0": "*",
+            "GIT_PROJECT_ROOT": str(self.directory),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "CONTENT_TYPE": headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": headers.get("Content-Encoding", ""),
+            # With version 2 of the protocol a client need not be told of every branch and tag.
+            "GIT_PROTOCOL": headers.get("Git-Protocol", ""),
+            "REMOTE_ADDR": "lab",
+        }
+        output = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        done = subprocess.run(
+            ["git", "http-backend"],
+            input=body,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=False,
+        )
+        size = output.tell()
+        output.seek(0)
+        found: dict[str, str] = {}
+        while line := output.readline().decode("latin-1").strip():
+            name, _, value = line.partition(":")
+            found[name] = value.strip()
+        if done.returncode and not found:
+            output.close()
+            told = done.stderr.decode(errors="replace").strip()
+            return Answer(500, {"Content-Type": "text/plain"}, io.BytesIO(told.encode()), len(told.encode()))
+        status = int(found.pop("Status", "200").split()[0])
+        return Answer(status, found, output, size - output.tell())
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment without what it may say of git."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, **ENVIRONMENT}
+
+
+def _data(content: bytes | str) -> bytes:
+    content = content.encode() if isinstance(content, str) else content
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _with_gitmodules(tree: Tree) -> dict[str, bytes | str | Submodule]:
+    submodules = {path: entry for path, entry in tree.items() if isinstance(entry, Submodule)}
+    text = "".join(
+        f'[submodule "{path}"]\n\tpath = {path}\n\turl = {entry.url}\n' for path, entry in sorted(submodules.items())
+    )
+    return {**tree, ".gitmodules": text} if text else dict(tree)

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sends the controller's wheels that the host lacks. The work itself is the module's."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import typing as t
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+
+class ActionModule(ActionBase):
+    """One call of the module; a second one where wheels had to be sent."""
+
+    _supports_check_mode = True
+    # A temporary directory on the host costs a round trip: it is made only where a wheel is sent.
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        result = super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        arguments.pop("transferred", None)
+        local: dict[str, str] = {}
+        wanted = arguments.get("state", "present") == "present"
+        try:
+            if wanted and arguments.get("wheels") and not boolean(arguments.get("remote_src", False)):
+                arguments["wheels"], local = self._resolved(arguments["wheels"])
+        except SparkforgeError as error:
+            return {**result, "failed": True, **error.as_result()}
+        result = self._execute_module(module_args=arguments, task_vars=task_vars)
+        missing = result.get("missing_wheels") or []
+        if missing and not self._task.check_mode and not result.get("failed"):
+            arguments["transferred"] = self._send(local, [wheel["sha256"] for wheel in missing])
+            result = self._execute_module(module_args=arguments, task_vars=task_vars)
+        return result
+
+    def _resolved(self, wheels: t.Any) -> tuple[list[dict[str, str]], dict[str, str]]:
+        """Return the wheels with their sha256, and where each lies on the controller."""
+        if not isinstance(wheels, list):
+            raise SparkforgeError("The option wheels is not a list.", "Give a list of paths.")
+        resolved, local = [], {}
+        for item in wheels:
+            path = item.get("path") if isinstance(item, dict) else item
+            if not isinstance(path, str) or (isinstance(item, dict) and set(item) - {"path", "sha256"}):
+                raise SparkforgeError(
+                    f"The wheel {item!r} has no path.", "Give a path, or a mapping of path and sha256."
+                )
+            try:
+                found = pathlib.Path(self._find_needle("files", path))
+                with found.open("rb") as stream:
+                    actual = hashlib.file_digest(stream, "sha256").hexdigest()
+            except (AnsibleError, OSError):
+                raise SparkforgeError(
+                    f"The wheel {path} is not on the controller.",
+                    "Give the path of an existing file, or set remote_src where it lies on the host.",
+                    wheel=path,
+                ) from None
+            pin = str(item.get("sha256") or actual).lower() if isinstance(item, dict) else actual
+            if pin != actual:
+                raise SparkforgeError(
+                    f"The sha256 of {path} is {actual}, the pin says {pin}.",
+                    "Give the wheel that the lock names, or lock again.",
+                    expected=pin,
+                    got=actual,
+                )
+            resolved.append({"path": found.name, "sha256": actual})
+            local[actual] = str(found)
+        return resolved, local
+
+    def _send(self, local: dict[str, str], missing: list[str]) -> dict[str, str]:
+        """Send the missing wheels, readable for whom the task becomes; return their paths by sha256."""
+        directory = self._connection._shell.tmpdir or self._make_tmp_path()
+        sent = {sha256: self._connection._shell.join_path(directory, f"{sha256}.whl") for sha256 in missing}
+        for sha256, path in sent.items():
+            self._transfer_file(local[sha256], path)
+        self._fixup_perms2([directory, *sent.values()])
+        return sent

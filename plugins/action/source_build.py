@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Sends the patches, then follows the build and prints how it goes. The work itself is the module's."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+import typing as t
+
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+display = Display()
+#: Seconds between two lines where nobody looks at a terminal.
+_QUIET = 60.0
+#: Seconds that a lost connection is tried again before the host counts as unreachable; the build goes on anyway.
+_RECONNECT = 120.0
+
+
+class ActionModule(ActionBase):
+    """One call of the module; where it builds, one long poll after the other until the end."""
+
+    _supports_check_mode = True
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        result = super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        arguments.pop("attach", None)
+        try:
+            arguments["patches"] = [self._patch(item) for item in arguments.get("patches") or []]
+        except SparkforgeError as error:
+            return {**result, "failed": True, **error.as_result()}
+        if not arguments["patches"]:
+            del arguments["patches"]
+        host = (task_vars or {}).get("inventory_hostname", "")
+        first = self._execute_module(module_args=arguments, task_vars=task_vars)
+        if self._task.check_mode or not boolean(arguments.get("follow", True), strict=False):
+            return first
+        latest, shown = first, 0.0
+        printed = None
+        while latest.get("status") == "running" and not latest.get("failed"):
+            state = latest.get("state") or {}
+            phase = (state.get("phase"), state.get("attempts"))
+            if phase != printed or _is_terminal() or time.monotonic() - shown >= _QUIET:
+                printed, shown = phase, time.monotonic()
+                display.display(f"{host} | {_progress.describe(state)}")
+            for note in state.get("notes") or []:
+                if note not in (first.get("told") or []):
+                    first.setdefault("told", []).append(note)
+                    display.display(f"{host} | {note}")
+            attach = {
+                "fingerprint": latest["fingerprint"],
+                "seen": {key: state.get(key) for key in ("phase", "status", "attempts")},
+            }
+            latest = self._look({**arguments, "attach": attach}, task_vars)
+        first.pop("told", None)
+        if latest.get("failed"):
+            # What would have been made is no part of what went wrong.
+            return {**latest, "changed": True, "changes": first.get("changes", [])}
+        return {**first, **latest, "changed": bool(first.get("changed"))}
+
+    def _look(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None) -> dict[str, t.Any]:
+        """Ask how it goes; a connection that is lost meanwhile is made again."""
+        # Only what finds the build: patches may be large.
+        wanted = ("name", "root", "log_root", "user", "kind", "source", "attach")
+        arguments = {key: arguments[key] for key in wanted if key in arguments}
+        deadline = time.monotonic() + _RECONNECT
+        while True:
+            try:
+                return self._execute_module(module_args=arguments, task_vars=task_vars)
+            except AnsibleConnectionFailure as error:
+                if time.monotonic() > deadline:
+                    raise AnsibleConnectionFailure(
+                        f"The host does not answer. The build goes on there; the same command follows it. {error}"
+                    ) from error
+                self._connection.reset()
+                time.sleep(5)
+
+    def _patch(self, item: t.Any) -> dict[str, str]:
+        """Return the patch with its content, which is a file of the controller where only a path is given."""
+        if isinstance(item, dict) and isinstance(item.get("content"), str) and not set(item) - {"name", "content"}:
+            return {"name": str(item.get("name") or "patch"), "content": item["content"]}
+        if not isinstance(item, str):
+            raise SparkforgeError(
+                f"{str(item)[:200]!r} is no patch.", "Give the path of a file, or a mapping of name and content."
+            )
+        if "\n" in item:
+            return {"name": "patch", "content": item}
+        try:
+            path = pathlib.Path(self._find_needle("files", item))
+            return {"name": path.name, "content": path.read_text(encoding="utf-8")}
+        except (AnsibleError, OSError, UnicodeDecodeError):
+            raise SparkforgeError(
+                f"The patch {item} is not on the controller.", "Give the path of an existing file.", patch=item
+            ) from None
+
+
+def _is_terminal() -> bool:
+    """Tell whether a person looks at the output."""
+    import sys
+
+    return sys.stdout.isatty()

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Turn stack_name into facts, on the controller alone.
+
+The documentation stands in plugins/modules/stack_facts.py.
+"""
+
+from __future__ import annotations
+
+import os
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+
+SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
+
+
+class ActionModule(ActionBase):
+    """Reads files of the controller; the host is never asked."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return ``ansible_facts.stack`` and the files that it comes from."""
+        del tmp
+        task_vars = task_vars or {}
+        result = super().run(task_vars=task_vars)
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "name": {"type": "str", "required": True},
+                "method": {"type": "str", "default": "build"},
+                "profile": {"type": "str", "default": "gb10"},
+                "directories": {"type": "list", "elements": "path", "default": []},
+                "locks": {"type": "list", "elements": "path", "default": []},
+                "shipped": {"type": "path", "default": SHIPPED},
+                "lock_required": {"type": "bool", "default": True},
+            }
+        )
+        where = _stack.places(
+            _stack.inventory_directories(
+                task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
+            ),
+            arguments["shipped"],
+            arguments["directories"],
+            arguments["locks"],
+        )
+        try:
+            found = _stack.facts(
+                arguments["name"],
+                arguments["method"],
+                arguments["profile"],
+                where,
+                lock_required=arguments["lock_required"],
+            )
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+        return {
+            **result,
+            "changed": False,
+            "stack": found["stack"],
+            "files": found["files"],
+            "ansible_facts": {"stack": found["stack"]},
+        }

@@ -1,0 +1,234 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ask upstream what a stack is, and write its lock.
+
+The documentation stands in plugins/modules/stack_lock.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import os
+import ssl
+import tempfile
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fetch
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock, _network_access, _stack
+
+SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
+PARTS = ["archives", "wheels", "sources", "requirements"]
+# Of a machine without the ca-certificates file in OpenSSL's own place.
+SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+
+
+@contextlib.contextmanager
+def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
+    """Set proxies and the site's CA for everything that this process and pip and git fetch.
+
+    The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
+
+    :raises SparkforgeError: when the certificate cannot be read.
+    """
+    wanted: dict[str, str] = {}
+    for key in ("http", "https"):
+        if proxies.get(key):
+            wanted[f"{key}_proxy"] = wanted[f"{key.upper()}_PROXY"] = proxies[key]
+    direct = ",".join(_network_access.no_proxy_hosts(proxies.get("no_proxy")))
+    if direct:
+        wanted["no_proxy"] = wanted["NO_PROXY"] = direct
+    with contextlib.ExitStack() as stack:
+        if certificate:
+            bundle = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".pem", encoding="utf-8"))
+            system = os.environ.get("SSL_CERT_FILE") or ssl.get_default_verify_paths().cafile or SYSTEM_BUNDLE
+            try:
+                for path in (system, certificate):
+                    if path == certificate or os.path.isfile(path):
+                        with open(path, encoding="utf-8") as file:
+                            bundle.write(file.read() + "\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SparkforgeError(
+                    f"The CA certificate {path} cannot be read: {error}.",
+                    "Set sparkforge_ca_certificate to a PEM file on the controller.",
+                ) from error
+            bundle.flush()
+            # REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE, where somebody set them, win over PIP_CERT inside pip.
+            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+                wanted[name] = bundle.name
+        # Ansible runs every task in a process of its own, and still this leaves no trace in it.
+        before = {name: os.environ.get(name) for name in wanted}
+        os.environ.update(wanted)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+class ActionModule(ActionBase):
+    """Works on the controller; the host is never asked."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return what moved, and write the lock unless in check mode."""
+        del tmp
+        task_vars = task_vars or {}
+        result = super().run(task_vars=task_vars)
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "name": {"type": "str", "required": True},
+                "parts": {"type": "list", "elements": "str", "choices": PARTS, "default": PARTS},
+                "directory": {"type": "path"},
+                "directories": {"type": "list", "elements": "path", "default": []},
+                "locks": {"type": "list", "elements": "path", "default": []},
+                "shipped": {"type": "path", "default": SHIPPED},
+                "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+                "index_url": {"type": "str"},
+                "find_links": {"type": "list", "elements": "str", "default": []},
+                "pip": {"type": "list", "elements": "str"},
+                "proxies": {"type": "dict", "default": {}},
+                "ca_certificate": {"type": "str", "default": ""},
+            }
+        )
+        inventories = _stack.inventory_directories(
+            task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
+        )
+        try:
+            with network(arguments["proxies"], arguments["ca_certificate"]):
+                return {**result, **self._bring_up_to_date(arguments, inventories)}
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+
+    def _bring_up_to_date(self, arguments: dict[str, t.Any], inventories: list[str]) -> dict[str, t.Any]:
+        name = arguments["name"]
+        where = _stack.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        definition, _path = _stack.load(name, where)
+        directory = arguments["directory"] or (os.path.join(inventories[0], "locks") if inventories else None)
+        if directory is None:
+            raise SparkforgeError(
+                f"There is no inventory directory to write the lock of {name} into.",
+                "Give an inventory file with -i, or set stack_lock_directory.",
+            )
+        path = os.path.join(directory, f"{name}.yml")
+        # A wrong lock in the way is what a new one replaces: only one that can be read is built upon.
+        known: dict[str, t.Any] | None = None
+        notes = []
+        try:
+            known, _known_path = _stack.load_lock(name, where)
+        except SparkforgeError as error:
+            notes.append(f"What was there is not kept: {error.cause}")
+        lock, said = self._resolve(name, definition, known or {}, arguments)
+        notes += said
+
+        before = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                before = file.read()
+        old = known if before else None
+        changed = not _stack.same_pins(old, lock)
+        if old is not None and not changed:
+            lock["resolved"] = old["resolved"]
+        after = _stack.lock_text(lock)
+        moved = _stack.moved(known or {}, lock)
+        if changed and not self._task.check_mode:
+            try:
+                _stack.write_file(path, after)
+            except OSError as error:
+                raise SparkforgeError(
+                    f"The lock {path} cannot be written: {error}.",
+                    "Set stack_lock_directory to a place that can.",
+                ) from error
+        for line in [*notes, *moved]:
+            self._display.display(f"lock {name} | {line}")
+        answer: dict[str, t.Any] = {
+            "changed": changed,
+            "path": path,
+            "moved": moved,
+            "notes": notes,
+            "lock": lock,
+        }
+        if changed and self._task.diff:
+            answer["diff"] = {"before": before, "after": after, "before_header": path, "after_header": path}
+        return answer
+
+    def _resolve(
+        self, name: str, definition: dict[str, t.Any], known: dict[str, t.Any], arguments: dict[str, t.Any]
+    ) -> tuple[dict[str, t.Any], list[str]]:
+        """Return the new lock, with what the parts left out had before, and what is worth saying."""
+        parts = arguments["parts"]
+        notes = []
+
+        def say(text: str) -> None:
+            self._display.display(f"lock {name} | {text}")
+
+        archives = known.get("archives") or {}
+        if "archives" in parts:
+            archives = _lock.resolve_archives(
+                _stack.lock_archives(definition),
+                machines=definition["machines"],
+                nvidia_url=arguments["nvidia_url"],
+                fetch=_fetch.fetch_bytes,
+                say=say,
+            )
+        wheels = known.get("wheels") or {}
+        own_index = arguments["index_url"] is not None or arguments["find_links"]
+        if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
+            # The index would answer, with builds that the stack says are not what it means.
+            notes.append(f"wheels left as they are: {' '.join(definition['wheel']['reason'].split())}")
+        elif "wheels" in parts:
+            roots = _lock.root_requirements(_stack.wheel_versions(definition), definition["wheel"].get("beside") or {})
+            wheels = {}
+            for target, ask in self._index(definition, arguments, say):
+                wheels[target.platform] = [wheel.line for wheel in _lock.resolve_wheels(roots, target, ask)]
+        sources = known.get("sources") or {}
+        if "sources" in parts:
+            sources = _lock.Sources(
+                definition.get("sources") or {}, sources, ask=_lock.ask_remote, read=_lock.ask_file, say=say
+            ).resolve()
+        requirements = {part: known.get(part) or {} for part in ("build_requirements", "run_requirements")}
+        if "requirements" in parts:
+            units, running = _stack.lock_units(definition), _stack.lock_run_requirements(definition)
+            requirements = {"build_requirements": {}, "run_requirements": {}}
+            for target, ask in self._index(definition, arguments, say) if units else ():
+                requirements["build_requirements"][target.platform] = _lock.build_requirements(units, target, ask)
+                requirements["run_requirements"][target.platform] = _lock.run_requirements(running, target, ask)
+        notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
+        today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+        lock = {
+            "format": 1,
+            "stack": name,
+            "resolved": today,
+            "archives": archives,
+            "wheels": wheels,
+            "sources": sources,
+            **requirements,
+        }
+        return lock, notes
+
+    def _index(
+        self, definition: dict[str, t.Any], arguments: dict[str, t.Any], say: t.Callable[[str], None]
+    ) -> t.Iterator[tuple[_lock.Target, _lock.Ask]]:
+        """Yield each host that wheels are resolved for, with what asks the index for it."""
+        pip = _lock.Pip(
+            command=arguments["pip"],
+            index_url=arguments["index_url"],
+            # As python_env has it: null leaves it to pip's configuration, empty or none asks no index.
+            no_index=arguments["index_url"] in ("", "none"),
+            find_links=arguments["find_links"],
+            say=say,
+        )
+        for target in _stack.lock_targets(definition):
+            yield target, _lock.remembering(functools.partial(pip.ask, target))

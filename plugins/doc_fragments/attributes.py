@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the collection's modules say of themselves in the same words."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    # A module names its own support for each attribute; the words stand here.
+    DOCUMENTATION = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) and say what it would change without changing the host.
+  diff_mode:
+    description: Returns what has changed, or would change in C(check_mode), when in diff mode.
+  idempotent:
+    description: A second run with the same arguments changes nothing.
+  platform:
+    description: The operating systems that this works on.
+    platforms: Debian, Ubuntu, DGX OS
+"""
+
+    # For modules that only read.
+    INFO = r"""
+options: {}
+attributes:
+  check_mode:
+    support: full
+    details:
+      - This only reads.
+  diff_mode:
+    support: N/A
+    details:
+      - This only reads.
+  idempotent:
+    support: full
+    details:
+      - This only reads.
+"""

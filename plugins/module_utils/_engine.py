@@ -1,0 +1,562 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What ``source_build`` does on the host: compare the fingerprint, start the worker, look how it goes.
+
+One call is one decision: the artefact of these inputs is there, or it is being built, or it has to be built. The work
+itself is the worker's, which outlives the call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+import time
+import typing as t
+import zipfile
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
+    _detach,
+    _fetch,
+    _jobs,
+    _patch,
+    _progress,
+    _receipt,
+    _source,
+    _toolchain,
+    _unit,
+    _worker,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+#: Seconds that one look at a running build waits for news.
+LONG_POLL = 30.0
+_PACKAGE = "ansible_collections/sparkforge/dgx_spark/plugins/module_utils"
+_PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+#: What a fetch needs of the task's environment; the build itself gets none of it.
+_NETWORK = re.compile(
+    r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|PIP_CERT|(REQUESTS|CURL)_CA_BUNDLE"
+)
+#: The receipt of the account, where the engine made it.
+_ACCOUNT = "builds-account"
+_STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
+
+
+class Engine:
+    """One unit on this host.
+
+    :param options: the options of ``source_build``.
+    :param environment: of the task: proxies and certificates are taken from it.
+    """
+
+    def __init__(
+        self,
+        options: t.Mapping[str, t.Any],
+        *,
+        check_mode: bool = False,
+        environment: t.Optional[t.Mapping[str, str]] = None,
+    ) -> None:
+        self.options = options
+        self.check_mode = check_mode
+        self.environment = os.environ if environment is None else environment
+        self.root = os.path.abspath(options["root"])
+        user = options.get("user")
+        if not user and options["state"] == "absent":
+            user = _detach.owner_of(os.path.join(self.root, "builds"))
+        self.account = _detach.Account(user)
+        self.warnings: t.List[str] = []
+
+    # --- present -----------------------------------------------------------------------------------------------
+
+    def ensure(self) -> t.Dict[str, t.Any]:
+        """Return what is the case, having started the worker where the artefact is not there.
+
+        :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
+        """
+        unit = _unit.Unit.from_options(self.options)
+        with self.account.acting():
+            plan = self._plan(unit)
+            result = self._compare(unit, plan)
+        if result["status"] == "unchanged" or self.check_mode:
+            return result
+        if result["status"] != "running":
+            self._start(unit, plan)
+        if not self.options["follow"]:
+            return {**result, "changed": True, "status": "running"}
+        return {**result, **self.look(plan["paths"], seen=None), "changed": True, "changes": result["changes"]}
+
+    def _plan(self, unit: _unit.Unit) -> t.Dict[str, t.Any]:
+        """Return everything that the fingerprint stands for."""
+        tools = self._tools(unit)
+        for name, minimum in unit.minimum.items():
+            if name not in tools.tools:
+                raise SparkforgeError(
+                    f"A minimum of {name} is given, which {unit.name} does not use.",
+                    "Remove it from the option minimum.",
+                )
+            _toolchain.check_minimum(tools.tools[name], str(minimum))
+        depends = {depend.name: self._depend(unit, depend) for depend in unit.depends}
+        commit, identity = self._identity(unit)
+        system = _toolchain.platform()
+        inputs = unit.inputs(
+            identity=identity,
+            tools=tools.identity(),
+            platform=system,
+            depends={name: depend["fingerprint"] for name, depend in depends.items()},
+            digest=_patch.contents_digest(unit.patches, unit.edits),
+        )
+        paths = _unit.Paths(self.root, self.options["log_root"], unit.name, _unit.fingerprint(inputs), system)
+        return {"tools": tools, "depends": depends, "commit": commit, "inputs": inputs, "paths": paths}
+
+    def _tools(self, unit: _unit.Unit) -> _toolchain.Toolchain:
+        """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
+        builds = os.path.join(self.root, "builds")
+        cache = os.path.join(builds, ".toolchain.json")
+        writable = not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True)
+        return _toolchain.observe(
+            {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain},
+            unit.python if unit.kind == "wheel" or unit.requirements else None,
+            cache if writable else None,
+            _PATH,
+            optional={"ccache": "ccache"} if unit.ccache else {},
+            known=cache,
+        )
+
+    def _identity(self, unit: _unit.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
+        """Return the commit, and what identifies the source.
+
+        A commit is taken as it is. A tag or a branch is asked for each time; where upstream does not answer, the
+        commit that was built of it last is kept, and that is said.
+        """
+        source = unit.source
+        if not unit.is_git:
+            return None, {"sha256": source["sha256"]}
+        try:
+            commit = _source.resolve(
+                source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
+            )
+        except SparkforgeError as error:
+            for receipt in self._receipts(unit.name):
+                if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
+                    self.warnings.append(f"{error.cause} The commit that was built last is kept.")
+                    commit = receipt["inputs"]["source"]["commit"]
+                    break
+            else:
+                raise
+        return commit, {"commit": commit}
+
+    def _depend(self, unit: _unit.Unit, depend: _unit.Depend) -> t.Dict[str, t.Any]:
+        """Return fingerprint, prefix and wheels of a unit that this one depends on.
+
+        :raises SparkforgeError: where it was not built on this host.
+        """
+        for receipt in self._receipts(depend.name):
+            if depend.fingerprint in (None, receipt["fingerprint"]):
+                directory = os.path.join(
+                    self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
+                )
+                wheels = [
+                    {**item, "path": os.path.join(directory, item["path"])}
+                    for item in receipt["outputs"]
+                    if item["path"].endswith(".whl")
+                ]
+                return {
+                    "fingerprint": receipt["fingerprint"],
+                    "prefix": os.path.join(directory, "prefix"),
+                    "wheels": wheels,
+                }
+        if self.check_mode and depend.fingerprint:
+            # It would be built first.
+            return {"fingerprint": depend.fingerprint, "prefix": "", "wheels": []}
+        raise SparkforgeError(
+            f"The unit {unit.name} depends on {depend.name}, which was not built on this host.",
+            f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
+        )
+
+    def _compare(self, unit: _unit.Unit, plan: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+        """Return the result as far as it is known without building."""
+        paths: _unit.Paths = plan["paths"]
+        receipt = None if self.options["rebuild"] and not self._is_running(paths) else self._valid_receipt(paths)
+        state = _worker.read(paths.inside("state.json")) or {}
+        known = self._receipts(unit.name)
+        old = receipt or (known[0] if known else None)
+        changes = (
+            [] if receipt else _unit.changes(old["inputs"], plan["inputs"]) if old else ["receipt: (none) -> built"]
+        )
+        if not receipt and not changes:
+            changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
+        versions = plan["tools"].versions()
+        result: t.Dict[str, t.Any] = {
+            "name": unit.name,
+            "fingerprint": paths.fingerprint,
+            "platform": paths.platform,
+            "artefact": paths.artefact,
+            "prefix": paths.prefix if unit.kind == "cmake" else None,
+            "wheels": _wheels(receipt, paths.artefact),
+            "receipt": paths.receipt,
+            "log": paths.log,
+            "changes": changes,
+            "toolchain_changes": _toolchain.patch_level_changes(old["tools"], versions) if old else [],
+            "changed": receipt is None,
+            "status": "unchanged" if receipt else "running" if self._is_running(paths) else "would_build",
+            "state": state if not receipt else {},
+            "diff": {
+                "before_header": f"{unit.name} {old['fingerprint']}" if old else f"{unit.name} (none)",
+                "after_header": f"{unit.name} {paths.fingerprint}",
+                "before": _diff_text(old["inputs"] if old else {}),
+                "after": _diff_text(plan["inputs"]) if not receipt else _diff_text(old["inputs"] if old else {}),
+            },
+        }
+        return result
+
+    def _is_running(self, paths: _unit.Paths) -> bool:
+        return _detach.Lock(paths.inside("lock")).is_held()
+
+    # --- receipts ----------------------------------------------------------------------------------------------
+
+    def _receipts(self, name: str) -> t.List[t.Dict[str, t.Any]]:
+        """Return the intact receipts of a unit, the newest first."""
+        directory = os.path.join(self.root, "receipts", "units")
+        found = []
+        for file in _names(directory):
+            if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.json", file):
+                receipt = read_receipt(os.path.join(directory, file))
+                if receipt:
+                    found.append(receipt)
+        return sorted(found, key=lambda receipt: str(receipt["finished"]), reverse=True)
+
+    def _valid_receipt(self, paths: _unit.Paths) -> t.Optional[t.Dict[str, t.Any]]:
+        """Return the receipt where it and what it names are there; mend it from its copy beside the artefact."""
+        receipt = read_receipt(paths.receipt)
+        if receipt is None:
+            copy = read_receipt(os.path.join(paths.artefact, "receipt.json"))
+            if copy is None or copy["fingerprint"] != paths.fingerprint:
+                if os.path.exists(paths.receipt):
+                    self.warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
+                return None
+            if os.path.exists(paths.receipt):
+                self.warnings.append(
+                    f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
+                )
+            if not self.check_mode:
+                text = (json.dumps(copy, indent=2, sort_keys=True) + "\n").encode("ascii")
+                _receipt.write_file(paths.receipt, text)
+            receipt = copy
+        for item in receipt["outputs"]:
+            try:
+                found = os.stat(os.path.join(paths.artefact, item["path"]))
+            except OSError:
+                return None
+            if stat.S_ISREG(found.st_mode) and found.st_size != item["size"]:
+                return None
+        return receipt
+
+    # --- starting ----------------------------------------------------------------------------------------------
+
+    def _start(self, unit: _unit.Unit, plan: t.Mapping[str, t.Any]) -> None:
+        """Start the worker.
+
+        :raises SparkforgeError: where it cannot be; then the next call tries again.
+        """
+        paths: _unit.Paths = plan["paths"]
+        self._check_room(unit)
+        memory = _jobs.memory()
+        # The worker sizes its jobs again; this refuses before anything is written.
+        _worker.size_jobs(unit, memory)
+        if self.account.ensure(paths.builds):
+            _receipt.write(self.root, _ACCOUNT, {"name": self.account.name})
+        for directory in (paths.builds, os.path.join(self.root, "wheelhouse"), paths.receipts):
+            self.account.own(directory)
+        try:
+            _receipt.make_directories(self.options["log_root"])
+            self.account.own_file(paths.log)
+        except OSError as error:
+            raise SparkforgeError(
+                f"The log {paths.log} cannot be written: {error.strerror}.",
+                "Set become for this task, or the option log_root.",
+            ) from error
+        # Read before: the account may not read what Ansible sent.
+        files = list(_own_files())
+        with self.account.acting():
+            _receipt.make_directories(os.path.dirname(paths.artefact))
+            _receipt.make_directories(paths.build_directory)
+            if self.options["rebuild"]:
+                _worker.forget(paths)
+            attempts = (_worker.read(paths.inside("state.json")) or {}).get("attempts", 0)
+            engine = self._copy_engine(paths, files)
+            # The first build of a host had no place yet to remember them.
+            self._tools(unit)
+            self._write_request(unit, plan)
+        program = f"import sys; sys.path.insert(0, {engine!r}); "
+        program += f"from {_PACKAGE.replace('/', '.')} import _worker; "
+        program += f"sys.exit(_worker.main({paths.build_directory!r}))"
+        reserve = unit.memory_reserve or max(_jobs.RESERVE_MIB, int(memory.total_mib * _jobs.RESERVE_SHARE))
+        _detach.start(
+            [sys.executable, "-I", "-c", program],
+            account=self.account,
+            service=paths.service,
+            marker=paths.marker,
+            log=paths.log,
+            directory=paths.build_directory,
+            memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
+        )
+        # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
+        deadline = time.monotonic() + 10
+        while not self._is_running(paths) and time.monotonic() < deadline:
+            if (_worker.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
+                break
+            time.sleep(0.05)
+
+    def _check_room(self, unit: _unit.Unit) -> None:
+        if not unit.free_space:
+            return
+        place = self.root
+        while not os.path.exists(place):
+            place = os.path.dirname(place)
+        free = shutil.disk_usage(place).free >> 20
+        if free < unit.free_space:
+            raise SparkforgeError(
+                f"{place} has {free} MiB free, and building {unit.name} takes {unit.free_space} MiB.",
+                "Make room, or set sparkforge_root to a larger file system.",
+            )
+
+    def _copy_engine(self, paths: _unit.Paths, files: t.List[t.Tuple[str, bytes]]) -> str:
+        """Put this code beside the build: what Ansible sent is gone when the call ends."""
+        target = paths.inside("engine")
+        shutil.rmtree(target, ignore_errors=True)
+        for name, content in files:
+            path = os.path.join(target, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as stream:
+                stream.write(content)
+        return target
+
+    def _write_request(self, unit: _unit.Unit, plan: t.Mapping[str, t.Any]) -> None:
+        paths: _unit.Paths = plan["paths"]
+        source = unit.source.get("repo") or unit.source.get("archive")
+        request = {
+            "unit": unit.as_request(),
+            "paths": {
+                "root": paths.root,
+                "log_root": paths.log_root,
+                "name": paths.name,
+                "fingerprint": paths.fingerprint,
+                "platform": paths.platform,
+            },
+            "inputs": plan["inputs"],
+            "commit": plan["commit"],
+            "depends": plan["depends"],
+            "tools": {name: tool.path for name, tool in plan["tools"].tools.items()},
+            "versions": plan["tools"].versions(),
+            "shown_source": _fetch.shown(str(source)),
+            "override": self.options.get("override"),
+        }
+        # Both may hold the password of an index or a proxy.
+        _receipt.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
+        _receipt.write_file(paths.inside("network.json"), json.dumps(self._network()).encode("ascii"), 0o600)
+
+    def _network(self) -> t.Dict[str, str]:
+        return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
+
+    # --- looking -----------------------------------------------------------------------------------------------
+
+    def attach(self, fingerprint: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
+        """Return how the build with this fingerprint goes, after news or half a minute."""
+        paths = _unit.Paths(
+            self.root, self.options["log_root"], self.options["name"], fingerprint, _toolchain.platform()
+        )
+        return {"changed": True, **self.look(paths, seen)}
+
+    def look(self, paths: _unit.Paths, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
+        """Return the state once its phase, status or attempt is another than in ``seen``, or after half a minute.
+
+        :raises SparkforgeError: where the build failed: the cause and remedy that the worker found.
+        """
+        deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
+        with self.account.acting():
+            while True:
+                alive = self._is_running(paths)
+                state = _worker.read(paths.inside("state.json")) or {}
+                news = _news(state)
+                if not alive or news != (seen or {}) or time.monotonic() > deadline:
+                    break
+                time.sleep(0.5)
+            # Its last words may have come after the first look.
+            state = _worker.read(paths.inside("state.json")) or {}
+            receipt = self._valid_receipt(paths) if not alive else None
+        result: t.Dict[str, t.Any] = {
+            "name": paths.name,
+            "fingerprint": paths.fingerprint,
+            "platform": paths.platform,
+            "artefact": paths.artefact,
+            "prefix": paths.prefix if os.path.isdir(paths.prefix) else None,
+            "receipt": paths.receipt,
+            "log": paths.log,
+            "state": state,
+            "status": "running" if alive else _STATES.get(str(state.get("status")), "lost"),
+            "notes": state.get("notes", []),
+        }
+        if alive:
+            return result
+        if receipt is not None and result["status"] == "built":
+            return {**result, "wheels": _wheels(receipt, paths.artefact)}
+        error = state.get("error")
+        brief = {key: result[key] for key in ("name", "fingerprint", "log", "notes", "status")}
+        brief["phase"] = state.get("failed_phase")
+        if result["status"] == "failed" and error:
+            raise SparkforgeError(
+                error["cause"],
+                error["remedy"],
+                **{key: value for key, value in error.items() if key not in ("msg", "cause", "remedy")},
+                **brief,
+            )
+        raise SparkforgeError(
+            f"The build of {paths.name} ended without a word in the phase {state.get('phase', 'fetch')}.",
+            "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
+            **brief,
+        )
+
+    # --- absent ------------------------------------------------------------------------------------------------
+
+    def absent(self) -> t.Dict[str, t.Any]:
+        """End the unit's builds and remove its trees, artefacts, receipts and logs."""
+        name = self.options["name"]
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise SparkforgeError(f"{name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'.")
+        house = os.path.join(self.root, "wheelhouse")
+        found = [os.path.join(self.root, "builds", name)]
+        found += [os.path.join(house, platform, name) for platform in _names(house)]
+        for directory in (os.path.join(self.root, "receipts", "units"), self.options["log_root"]):
+            found += [
+                os.path.join(directory, file)
+                for file in _names(directory)
+                if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.(json|log)", file)
+            ]
+        found = [path for path in found if os.path.lexists(path)]
+        if found and not self.check_mode:
+            for fingerprint in _names(os.path.join(self.root, "builds", name)):
+                paths = _unit.Paths(self.root, self.options["log_root"], name, fingerprint, "")
+                _detach.stop(paths.service, paths.marker)
+            # The account's own are removed with its rights alone; logs lie in a directory of root's.
+            with self.account.acting():
+                for path in found:
+                    if not path.startswith(self.options["log_root"]):
+                        _worker.remove(path)
+            for path in found:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path) if path.startswith(self.options["log_root"]) else None
+            self._remove_shared()
+        return {"changed": bool(found), "name": name, "status": "absent", "removed": found}
+
+    def _remove_shared(self) -> None:
+        """Remove what builds share once no unit is left, and directories that have become empty."""
+        builds = os.path.join(self.root, "builds")
+        with self.account.acting():
+            if not [name for name in _names(builds) if not name.startswith(".")]:
+                for name in _names(builds):
+                    _worker.remove(os.path.join(builds, name))
+            for platform in _names(os.path.join(self.root, "wheelhouse")):
+                with contextlib.suppress(OSError):
+                    os.rmdir(os.path.join(self.root, "wheelhouse", platform))
+        for path in (builds, os.path.join(self.root, "wheelhouse"), os.path.join(self.root, "receipts", "units")):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.options["log_root"])
+        made = _receipt.read(self.root, _ACCOUNT)
+        if made and not os.path.exists(builds):
+            self.account.remove(str(made.get("name")))
+            _receipt.remove(self.root, _ACCOUNT)
+
+
+# --- small things ----------------------------------------------------------------------------------------------
+
+
+def read_receipt(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
+    receipt = _worker.read(path)
+    return receipt if receipt is not None and _worker.is_intact(receipt) else None
+
+
+def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
+    """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
+    receipts, changed = [], []
+    directory = os.path.join(root, "receipts", "units")
+    for file in _names(directory):
+        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
+            continue
+        receipt = read_receipt(os.path.join(directory, file))
+        if receipt is None:
+            changed.append(os.path.join(directory, file))
+        else:
+            receipts.append(receipt)
+    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
+    running, unfinished = [], []
+    builds = os.path.join(root, "builds")
+    for unit in _names(builds):
+        if unit.startswith(".") or (name and unit != name):
+            continue
+        for fingerprint in _names(os.path.join(builds, unit)):
+            place = os.path.join(builds, unit, fingerprint)
+            state = _worker.read(os.path.join(place, "state.json"))
+            if state is None:
+                continue
+            known = {"name": unit, "fingerprint": fingerprint, "state": state}
+            if _detach.Lock(os.path.join(place, "lock")).is_held():
+                running.append({**known, "line": _progress.describe(state)})
+            elif (unit, fingerprint) not in done:
+                unfinished.append({**known, "error": state.get("error")})
+    return {
+        "receipts": sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True),
+        "running": running,
+        "unfinished": unfinished,
+        "changed_receipts": changed,
+    }
+
+
+def _news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return what ends a long poll when it changes."""
+    return {key: state.get(key) for key in ("phase", "status", "attempts")}
+
+
+def _wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:
+    outputs = receipt["outputs"] if receipt else []
+    return [
+        {**item, "path": os.path.join(artefact, item["path"])}
+        for item in outputs
+        if "sha256" in item and "version" in item
+    ]
+
+
+def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:
+    return json.dumps(inputs, indent=2, sort_keys=True) + "\n" if inputs else ""
+
+
+def _names(directory: str) -> t.List[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _own_files() -> t.Iterator[t.Tuple[str, bytes]]:
+    """Yield path and content of each file that the worker imports: the zip that Ansible sent, else this directory."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.path.isdir(here):
+        for name in sorted(os.listdir(here)):
+            if name.endswith(".py"):
+                with open(os.path.join(here, name), "rb") as stream:
+                    yield f"{_PACKAGE}/{name}", stream.read()
+        return
+    with zipfile.ZipFile(here[: -len(_PACKAGE) - 1]) as bundle:
+        for name in bundle.namelist():
+            if name.endswith(".py") and not name.startswith(("/", "..")):
+                yield name, bundle.read(name)

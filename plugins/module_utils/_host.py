@@ -1,0 +1,123 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The files of a host, read below a root directory, so that a recorded host reads like a live one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import typing as t
+
+# Takes an argument list and returns (exit status, stdout, stderr); it never raises for a failed command.
+Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+
+# Files of /proc report a size of 0, so the limit is our own; the largest file read is a few MiB.
+READ_LIMIT = 64 * 1024 * 1024
+# The kernel allocates a buffer as large as a read of /proc/sys asks for, and refuses large ones (ENOMEM).
+READ_CHUNK = 64 * 1024
+COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
+
+
+def _no_command(argv: t.List[str]) -> t.Tuple[int, str, str]:
+    return 127, "", f"{argv[0]} is not run here."
+
+
+class Host:
+    """Read-only access to a host.
+
+    :param root: the directory under which the host's ``/`` lies; ``/`` is the live host.
+    :param run: runs an argument list; the default runs nothing, as a recorded host must.
+    :param statvfs: :func:`os.statvfs` or a stand-in; gets the path as the host names it.
+    :param uname: the kernel's release and the machine, or ``None`` for the live ones.
+    :param clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        root: str = "/",
+        run: Runner = _no_command,
+        statvfs: t.Optional[t.Callable[[str], t.Any]] = None,
+        uname: t.Optional[t.Tuple[str, str]] = None,
+        clock: t.Callable[[], float] = time.time,
+    ) -> None:
+        self.root = root.rstrip("/") or "/"
+        self.run = run
+        self.clock = clock
+        self.statvfs = statvfs if statvfs is not None else (lambda path: os.statvfs(self.path(path)))
+        live = os.uname()
+        self.release, self.machine = uname if uname is not None else (live.release, live.machine)
+        # What is there and could not be read, never what is simply absent.
+        self.unread: t.List[t.Dict[str, str]] = []
+
+    @property
+    def live(self) -> bool:
+        """Whether this is the running system and not a recorded one."""
+        return self.root == "/"
+
+    def path(self, path: str) -> str:
+        """Return where the host's ``path`` lies for this process."""
+        return path if self.live else self.root + path
+
+    def note(self, probe: str, reason: t.Any) -> None:
+        """Remember that a probe could not be read, once a probe."""
+        if not any(row["probe"] == probe for row in self.unread):
+            self.unread.append({"probe": probe, "reason": str(reason).strip()[:300]})
+
+    def read_bytes(self, path: str) -> t.Optional[bytes]:
+        """Return a file's content, or ``None`` where it is absent or cannot be read."""
+        try:
+            with open(self.path(path), "rb", buffering=0) as stream:
+                content = bytearray()
+                while len(content) < READ_LIMIT:
+                    chunk = stream.read(READ_CHUNK)
+                    if not chunk:
+                        break
+                    content += chunk
+                return bytes(content)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                self.note(path, error.strerror or error)
+            return None
+
+    def read(self, path: str) -> t.Optional[str]:
+        """Return a file's text, or ``None`` where it is absent or cannot be read."""
+        content = self.read_bytes(path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def names(self, path: str) -> t.List[str]:
+        """Return the sorted names in a directory, none where it is absent or cannot be read."""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                self.note(path, error.strerror or error)
+            return []
+
+    def is_file(self, path: str) -> bool:
+        """Whether a regular file, or a link to one, is there."""
+        return os.path.isfile(self.path(path))
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a directory, or a link to one, is there."""
+        return os.path.isdir(self.path(path))
+
+    def real(self, path: str) -> str:
+        """Return ``path`` with its links followed, as the host names it."""
+        found = os.path.realpath(self.path(path))
+        if self.live:
+            return found
+        base = os.path.realpath(self.root)
+        return found[len(base) :] if found.startswith(base + "/") else found
+
+    def command(self, name: str) -> t.Optional[str]:
+        """Return a command's path; ``PATH`` of a non-login ssh shell may lack it, so it is not asked."""
+        for folder in COMMAND_FOLDERS:
+            path = f"{folder}/{name}"
+            if self.is_file(path):
+                return path
+        return None

@@ -1,0 +1,407 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which role, package and archive brings a shared library.
+
+Only names that somebody has seen are here. Where a package's name was never seen, the entry says so by
+leaving it out; a library that no entry matches is unknown, and the answer says that.
+
+Where the facts come from: NVIDIA's package names were read from ``dpkg -l`` of a DGX Spark and of an Ubuntu
+24.04 host with CUDA 13.0, and from recipes that install them; NVIDIA's SONAMEs from the aarch64 wheels;
+archives from the redist manifests; the distribution's names are those of Debian 12 and 13 and of Ubuntu
+24.04.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import typing as t
+from dataclasses import dataclass
+
+# uname -m -> the platform directory of NVIDIA's redist trees. linux-aarch64 is Tegra and another thing.
+REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
+
+# Libraries of the vendor's driver, which this collection asserts and never installs.
+DRIVER = (
+    "libcuda.so.1",
+    "libnvidia-*.so.*",
+    "libcudadebugger.so.1",
+    "libnvcuvid.so.1",
+    "libnvoptix.so.1",
+)
+# Those that may be counted as the driver's where there is no GPU: a CUDA build of PyTorch is linked to them.
+DRIVER_SONAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
+
+# Files that a library opens only when somebody asks for the feature, by dlopen: what they lack is no failure
+# of the directory that they lie in.
+OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
+    ("libcudss_commlayer_*.so*", "cuDSS opens its communication layer only for multi-node solves"),
+    ("libcudss_mtlayer_*.so*", "cuDSS opens its threading layer only when the program sets one"),
+    ("nvshmem_bootstrap_*.so*", "NVSHMEM opens one bootstrap plug-in, the one that is configured"),
+    ("nvshmem_transport_*.so*", "NVSHMEM opens the transports that the host has"),
+    ("libcufile_rdma.so*", "cuFile opens it only for GPUDirect RDMA"),
+)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """What brings a library.
+
+    :ivar role: the role of this collection, ``driver`` for what is the vendor's, None for neither.
+    :ivar package: the apt package, None where its name is not known.
+    :ivar archive: ``<product>/redist/<component>/<platform>`` below NVIDIA's download tree, or None.
+    :ivar hint: one sentence for a person.
+    """
+
+    role: t.Optional[str]
+    package: t.Optional[str]
+    archive: t.Optional[str]
+    hint: str
+
+    def as_result(self) -> dict[str, t.Optional[str]]:
+        return {"role": self.role, "package": self.package, "archive": self.archive, "hint": self.hint}
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One row of the table.
+
+    ``{suffix}`` in a package becomes the CUDA minor with dashes (``13-0``), ``{major}`` the CUDA major,
+    ``{0}`` the first group of the pattern. ``cuda`` says how to tell the CUDA major from the SONAME: a
+    mapping of SONAME version to CUDA major, or None where the SONAME does not tell.
+    """
+
+    pattern: str
+    role: t.Optional[str]
+    package: t.Optional[str]
+    archive: t.Optional[str]
+    hint: str
+    cuda: t.Optional[dict[str, str]] = None
+    machines: tuple[str, ...] = ()
+
+
+# SONAME version -> CUDA major, for libraries whose SONAME counts CUDA majors.
+_SAME = {"11.0": "11", "12": "12", "13": "13"}
+_PLUS_ONE = {"10": "11", "11": "12", "12": "13"}  # cuFFT
+_SOLVER = {"11": "12", "12": "13"}
+
+_CUDA_HINT = "Part of the CUDA {major} toolkit."
+_META_HINT = "Part of the CUDA {major} runtime libraries; the package is their metapackage."
+_TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or of another version."
+
+_TABLE: tuple[_Entry, ...] = (
+    # NVIDIA, CUDA toolkit
+    _Entry(
+        r"libcudart\.so\.(\d[\d.]*)",
+        "cuda_libraries",
+        "cuda-cudart-{suffix}",
+        "cuda/redist/cuda_cudart",
+        _CUDA_HINT,
+        _SAME,
+    ),
+    _Entry(
+        r"lib(?:cublas|cublasLt|nvblas)\.so\.(\d+)",
+        "cuda_libraries",
+        "libcublas-{suffix}",
+        "cuda/redist/libcublas",
+        _CUDA_HINT,
+        {"12": "12", "13": "13"},
+    ),
+    _Entry(
+        r"lib(?:nvrtc|nvrtc-builtins)\.so\.(\d[\d.]*)",
+        "cuda_libraries",
+        "cuda-nvrtc-{suffix}",
+        "cuda/redist/cuda_nvrtc",
+        _CUDA_HINT,
+        {"12": "12", "13": "13"},
+    ),
+    _Entry(
+        r"libcupti\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-cupti-{suffix}",
+        "cuda/redist/cuda_cupti",
+        _CUDA_HINT,
+        {"12": "12", "13": "13"},
+    ),
+    _Entry(
+        r"libcusolver(?:Mg)?\.so\.(\d+)",
+        "cuda_libraries",
+        "libcusolver-{suffix}",
+        "cuda/redist/libcusolver",
+        _CUDA_HINT,
+        _SOLVER,
+    ),
+    _Entry(
+        r"libcufft(?:w)?\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-libraries-{suffix}",
+        "cuda/redist/libcufft",
+        _META_HINT,
+        _PLUS_ONE,
+    ),
+    _Entry(
+        r"libcurand\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-libraries-{suffix}",
+        "cuda/redist/libcurand",
+        _META_HINT,
+    ),
+    _Entry(
+        r"libcusparse\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-libraries-{suffix}",
+        "cuda/redist/libcusparse",
+        _META_HINT,
+    ),
+    _Entry(
+        r"libnvJitLink\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-libraries-{suffix}",
+        "cuda/redist/libnvjitlink",
+        _META_HINT,
+        {"12": "12", "13": "13"},
+    ),
+    _Entry(
+        r"lib(?:npp\w*|nvjpeg|nvfatbin)\.so\.(\d+)",
+        "cuda_libraries",
+        "cuda-libraries-{suffix}",
+        None,
+        _META_HINT,
+        {"12": "12", "13": "13"},
+    ),
+    _Entry(
+        r"libcufile(?:_rdma)?\.so\.(\d+)",
+        "cuda_libraries",
+        "libcufile-{suffix}",
+        "cuda/redist/libcufile",
+        "GPUDirect Storage's library; it needs no kernel module to be loaded.",
+    ),
+    # NVIDIA, beside the toolkit
+    _Entry(
+        r"libcudnn(?:_\w+)?\.so\.9",
+        "cuda_libraries",
+        "libcudnn9-cuda-{major}",
+        "cudnn/redist/cudnn",
+        "cuDNN 9.",
+    ),
+    _Entry(
+        r"libnccl\.so\.2",
+        "cuda_libraries",
+        "libnccl2",
+        None,
+        "NCCL: NVIDIA's package, whose version ends in +cuda{minor}; Ubuntu has an older one by that name.",
+    ),
+    _Entry(
+        r"(?:libnvshmem_host|nvshmem_\w+)\.so\.3",
+        "cuda_libraries",
+        "libnvshmem3-cuda-{major}",
+        None,
+        "NVSHMEM 3.",
+    ),
+    _Entry(
+        r"libcusparseLt\.so\.0",
+        "cusparselt",
+        "libcusparselt0-cuda-{major}",
+        "cusparselt/redist/libcusparse_lt",
+        "cuSPARSELt; the package puts it where the loader does not look, the role adds the entry.",
+    ),
+    _Entry(
+        r"libcudss\.so\.0",
+        "math_libraries",
+        "libcudss0-cuda-{major}",
+        "cudss/redist/libcudss",
+        "cuDSS 0.7.1 to 0.8.0; cuDSS 1.0 is libcudss.so.1 and does not satisfy this.",
+    ),
+    _Entry(
+        r"libcudss\.so\.1",
+        "math_libraries",
+        None,
+        "cudss/redist/libcudss",
+        "cuDSS 1.0; cuDSS 0.8 and older are libcudss.so.0 and do not satisfy this.",
+    ),
+    _Entry(
+        r"libcudss_(?:comm|mt)layer_\w+\.so(?:\.\d+)*",
+        "math_libraries",
+        "libcudss0-cuda-{major}",
+        "cudss/redist/libcudss",
+        "A plug-in that comes with cuDSS.",
+    ),
+    _Entry(
+        r"libnvpl_blas_(?:core|(?:i?lp64)_(?:gomp|seq))\.so\.0",
+        "math_libraries",
+        "libnvpl-blas0",
+        "nvpl/redist/nvpl_blas",
+        "NVPL BLAS, which exists for aarch64 alone.",
+        machines=("aarch64",),
+    ),
+    _Entry(
+        r"libnvpl_lapack_(?:core|(?:i?lp64)_(?:gomp|seq))\.so\.0",
+        "math_libraries",
+        "libnvpl-lapack0",
+        "nvpl/redist/nvpl_lapack",
+        "NVPL LAPACK, which exists for aarch64 alone; it needs NVPL BLAS.",
+        machines=("aarch64",),
+    ),
+    # the environment
+    _Entry(
+        r"lib(?:torch(?:_cpu|_cuda|_cuda_linalg|_python|_global_deps|_nvshmem)?"
+        r"|c10|c10_cuda|shm|caffe2_nvrtc)\.so",
+        "python_env",
+        None,
+        None,
+        _TORCH_HINT,
+    ),
+    _Entry(
+        r"libarm_compute\w*-[0-9a-f]+\.so|lib\w+-[0-9a-f]{8}\.so(?:\.\d+)*",
+        "python_env",
+        None,
+        None,
+        "A copy that the wheel carries in its own .libs directory: install the wheel again.",
+    ),
+    _Entry(
+        r"libpython(3\.\d+)\.so\.1\.0",
+        "build_toolchain",
+        "libpython{0}",
+        None,
+        "The shared library of Python {0}.",
+    ),
+    # the distribution: compilers' run-time libraries
+    _Entry(r"libgomp\.so\.1", "build_toolchain", "libgomp1", None, "GCC's OpenMP run-time library."),
+    _Entry(r"libgcc_s\.so\.1", "build_toolchain", "libgcc-s1", None, "GCC's run-time library."),
+    _Entry(r"libstdc\+\+\.so\.6", "build_toolchain", "libstdc++6", None, "GCC's C++ library."),
+    _Entry(r"libatomic\.so\.1", "build_toolchain", "libatomic1", None, "GCC's atomic operations."),
+    _Entry(r"libgfortran\.so\.5", None, "libgfortran5", None, "GCC's Fortran run-time library."),
+    _Entry(
+        r"libquadmath\.so\.0",
+        None,
+        "libquadmath0",
+        None,
+        "GCC's 128-bit floating point, which exists for x86_64 and not for aarch64.",
+        machines=("x86_64", "i686"),
+    ),
+    _Entry(r"libLLVM\.so\.(\d+)\.\d+", "build_toolchain", "libllvm{0}", None, "LLVM {0}."),
+    _Entry(
+        r"libomp\.so\.5",
+        "build_toolchain",
+        None,
+        None,
+        "LLVM's OpenMP run-time library, of the package libomp5-<LLVM major>.",
+    ),
+    # the distribution: the rest
+    _Entry(
+        r"lib(?:c|m|dl|rt|pthread|util|resolv)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+",
+        None,
+        "libc6",
+        None,
+        "The C library itself.",
+    ),
+    _Entry(r"libz\.so\.1", None, "zlib1g", None, "zlib."),
+    _Entry(r"libzstd\.so\.1", None, "libzstd1", None, "Zstandard."),
+    _Entry(r"liblzma\.so\.5", None, "liblzma5", None, "XZ."),
+    _Entry(r"libbz2\.so\.1\.0", None, "libbz2-1.0", None, "bzip2."),
+    _Entry(r"libffi\.so\.8", None, "libffi8", None, "libffi."),
+    _Entry(r"lib(?:ssl|crypto)\.so\.3", None, None, None, "OpenSSL 3, libssl3 or libssl3t64 by the release."),
+    _Entry(r"libnuma\.so\.1", None, "libnuma1", None, "NUMA policy."),
+    _Entry(r"libopenblas\.so\.0", None, "libopenblas0", None, "OpenBLAS."),
+    _Entry(r"libibverbs\.so\.1", None, "libibverbs1", None, "RDMA verbs."),
+    _Entry(r"librdmacm\.so\.1", None, "librdmacm1", None, "RDMA connection manager."),
+    _Entry(r"libmlx5\.so\.1", None, "ibverbs-providers", None, "The user part of the ConnectX driver."),
+    _Entry(
+        r"libmpi(?:_\w+)?\.so\.40",
+        None,
+        "openmpi-bin",
+        None,
+        "Open MPI 4 or 5; the package depends on the release's library package.",
+    ),
+)
+
+# Where NVIDIA's Debian packages and redist archives put libraries that the loader does not find on its own.
+# ``{triplet}`` is Debian's multiarch name.
+OFF_PATH_DIRECTORIES = (
+    "/usr/lib/{triplet}/lib*/[0-9]*",
+    "/usr/lib/{triplet}/nvshmem/[0-9]*",
+    "/usr/local/cuda/lib64",
+    "/usr/local/cuda-[0-9]*/lib64",
+    "/usr/local/cuda-[0-9]*/targets/*/lib",
+    "/usr/local/lib",
+    "/opt/sparkforge/redist/*/current/lib",
+)
+
+
+def is_driver(soname: str) -> bool:
+    """Say whether a library is the GPU driver's."""
+    return any(fnmatch.fnmatchcase(soname, pattern) for pattern in DRIVER)
+
+
+def optional_plugin(name: str) -> t.Optional[str]:
+    """Return why a file is an optional plug-in, or None where it is none."""
+    for pattern, reason in OPTIONAL_PLUGINS:
+        if fnmatch.fnmatchcase(name, pattern):
+            return reason
+    return None
+
+
+def provider(soname: str, machine: str = "aarch64", cuda_version: t.Optional[str] = None) -> Provider:
+    """Return what brings a library.
+
+    :param soname: the name as ``DT_NEEDED`` has it.
+    :param machine: ``uname -m`` of the host that needs it.
+    :param cuda_version: ``13.0``; packages that carry a CUDA minor in their name are given with ``-13-*``
+        without it.
+    """
+    soname = soname.rpartition("/")[2]
+    if is_driver(soname):
+        return Provider(
+            "driver",
+            None,
+            None,
+            "Part of NVIDIA's driver: install or repair it as the vendor says; this collection never does.",
+        )
+    for entry in _TABLE:
+        match = re.fullmatch(entry.pattern, soname)
+        if not match:
+            continue
+        if entry.machines and machine not in entry.machines:
+            return Provider(
+                None,
+                None,
+                None,
+                f"{entry.hint} It does not exist for {machine}: this file is for another machine.",
+            )
+        groups = match.groups()
+        major, minor = _cuda(entry, groups[0] if groups else "", cuda_version)
+        values = {
+            "suffix": f"{major}-{minor}",
+            "major": major,
+            "minor": f"{major}.{minor}",
+        }
+        platform = REDIST_PLATFORMS.get(machine)
+        return Provider(
+            entry.role,
+            entry.package.format(*groups, **values) if entry.package else None,
+            f"{entry.archive}/{platform}" if entry.archive and platform else None,
+            entry.hint.format(*groups, **values),
+        )
+    return Provider(
+        None,
+        None,
+        None,
+        f"Unknown: no role of this collection brings {soname}; ask the distribution which package holds it"
+        f" (apt-file search {soname}).",
+    )
+
+
+def _cuda(entry: _Entry, version: str, cuda_version: t.Optional[str]) -> tuple[str, str]:
+    """Return CUDA major and minor; ``*`` for what nothing tells."""
+    asked_major, _dot, asked_minor = (cuda_version or "").partition(".")
+    told = None
+    if entry.cuda is not None:
+        told = entry.cuda.get(version) or entry.cuda.get(version.partition(".")[0])
+    # The SONAME decides: another CUDA major's package would not satisfy the need.
+    major = told or asked_major or "*"
+    minor = asked_minor if asked_minor and (told is None or told == asked_major) else "*"
+    return major, minor.partition(".")[0]

@@ -1,0 +1,822 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The process that builds one unit, detached from whoever asked for it.
+
+It goes through the phases, keeps ``state.json`` true, and publishes the artefact and its receipt last. Killed at any
+point and started again it goes on where it was: a finished phase is not done again, an interrupted build goes on from
+its objects. Nothing of it needs Ansible: ``_engine`` starts it with a copy of these files.
+"""
+
+# A process of its own, detached: there is no module to run commands, log or exit.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
+    _artefact,
+    _detach,
+    _diagnosis,
+    _jobs,
+    _patch,
+    _progress,
+    _receipt,
+    _source,
+    _unit,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
+STATE_FORMAT = 1
+#: Seconds between two looks at the log; a compiler call takes longer.
+_LOOK = 1.0
+#: Seconds between two writes of the state while a build makes progress.
+_SAVE = 2.0
+#: Seconds between two synced checkpoints of the objects.
+_CHECKPOINT = 300.0
+#: How often a build that was killed for memory goes on with half the jobs.
+_HALVINGS = 2
+#: What is in a build directory and can be made again.
+_TREES = ("source", "build", "environment", "out", "home", "tmp", "launchers")
+#: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
+_NINJA_RECORDS = (".ninja_log", ".ninja_deps")
+
+
+class State:
+    """What is known of one build, on the disk whenever somebody may look."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.data: t.Dict[str, t.Any] = read(path) or {"format": STATE_FORMAT, "phases": {}, "attempts": 0, "notes": []}
+
+    def update(self, **values: t.Any) -> None:
+        """Take ``values`` over and write the file."""
+        self.data.update(values)
+        self.data["updated"] = time.time()
+        temporary = f"{self.path}.{os.getpid()}"
+        with open(temporary, "w", encoding="ascii") as stream:
+            json.dump(self.data, stream, sort_keys=True)
+        # No fsync: after a power loss an older state is as good, and this is written every few seconds.
+        os.replace(temporary, self.path)
+
+    def note(self, text: str) -> None:
+        """Keep a sentence for the result, once."""
+        if text not in self.data["notes"]:
+            self.update(notes=[*self.data["notes"], text])
+
+
+def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the state that is at ``path``; None where there is none that can be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            data = json.loads(stream.read().decode("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) and data.get("format") == STATE_FORMAT else None
+
+
+class Worker:
+    """One attempt to finish a build.
+
+    :param request: what ``_engine`` wrote into ``request.json``.
+    """
+
+    def __init__(self, request: t.Mapping[str, t.Any]) -> None:
+        self.request = request
+        self.unit = _unit.Unit.from_options(request["unit"])
+        self.paths = _unit.Paths(**request["paths"])
+        self.tools: t.Mapping[str, str] = request["tools"]
+        self.state = State(self.paths.inside("state.json"))
+        self.began = time.monotonic()
+        self._earlier = float(self.state.data.get("elapsed") or 0)
+        self._checkpointed = time.monotonic()
+
+    # --- the whole ---------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Go through the phases that are not done.
+
+        :raises SparkforgeError: where one fails; what is done stays done.
+        """
+        self._after_interruption()
+        data = self.state.data
+        self.state.update(
+            name=self.paths.name,
+            fingerprint=self.paths.fingerprint,
+            status="running",
+            attempts=data["attempts"] + 1,
+            started=data.get("started") or _now(),
+            boot_id=_detach.boot_id(),
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            log=self.paths.log,
+            error=None,
+        )
+        for phase in PHASES:
+            if self._is_done(phase):
+                continue
+            began = time.monotonic()
+            if self.state.data.get("phase") != phase:
+                self.state.update(done=0, total=0, rate=None)
+            self.state.update(phase=phase, remaining=None, elapsed=self._elapsed())
+            self.say(f"== {self.paths.name} {self.paths.fingerprint}: {phase}, attempt {self.state.data['attempts']}")
+            getattr(self, f"_{phase}")()
+            if phase in ("patch", "prepare", "configure", "build"):
+                self._checkpoint()
+            self._finish(phase, time.monotonic() - began)
+        self._publish()
+
+    def _is_done(self, phase: str) -> bool:
+        return bool(self.state.data["phases"].get(phase, {}).get("done"))
+
+    def _finish(self, phase: str, seconds: float) -> None:
+        phases = dict(self.state.data["phases"])
+        seconds += float(phases.get(phase, {}).get("seconds") or 0)
+        phases[phase] = {"done": True, "seconds": round(seconds, 1)}
+        self.state.update(phases=phases, elapsed=self._elapsed())
+
+    def _undo(self, *phases: str) -> None:
+        """Mark phases as not done."""
+        known = {name: value for name, value in self.state.data["phases"].items() if name not in phases}
+        self.state.update(phases=known)
+
+    def _elapsed(self) -> float:
+        return round(self._earlier + time.monotonic() - self.began, 1)
+
+    def say(self, text: str) -> None:
+        """Put a line into the log."""
+        print(text, flush=True)
+
+    # --- what an interruption leaves ---------------------------------------------------------------------------
+
+    def _after_interruption(self) -> None:
+        ended = _detach.end_processes(self.paths.marker)
+        if ended:
+            self.state.note(f"{ended} processes of an interrupted attempt were ended.")
+        data = self.state.data
+        if data.get("boot_id") and data["boot_id"] != _detach.boot_id():
+            self._after_power_loss(float(data.get("checkpoint") or 0))
+        behind = float(data.get("updated") or 0) - time.time()
+        if behind > 5:
+            moved = _clamp_mtimes(self._trees(), time.time())
+            self.state.note(
+                f"The clock of this host went back by {behind:.0f} s since the last attempt; {moved} files from the"
+                " future were given the present time, so that ninja does not misjudge them."
+            )
+        failed = data.get("failed_phase")
+        if failed == "check":
+            # What CMake has not found it remembers; the objects stay.
+            for path in _files(self._trees(), ("CMakeCache.txt",)):
+                os.unlink(path)
+            self._undo("configure", "build", "package", "check")
+        elif failed == "configure":
+            self._undo("prepare")
+        # A tree is fetched and changed in one go: changes on top of changes cannot be told from a failure.
+        if not self._is_done("patch"):
+            self._undo("fetch")
+        self.state.update(failed_phase=None)
+
+    def _after_power_loss(self, checkpoint: float) -> None:
+        """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
+        removed = 0
+        if self._is_done("patch"):
+            for path in _files(self._trees()):
+                with contextlib.suppress(FileNotFoundError):
+                    if os.lstat(path).st_mtime > checkpoint and os.path.basename(path) not in _NINJA_RECORDS:
+                        os.unlink(path)
+                        removed += 1
+        self.state.note(
+            f"The host was started anew during the build: {removed} files younger than the last synced checkpoint"
+            " are made again."
+        )
+
+    def _trees(self) -> t.List[str]:
+        return [self.paths.inside("source"), self.paths.inside("build")]
+
+    def _checkpoint(self) -> None:
+        """Sync what is there, and remember the time before that: files older than it survive a power loss."""
+        moment = time.time()
+        done = subprocess.run(
+            ["sync", "--file-system", self.paths.build_directory],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            os.sync()
+        self._checkpointed = time.monotonic()
+        self.state.update(checkpoint=moment)
+
+    # --- the phases --------------------------------------------------------------------------------------------
+
+    def _fetch(self) -> None:
+        tree = self.paths.inside("source")
+        remove(tree)
+        store = os.path.join(self.paths.builds, ".sources")
+        source = self.unit.source
+        wanted: t.Any
+        if self.unit.is_git:
+            wanted = _source.Git(source["repo"], self.request["commit"], source["submodules"])
+        else:
+            wanted = _source.Archive(source["archive"], source["sha256"])
+        environment = {**self._base_environment(), **self._network()}
+        os.environ.update(self._network())
+        found = _source.fetch(wanted, tree, store, self.say, environment, rewrite=self.unit.rewrite)
+        self.state.update(source=found)
+
+    def _patch(self) -> None:
+        applied = _patch.apply(self.paths.inside("source"), self.unit.patches, self.unit.edits, self.say)
+        self.state.update(applied=applied)
+
+    def _prepare(self) -> None:
+        """Make the environment that the build runs in, from pinned requirements and the units it depends on."""
+        if self.unit.kind == "cmake" and not self.unit.requirements:
+            return
+        place = self.paths.inside("environment")
+        remove(place)
+        shared = ["--system-site-packages"] if self.unit.system_site_packages else []
+        self._command([self.unit.python, "-m", "venv", *shared, place])
+        pip = [self._python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
+        if self.unit.requirements:
+            listed = self.paths.inside("requirements.txt")
+            with open(listed, "w", encoding="utf-8") as stream:
+                stream.write("\n".join(self.unit.requirements) + "\n")
+            places = []
+            if self.unit.index_url == "":
+                places += ["--no-index"]
+            elif self.unit.index_url:
+                places += ["--index-url", self.unit.index_url]
+            for link in self.unit.find_links:
+                places += ["--find-links", link]
+            hashed = ["--require-hashes"] if all("--hash=" in line for line in self.unit.requirements) else []
+            # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.
+            self._command([*pip, *hashed, "--no-deps", *places, "-r", listed], network=True)
+        wheels = [wheel["path"] for depend in self.request["depends"].values() for wheel in depend["wheels"]]
+        if wheels:
+            self._command([*pip, "--no-index", "--no-deps", *wheels])
+
+    def _configure(self) -> None:
+        os.makedirs(self.paths.inside("out"), exist_ok=True)
+        if self.unit.kind == "wheel":
+            backend = self._backend()
+            probe = f"import importlib; importlib.import_module({backend.partition(':')[0]!r})"
+            self._command([self._python, "-c", probe])
+            return
+        arguments = [self._expanded(text) for text in self.unit.cmake_args]
+        if not any(text.startswith("-DCMAKE_BUILD_TYPE") for text in arguments):
+            arguments.insert(0, "-DCMAKE_BUILD_TYPE=Release")
+        ninja = [f"-DCMAKE_MAKE_PROGRAM={self.tools['ninja']}"] if "ninja" in self.tools else []
+        self._command(
+            [
+                self.tools.get("cmake", "cmake"), "-G", "Ninja", "-S", self._project, "-B", self.paths.inside("build"),
+                *ninja, f"-DCMAKE_INSTALL_PREFIX={self.paths.prefix}", *arguments,
+            ]
+        )  # fmt: skip
+
+    def _build(self) -> None:
+        jobs = self._jobs(0)
+        before = self._ccache_counts()
+        for halving in range(_HALVINGS + 1):
+            kills = _jobs.oom_kills()
+            start = _size(self.paths.log)
+            self.state.update(jobs=jobs)
+            try:
+                self._command(self._build_command(jobs), jobs=jobs, progress=True)
+                break
+            except SparkforgeError as error:
+                tail = _tail(self.paths.log, start)
+                killed = _jobs.killed_for_memory(tail, kills, _jobs.oom_kills(), error.details.get("rc"))
+                if not killed or halving == _HALVINGS or jobs == 1:
+                    raise
+                fewer = self._jobs(max(1, jobs // 2))
+                note = f"The build was killed for memory with {jobs} jobs and went on with {fewer}."
+                self.say(f"== {note}")
+                self.state.note(note)
+                jobs = fewer
+        self._count_ccache(before)
+
+    def _build_command(self, jobs: int) -> t.List[str]:
+        if self.unit.kind == "cmake":
+            targets = ["--target", *self.unit.targets] if self.unit.targets else []
+            return [self.tools.get("cmake", "cmake"), "--build", self.paths.inside("build"), "-j", str(jobs), *targets]
+        # scikit-build-core builds in a temporary directory, from which nothing can go on, unless it is told one.
+        fixed = [f"--config-settings=build-dir={self.paths.inside('build')}"] if "scikit" in self._backend() else []
+        return [
+            self._python, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation",
+            "--no-index", "--verbose", *fixed, "--wheel-dir", self.paths.inside("out"), self._project,
+        ]  # fmt: skip
+
+    def _package(self) -> None:
+        if self.unit.kind == "cmake":
+            staged = self.paths.inside("out", "staged")
+            remove(staged)
+            self._command(
+                [self.tools.get("cmake", "cmake"), "--install", self.paths.inside("build")],
+                environment={"DESTDIR": staged},
+            )
+            return
+        wheels = _artefact.collect_wheels(self.paths.inside("out"))
+        if not wheels:
+            raise SparkforgeError(
+                f"The build of {self.paths.name} ended well, yet made no wheel.",
+                "Look at the end of the log for where it put it.",
+            )
+        if self.unit.build_tag:
+            for wheel in wheels:
+                if wheel.build != self.unit.build_tag:
+                    _artefact.retag(wheel.path, self.unit.build_tag)
+
+    def _check(self) -> None:
+        """Assert that what was asked for is in the artefact: CMake goes on without what it did not find."""
+        expect = dict(self.unit.expect)
+        if not expect:
+            return
+        problems = _artefact.check(
+            expect,
+            wheels=[] if self.unit.kind == "cmake" else _artefact.collect_wheels(self.paths.inside("out")),
+            prefix=self._staged if self.unit.kind == "cmake" else None,
+            caches=list(_files(self._trees(), ("CMakeCache.txt",))),
+        )
+        if problems:
+            raise SparkforgeError(
+                f"The build of {self.paths.name} lacks what was asked for: {'; '.join(problems)}.",
+                "Install what is missing (the roles cuda_libraries, cusparselt and math_libraries do), or do not ask"
+                " for it; then run again: the objects are kept.",
+                problems=problems,
+            )
+
+    # --- publishing --------------------------------------------------------------------------------------------
+
+    @property
+    def _staged(self) -> str:
+        """Where ``cmake --install`` put the prefix."""
+        return self.paths.inside("out", "staged") + self.paths.prefix
+
+    def _publish(self) -> None:
+        """Move the artefact to its final name, then write the receipt: whoever reads that may trust what it names."""
+        target = self.paths.artefact
+        partial = os.path.join(os.path.dirname(target), f".{self.paths.fingerprint}.partial")
+        remove(partial)
+        _receipt.make_directories(partial)
+        outputs: t.List[t.Dict[str, t.Any]] = []
+        if self.unit.kind == "cmake":
+            os.rename(self._staged, os.path.join(partial, "prefix"))
+            outputs.append({"path": "prefix", **_artefact.tree_digest(os.path.join(partial, "prefix"))})
+        else:
+            for wheel in _artefact.collect_wheels(self.paths.inside("out")):
+                file = os.path.basename(wheel.path)
+                shutil.copyfile(wheel.path, os.path.join(partial, file))
+                outputs.append(
+                    {
+                        "path": file,
+                        "name": wheel.distribution,
+                        "version": wheel.version,
+                        "sha256": wheel.sha256,
+                        "size": wheel.size,
+                    }
+                )
+            sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
+            _receipt.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
+        receipt = self._make_receipt(outputs)
+        _receipt.write_file(os.path.join(partial, "receipt.json"), _receipt_text(receipt))
+        _receipt.fsync_tree(partial)
+        remove(target)
+        os.rename(partial, target)
+        _receipt.fsync_directory(os.path.dirname(target))
+        _receipt.write_file(self.paths.receipt, _receipt_text(receipt))
+        self._prune()
+        self.say(f"== {self.paths.name} {self.paths.fingerprint}: published in {target}")
+        # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
+        kept = PHASES[: PHASES.index("package")] if os.path.isdir(self.paths.inside("source")) else ()
+        phases = {name: value for name, value in self.state.data["phases"].items() if name in kept}
+        self.state.update(
+            status="succeeded", phase="published", elapsed=self._elapsed(), finished=_now(), phases=phases
+        )
+
+    def _make_receipt(self, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
+        data = self.state.data
+        return sealed(
+            {
+                "format": STATE_FORMAT,
+                "name": self.paths.name,
+                "fingerprint": self.paths.fingerprint,
+                "platform": self.paths.platform,
+                "inputs": self.request["inputs"],
+                "tools": self.request["versions"],
+                "source": data.get("source"),
+                "url": self.request["shown_source"],
+                "version": self.unit.source.get("version"),
+                "applied": data.get("applied") or [],
+                "outputs": outputs,
+                "override": self.request.get("override"),
+                "tree": _tree_size(self._trees()),
+                "started": data["started"],
+                "finished": _now(),
+                "seconds": {name: value["seconds"] for name, value in data["phases"].items()},
+                "elapsed": self._elapsed(),
+                "attempts": data["attempts"],
+                "jobs": data.get("jobs"),
+                "ccache": data.get("ccache"),
+                "notes": data["notes"],
+                "host": data["host"],
+                "log": self.paths.log,
+            }
+        )
+
+    def _prune(self) -> None:
+        """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
+        parent = os.path.dirname(self.paths.build_directory)
+        others = []
+        for name in os.listdir(parent):
+            directory = os.path.join(parent, name)
+            if name == self.paths.fingerprint or not os.path.isdir(directory) or os.path.islink(directory):
+                continue
+            if not _detach.Lock(os.path.join(directory, "lock")).is_held():
+                others.append((os.stat(directory).st_mtime, directory))
+        kept = [self.paths.build_directory, *(path for _time, path in sorted(others, reverse=True))]
+        for directory in kept[max(self.unit.keep, 1) :]:
+            remove(directory)
+        if self.unit.keep == 0:
+            # The state stays: it says that the build is done.
+            for name in _TREES:
+                remove(self.paths.inside(name))
+
+    # --- commands ----------------------------------------------------------------------------------------------
+
+    @property
+    def _python(self) -> str:
+        return self.paths.inside("environment", "bin", "python")
+
+    @property
+    def _project(self) -> str:
+        return os.path.normpath(self.paths.inside("source", self.unit.subdirectory))
+
+    def _backend(self) -> str:
+        """Return the build backend that pyproject.toml names, setuptools where it names none (PEP 517)."""
+        try:
+            with open(os.path.join(self._project, "pyproject.toml"), encoding="utf-8") as stream:
+                text = stream.read()
+        except FileNotFoundError:
+            return "setuptools.build_meta"
+        return _source.build_backend(text) or "setuptools.build_meta"
+
+    def _places(self) -> t.Dict[str, str]:
+        places = {
+            "root": self.paths.root,
+            "source": self.paths.inside("source"),
+            "build": self.paths.inside("build"),
+            "environment": self.paths.inside("environment"),
+            "prefix": self.paths.prefix,
+        }
+        for name, depend in self.request["depends"].items():
+            places[f"depends.{name}.prefix"] = depend["prefix"]
+        return places
+
+    def _expanded(self, text: str) -> str:
+        return _unit.expand(text, self._places())
+
+    def _base_environment(self) -> t.Dict[str, str]:
+        """Return the environment of every command: given whole, never inherited."""
+        for name in ("home", "tmp"):
+            os.makedirs(self.paths.inside(name), exist_ok=True)
+        return {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": self.paths.inside("home"),
+            "TMPDIR": self.paths.inside("tmp"),
+            "LANG": "C.UTF-8",
+            "PYTHONUNBUFFERED": "1",
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_CACHE_DIR": self.paths.inside("tmp", "pip"),
+            _detach.MARKER: self.paths.marker,
+        }
+
+    def _network(self) -> t.Dict[str, str]:
+        """Return proxies and certificates; they may hold a password, so they are in a file of the account's alone."""
+        try:
+            with open(self.paths.inside("network.json"), encoding="utf-8") as stream:
+                return dict(json.load(stream))
+        except FileNotFoundError:
+            return {}
+
+    def _build_environment(self, jobs: int) -> t.Dict[str, str]:
+        environment = self._base_environment()
+        directories = (
+            [self.paths.inside("environment", "bin")] if os.path.isdir(self.paths.inside("environment")) else []
+        )
+        for tool in ("cmake", "ninja", "cc", "cxx", "nvcc"):
+            if tool in self.tools:
+                directories.append(os.path.dirname(self.tools[tool]))
+        if "cc" in self.tools:
+            environment["CC"] = self.tools["cc"]
+        if "cxx" in self.tools:
+            environment["CXX"] = self.tools["cxx"]
+        if self._has_ccache:
+            directories.insert(0, self._launchers())
+            for variable in ("CC", "CXX"):
+                if variable in environment:
+                    environment[variable] = self.paths.inside("launchers", os.path.basename(environment[variable]))
+            environment.update(
+                CCACHE_DIR=os.path.join(self.paths.builds, ".ccache"),
+                CCACHE_MAXSIZE=self.unit.ccache_size,
+                # Two fingerprints of a unit lie in two directories; their objects are the same all the same.
+                CCACHE_BASEDIR=self.paths.build_directory,
+                CCACHE_NOHASHDIR="1",
+                CMAKE_CUDA_COMPILER_LAUNCHER=self.tools["ccache"],
+            )
+            if "nvcc" in self.tools:
+                environment["PYTORCH_NVCC"] = f"{self.tools['ccache']} {self.tools['nvcc']}"
+        environment["PATH"] = ":".join([*dict.fromkeys(directories), environment["PATH"]])
+        environment.update({key: self._expanded(value) for key, value in self.unit.environment.items()})
+        environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
+        return environment
+
+    @property
+    def _has_ccache(self) -> bool:
+        return self.unit.ccache and "ccache" in self.tools
+
+    def _launchers(self) -> str:
+        """Return a directory in which the compilers' names are ccache, which finds the real ones further on PATH."""
+        directory = self.paths.inside("launchers")
+        os.makedirs(directory, exist_ok=True)
+        names = {"cc", "c++", "gcc", "g++"}
+        names |= {os.path.basename(self.tools[tool]) for tool in ("cc", "cxx") if tool in self.tools}
+        for name in names:
+            with contextlib.suppress(FileExistsError):
+                os.symlink(self.tools["ccache"], os.path.join(directory, name))
+        return directory
+
+    def _command(
+        self,
+        argv: t.Sequence[str],
+        *,
+        jobs: int = 1,
+        network: bool = False,
+        progress: bool = False,
+        environment: t.Optional[t.Mapping[str, str]] = None,
+    ) -> None:
+        """Run a command, its output in the log.
+
+        :raises SparkforgeError: with the diagnosis of what it printed, where it fails.
+        """
+        whole = {**self._build_environment(jobs), **(self._network() if network else {}), **(environment or {})}
+        self.say(f"+ {' '.join(argv)}")
+        start = _size(self.paths.log)
+        directory = self._project if os.path.isdir(self._project) else self.paths.build_directory
+        try:
+            child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL)
+        except OSError as error:
+            raise SparkforgeError(
+                f"{argv[0]} cannot be started: {error.strerror}.",
+                "Make sure that it is installed; the role build_toolchain brings compilers and Python.",
+            ) from error
+        code = self._follow(child, start, progress)
+        if code == 0:
+            return
+        diagnosis = _diagnosis.diagnose_file(self.paths.log, start)
+        raise SparkforgeError(
+            diagnosis.cause,
+            diagnosis.remedy,
+            lines=diagnosis.lines,
+            rule=diagnosis.rule,
+            command=os.path.basename(argv[0]),
+            rc=code,
+        )
+
+    def _follow(self, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
+        """Wait for ``child``; keep the state true meanwhile."""
+        # What an earlier attempt at this phase reached: ninja's counter begins at the objects that are missing.
+        known = self.state.data if progress else {}
+        ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
+        estimate = _progress.Estimate(known.get("rate"))
+        saved = 0.0
+        # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
+        with open(self.paths.log, "rb") as log:
+            log.seek(start)
+            while True:
+                try:
+                    code: t.Optional[int] = child.wait(_LOOK)
+                except subprocess.TimeoutExpired:
+                    code = None
+                if progress:
+                    ninja.feed(log.read())
+                    estimate.update(ninja.done, ninja.total, time.monotonic())
+                now = time.monotonic()
+                if code is not None or now - saved >= _SAVE:
+                    saved = now
+                    self.state.update(
+                        done=ninja.done,
+                        total=ninja.total,
+                        unit=ninja.unit,
+                        rate=estimate.rate,
+                        remaining=estimate.remaining,
+                        elapsed=self._elapsed(),
+                        available_mib=_jobs.memory().available_mib,
+                    )
+                if code is not None:
+                    return code
+                if now - self._checkpointed >= _CHECKPOINT:
+                    self._checkpoint()
+
+    # --- memory and ccache -------------------------------------------------------------------------------------
+
+    def _jobs(self, at_most: int) -> int:
+        jobs = size_jobs(self.unit, _jobs.memory(), at_most)
+        self.say(f"== {jobs.why}")
+        return jobs.count
+
+    def _ccache_counts(self) -> t.Dict[str, int]:
+        """Return ccache's counters, empty where it is not used."""
+        if not self._has_ccache:
+            return {}
+        done = subprocess.run(
+            [self.tools["ccache"], "--print-stats"], env=self._build_environment(1), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        rows = (line.split() for line in done.stdout.splitlines())
+        return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+
+    def _count_ccache(self, before: t.Mapping[str, int]) -> None:
+        if not before:
+            return
+        after = self._ccache_counts()
+        hits = sum(after.get(name, 0) - before.get(name, 0) for name in ("direct_cache_hit", "preprocessed_cache_hit"))
+        misses = after.get("cache_miss", 0) - before.get("cache_miss", 0)
+        rate = round(100 * hits / (hits + misses), 1) if hits + misses else None
+        self.state.update(ccache={"hits": hits, "misses": misses, "hit_rate": rate})
+
+
+# --- small things ----------------------------------------------------------------------------------------------
+
+
+def size_jobs(unit: _unit.Unit, memory: _jobs.Memory, at_most: int = 0) -> _jobs.Jobs:
+    """Return how many jobs the host allows now, ``at_most`` at most where it is not 0.
+
+    :raises SparkforgeError: where there is no room for one, or GPU processes hold it.
+    """
+    wanted = [number for number in (unit.jobs, at_most) if number]
+    return _jobs.size(
+        _jobs.cores(),
+        memory.available_mib,
+        memory.total_mib,
+        unit.memory_per_job,
+        unit.memory_reserve,
+        min(wanted) if wanted else 0,
+        _jobs.gpu_memory_processes(),
+    )
+
+
+def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return the receipt with the digest of its own content, by which a changed one is told."""
+    return {**receipt, "seal": _unit.fingerprint({key: value for key, value in receipt.items() if key != "seal"})}
+
+
+def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether nobody changed the receipt since it was written."""
+    return sealed(receipt)["seal"] == receipt.get("seal")
+
+
+def forget(paths: _unit.Paths) -> None:
+    """Remove tree, objects and state of a build, so that it begins anew; the published artefact stays till then."""
+    for name in (*_TREES, "state.json"):
+        remove(paths.inside(name))
+
+
+def _receipt_text(receipt: t.Mapping[str, t.Any]) -> bytes:
+    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _tail(path: str, start: int, limit: int = 1 << 20) -> str:
+    with open(path, "rb") as stream:
+        stream.seek(max(start, _size(path) - limit))
+        return stream.read().decode("utf-8", "replace")
+
+
+def _files(trees: t.Iterable[str], names: t.Container[str] = ()) -> t.Iterator[str]:
+    """Yield the files below ``trees``, all of them or those of these names; links are not followed."""
+    for tree in trees:
+        for directory, _directories, files in os.walk(tree):
+            for name in files:
+                if not names or name in names:
+                    yield os.path.join(directory, name)
+
+
+def _tree_size(trees: t.Iterable[str]) -> t.Dict[str, int]:
+    count = size = 0
+    for path in _files(trees):
+        with contextlib.suppress(FileNotFoundError):
+            size += os.lstat(path).st_blocks * 512
+            count += 1
+    return {"files": count, "bytes": size}
+
+
+def _clamp_mtimes(trees: t.Iterable[str], now: float) -> int:
+    moved = 0
+    for path in _files(trees):
+        with contextlib.suppress(OSError):
+            if os.lstat(path).st_mtime > now:
+                os.utime(path, (now, now), follow_symlinks=False)
+                moved += 1
+    return moved
+
+
+def remove(path: str) -> None:
+    """Remove a tree, also one with directories that are not writable."""
+    if not os.path.lexists(path):
+        return
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+        return
+    for directory, _directories, _names in os.walk(path):
+        with contextlib.suppress(OSError):
+            os.chmod(directory, 0o700)
+    shutil.rmtree(path)
+
+
+def main(directory: str) -> int:
+    """Build what ``<directory>/request.json`` says; return the exit status.
+
+    A second worker on the same directory ends at once, for the first one holds the lock.
+    """
+    lock = _detach.Lock(os.path.join(directory, "lock"))
+    deadline = time.monotonic() + 5
+    while not lock.take():
+        # Whoever only looks holds it for an instant.
+        if time.monotonic() > deadline:
+            return 0
+        time.sleep(0.05)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    state = State(os.path.join(directory, "state.json"))
+    try:
+        with open(os.path.join(directory, "request.json"), encoding="utf-8") as stream:
+            request = json.load(stream)
+        whole = _detach.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
+        while not whole.take():
+            if state.data.get("phase") != "waiting":
+                state.update(status="running", phase="waiting")
+            time.sleep(0.5)
+        worker = Worker(request)
+        state = worker.state
+        worker.run()
+    except SparkforgeError as error:
+        failure(state, error)
+        return 1
+    except OSError as error:
+        full = error.errno in (28, 122)
+        failure(
+            state,
+            SparkforgeError(
+                f"The build failed at {error.filename or directory}: {error.strerror or error}.",
+                "Make room on that file system and run again: what is done stays done."
+                if full
+                else "Correct what it names and run again.",
+            ),
+        )
+        return 1
+    except SystemExit:
+        _detach.end_processes(os.environ.get(_detach.MARKER, ""))
+        state.update(status="stopped")
+        return 143
+    return 0
+
+
+def failure(state: State, error: SparkforgeError) -> None:
+    """Put the failure into the state and the log; a full disk must not keep it from being told."""
+    with contextlib.suppress(OSError):
+        print(f"== failed in {state.data.get('phase')}: {error}", flush=True)
+    values = {"status": "failed", "failed_phase": state.data.get("phase"), "error": error.as_result()}
+    try:
+        state.update(**values)
+    except OSError:
+        # In place and no longer than before, which takes no block that a full disk does not have.
+        state.data.update(values)
+        text = json.dumps({**state.data, "notes": [], "applied": []}, sort_keys=True)
+        with contextlib.suppress(OSError), open(state.path, "r+", encoding="ascii") as stream:
+            stream.write(text)
+            stream.truncate()

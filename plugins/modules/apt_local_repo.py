@@ -1,0 +1,198 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Install an apt repository that comes as one .deb."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: apt_local_repo
+short_description: Install a local apt repository from NVIDIA's local-repo .deb, verified
+version_added: "0.1.0"
+description:
+  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg),
+    puts its keyring into C(/usr/share/keyrings), lets the source name it with C(Signed-By), and fetches the
+    package lists of this source alone. The packages inside are then installed with
+    M(sparkforge.dgx_spark.apt_packages).
+  - With O(sha256) the whole .deb is what its vendor published, and is installed as it is.
+  - With O(key_fingerprint) alone nothing is known of the .deb itself, for the keyring inside proves nothing
+    about the .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages)
+    and those in C(Packages) over each .deb are verified with C(gpgv), and only what they cover is
+    installed, without the maintainer scripts.
+  - With neither, it is refused.
+  - Local repositories of the same name and an older version are retired, with their sources and keyrings.
+options:
+  name:
+    description:
+      - What the repository carries, as its package name begins.
+    type: str
+    required: true
+  version:
+    description:
+      - The version, as the package's name ends. Needed for O(state=present).
+    type: str
+  url:
+    description:
+      - URL of the .deb (http, https or file). Needed where it has to be installed.
+    type: str
+  sha256:
+    description:
+      - The sha256 of the .deb. No public one is known for NVIDIA's.
+    type: str
+  key_fingerprint:
+    description:
+      - Fingerprint of the key that signed the repository inside. May be given in addition to O(sha256).
+    type: str
+  state:
+    description:
+      - V(absent) purges each local repository of this name with its source and keyring. Packages that were
+        installed from it stay.
+    type: str
+    choices: [present, absent]
+    default: present
+  keep_foreign:
+    description:
+      - With O(state=absent), leave alone each local repository that somebody else has installed, which is one
+        that the receipt in O(root) does not name.
+    type: bool
+    default: false
+  root:
+    description:
+      - Directory that holds the receipts.
+    type: path
+    default: /opt/sparkforge
+  lock_timeout:
+    description:
+      - Seconds to wait for another process that holds the lock of dpkg.
+    type: int
+    default: 120
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+author:
+  - The sparkforge maintainers (@sparkforge)
+notes:
+  - A version older than the one that is installed is refused.
+  - Needs free space below C(/var/tmp), three times the size of the .deb with O(key_fingerprint) alone.
+seealso:
+  - module: sparkforge.dgx_spark.apt_packages
+  - module: sparkforge.dgx_spark.redist_archive
+"""
+
+EXAMPLES = r"""
+- name: Install the local repository of cuSPARSELt
+  sparkforge.dgx_spark.apt_local_repo:
+    name: cusparselt
+    version: 0.8.1
+    url: "https://developer.download.nvidia.com/compute/cusparselt/0.8.1/local_installers/\
+      cusparselt-local-repo-ubuntu2404-0.8.1_0.8.1-1_arm64.deb"
+    sha256: "{{ cusparselt_local_repo_sha256 }}"
+  become: true
+
+- name: Take it away again
+  sparkforge.dgx_spark.apt_local_repo:
+    name: cusparselt
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+package:
+  description: The local repository's package; null in check mode before it was downloaded.
+  returned: success
+  type: str
+  sample: cusparselt-local-repo-ubuntu2404-0.8.1
+directory:
+  description: Where the repository lies.
+  returned: success
+  type: str
+  sample: /var/cusparselt-local-repo-ubuntu2404-0.8.1
+retired:
+  description: The packages of other local repositories of this name that were purged, or would be.
+  returned: success
+  type: list
+  elements: str
+  sample: [cusparselt-local-repo-ubuntu2404-0.8.0]
+verified_by:
+  description: V(sha256) or V(signature); null where nothing was downloaded.
+  returned: success
+  type: str
+  sample: sha256
+cause:
+  description: What is wrong, in one sentence.
+  returned: failure
+  type: str
+  sample: The sha256 of https://... is 1111..., the pin says 2222....
+remedy:
+  description: What to do about it, in one sentence.
+  returned: failure
+  type: str
+  sample: Ask the vendor for the sha256.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+    ENVIRONMENT,
+    Apt,
+    command_runner,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_local_repo import LocalRepository
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "version": {"type": "str"},
+            "url": {"type": "str"},
+            "sha256": {"type": "str"},
+            "key_fingerprint": {"type": "str", "no_log": False},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "keep_foreign": {"type": "bool", "default": False},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "lock_timeout": {"type": "int", "default": 120},
+        },
+        required_if=[("state", "present", ("version",))],
+        supports_check_mode=True,
+    )
+    options = module.params
+    run = command_runner(module)
+
+    def work() -> dict[str, t.Any]:
+        repository = LocalRepository(
+            Apt(run, lock_timeout=options["lock_timeout"]),
+            lambda argv: run(argv, ENVIRONMENT),
+            name=options["name"],
+            root=options["root"],
+            version=options["version"],
+            url=options["url"] or None,
+            sha256=options["sha256"] or None,
+            key_fingerprint=options["key_fingerprint"] or None,
+            check_mode=module.check_mode,
+        )
+        if options["state"] == "absent":
+            return repository.absent(keep_foreign=options["keep_foreign"])
+        return repository.present()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

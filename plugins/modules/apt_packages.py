@@ -1,0 +1,213 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Install packages with apt, guarded and remembered."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: apt_packages
+short_description: Install packages with apt without touching what is the vendor's
+version_added: "0.1.0"
+description:
+  - Installs packages with C(apt-get), all in one call, after having asked C(apt-get --simulate) what it
+    would do.
+  - Refuses a plan that removes or downgrades any package, or that installs or upgrades a protected one (the
+    driver, the kernel, DGX packages).
+  - Keeps a receipt of the packages that were not installed before, so that O(state=absent) takes back those
+    that nothing else needs, and nothing more.
+  - Whether anything is to be done is decided from dpkg's own records; apt is called only then.
+  - Recommended packages are not installed. Configuration files that were changed by hand stay as they are.
+options:
+  name:
+    description:
+      - Name of the receipt, RV(receipt), and so of this set of packages.
+      - Two sets may ask for the same package; it stays as long as one of them does.
+    type: str
+    required: true
+  packages:
+    description:
+      - The packages, each as V(name), V(name=version) or V(name=glob), where the glob is matched with the
+        versions that apt's sources offer (V(libnccl-dev=*+cuda13.0)); pins are honoured.
+      - Alternatives are joined by V(|), best first; one of them is enough.
+      - Needed for O(state=present).
+    type: list
+    elements: str
+  state:
+    description:
+      - V(present) installs what is missing; a package that is installed in a version that was asked for is
+        left as it is, also where a newer one is on offer.
+      - V(absent) removes what the receipt says that this set brought.
+    type: str
+    choices: [present, absent]
+    default: present
+  protect:
+    description:
+      - Regular expressions of the names of packages that are never installed, upgraded or removed. Replaces
+        the built-in list, which holds the NVIDIA driver, the kernel, the boot loader and DGX packages.
+    type: list
+    elements: str
+  allow:
+    description:
+      - Regular expressions that take names out of the protected ones again.
+    type: list
+    elements: str
+    default: []
+  lock_timeout:
+    description:
+      - Seconds to wait for another process that holds the lock of dpkg or apt.
+    type: int
+    default: 120
+  root:
+    description:
+      - Directory that holds the receipts.
+    type: path
+    default: /opt/sparkforge
+  update_cache:
+    description:
+      - Fetch all package lists before, where something is missing. A source that cannot be fetched is a
+        warning.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+author:
+  - The sparkforge maintainers (@sparkforge)
+notes:
+  - In check mode a package that no source offers yet is no failure, as an earlier step may be the one that
+    adds the source; RV(notes) says so.
+seealso:
+  - module: sparkforge.dgx_spark.apt_source
+  - module: ansible.builtin.apt
+"""
+
+EXAMPLES = r"""
+- name: Install the CUDA libraries of one minor version
+  sparkforge.dgx_spark.apt_packages:
+    name: cuda_libraries
+    packages:
+      - libcublas-dev-13-0
+      - libcudnn9-dev-cuda-13
+      - libnccl-dev=*+cuda13.0
+  become: true
+
+- name: Take them back
+  sparkforge.dgx_spark.apt_packages:
+    name: cuda_libraries
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+installed:
+  description: What apt installed or upgraded, or would in check mode; C(previous) is null for what was not
+    there.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"name": "libcublas-13-0", "previous": null, "version": "13.1.0.3-1"}]
+removed:
+  description: What was removed, or would be in check mode.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"name": "libcublas-13-0", "previous": "13.1.0.3-1", "version": null}]
+kept:
+  description: With O(state=absent), what this set brought and what stays, and why.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{"name": "libgomp1", "reason": "another installed package needs it"}]
+packages:
+  description: The installed version of each package that was asked for.
+  returned: success
+  type: dict
+  sample: {"libcublas-dev-13-0": "13.1.0.3-1"}
+notes:
+  description: In check mode, what cannot be known before earlier steps have run.
+  returned: success
+  type: list
+  elements: str
+  sample: ["libfoo would be installed; today libfoo is not known to any enabled source."]
+receipt:
+  description: Path of the receipt; it exists when this set brought anything.
+  returned: success
+  type: str
+  sample: /opt/sparkforge/receipts/apt-cuda_libraries.json
+cause:
+  description: What is wrong, in one sentence.
+  returned: failure
+  type: str
+  sample: apt would remove nvidia-driver-580-open to install what is asked for.
+remedy:
+  description: What to do about it, in one sentence.
+  returned: failure
+  type: str
+  sample: Ask for versions that fit.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+    PROTECTED,
+    Apt,
+    PackageSet,
+    command_runner,
+    receipt_path,
+)
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "packages": {"type": "list", "elements": "str"},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "protect": {"type": "list", "elements": "str"},
+            "allow": {"type": "list", "elements": "str", "default": []},
+            "lock_timeout": {"type": "int", "default": 120},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "update_cache": {"type": "bool", "default": False},
+        },
+        required_if=[("state", "present", ("packages",))],
+        supports_check_mode=True,
+    )
+    options = module.params
+
+    def work() -> dict[str, t.Any]:
+        packages = PackageSet(
+            Apt(command_runner(module), lock_timeout=options["lock_timeout"]),
+            name=options["name"],
+            wanted=options["packages"] or [],
+            root=options["root"],
+            protect=PROTECTED if options["protect"] is None else options["protect"],
+            allow=options["allow"],
+            update_cache=options["update_cache"],
+            check_mode=module.check_mode,
+            warn=module.warn,
+        )
+        result = packages.absent() if options["state"] == "absent" else packages.present()
+        return {**result, "receipt": receipt_path(options["root"], options["name"])}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

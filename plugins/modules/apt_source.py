@@ -1,0 +1,173 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Make one apt repository known to apt, once."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: apt_source
+short_description: Add an apt source with its own pinned key, unless the host has it already
+version_added: "0.1.0"
+description:
+  - Recognises an enabled source with the same URL and suite in any file below C(/etc/apt), whatever its
+    name, and then changes nothing. A second source for the same URL, with another keyring, would make apt
+    fail with "Conflicting values set for option Signed-By"; DGX OS carries NVIDIA's repository as
+    C(cuda-compute-repo.sources).
+  - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the
+    keyring to C(/usr/share/keyrings/sparkforge-<name>.gpg) and the source to
+    C(/etc/apt/sources.list.d/sparkforge-<name>.sources), and fetches the package lists of this source
+    alone.
+  - Where that fails, the files are as they were before.
+options:
+  name:
+    description:
+      - Name of the source; part of its file names.
+    type: str
+    required: true
+  url:
+    description:
+      - URL of the repository. Needed for O(state=present).
+    type: str
+  suite:
+    description:
+      - The suite; V(/) for a flat repository.
+    type: str
+    default: /
+  components:
+    description:
+      - The components; none for a flat repository.
+    type: list
+    elements: str
+    default: []
+  key_url:
+    description:
+      - URL of the repository's OpenPGP key, armored or binary. Needed where the source has to be added.
+    type: str
+  key_fingerprint:
+    description:
+      - Fingerprint, 40 or 64 hexadecimal digits, of the one key that may sign the repository. Needed where
+        the source has to be added.
+    type: str
+  state:
+    description:
+      - V(absent) removes the keyring and the source that this module wrote, and never another one.
+    type: str
+    choices: [present, absent]
+    default: present
+  lock_timeout:
+    description:
+      - Seconds to wait for another process that holds apt's lock.
+    type: int
+    default: 120
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+author:
+  - The sparkforge maintainers (@sparkforge)
+notes:
+  - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy),
+    C(SSL_CERT_FILE)).
+  - If another file begins to name the same repository, the one that this module wrote is removed.
+seealso:
+  - module: sparkforge.dgx_spark.apt_packages
+  - module: ansible.builtin.deb822_repository
+"""
+
+EXAMPLES = r"""
+- name: Have NVIDIA's CUDA repository, in whatever file it is
+  sparkforge.dgx_spark.apt_source:
+    name: nvidia-cuda
+    url: https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa/
+    key_url: https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa/3bf863cc.pub
+    key_fingerprint: EB693B3035CD5710E231E123A4B469963BF863CC
+  become: true
+
+- name: Remove what the task above added
+  sparkforge.dgx_spark.apt_source:
+    name: nvidia-cuda
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+file:
+  description: The file that names the repository, ours or somebody else's.
+  returned: success
+  type: str
+  sample: /etc/apt/sources.list.d/cuda-compute-repo.sources
+keyring:
+  description: Our keyring; null where the source is somebody else's.
+  returned: success
+  type: str
+  sample: /usr/share/keyrings/sparkforge-nvidia-cuda.gpg
+cause:
+  description: What is wrong, in one sentence.
+  returned: failure
+  type: str
+  sample: The key at https://... has the fingerprint 1111..., the pin says EB69....
+remedy:
+  description: What to do about it, in one sentence.
+  returned: failure
+  type: str
+  sample: Ask the repository's owner which fingerprint is right.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import Apt, command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_source import Source
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "url": {"type": "str"},
+            "suite": {"type": "str", "default": "/"},
+            "components": {"type": "list", "elements": "str", "default": []},
+            "key_url": {"type": "str", "no_log": False},
+            "key_fingerprint": {"type": "str", "no_log": False},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "lock_timeout": {"type": "int", "default": 120},
+        },
+        required_if=[("state", "present", ("url",))],
+        required_together=[("key_url", "key_fingerprint")],
+        supports_check_mode=True,
+    )
+    options = module.params
+
+    def work() -> dict[str, t.Any]:
+        source = Source(
+            Apt(command_runner(module), lock_timeout=options["lock_timeout"]),
+            name=options["name"],
+            url=options["url"],
+            suite=options["suite"],
+            components=options["components"],
+            key_url=options["key_url"],
+            key_fingerprint=options["key_fingerprint"],
+            check_mode=module.check_mode,
+        )
+        return source.absent() if options["state"] == "absent" else source.present()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

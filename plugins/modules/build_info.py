@@ -1,0 +1,103 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: build_info
+short_description: Read the receipts of built units, and how running builds go
+version_added: "0.1.0"
+description:
+  - Reads every receipt below C(<root>/receipts/units) and the state of every build that is not finished.
+  - A receipt that was changed after it was written is left out and named.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  root:
+    description: Directory below which everything is kept.
+    type: path
+    default: /opt/sparkforge
+  name:
+    description: The unit to tell of; all where it is not given.
+    type: str
+seealso:
+  - module: sparkforge.dgx_spark.source_build
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: See how a build goes that was started with follow set to false
+  sparkforge.dgx_spark.build_info:
+    name: pytorch
+  register: builds
+
+- name: Print it
+  ansible.builtin.debug:
+    msg: "{{ builds.running | map(attribute='line') | list }}"
+"""
+
+RETURN = r"""
+receipts:
+  description: The receipts, the newest first.
+  type: list
+  elements: dict
+  returned: success
+  sample:
+    - name: triton
+      fingerprint: 4b5c1f0e9a37d286
+      platform: ubuntu24.04-aarch64
+      finished: "2026-11-21T10:00:00Z"
+running:
+  description: The builds that run, each with its state and a C(line) that a person can read.
+  type: list
+  elements: dict
+  returned: success
+  sample:
+    - name: pytorch
+      fingerprint: 0f3a56be12c4d789
+      line: "pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, about 0:29 left | 9 jobs, 41 GiB free"
+unfinished:
+  description: The builds that do not run and have no artefact, with their state and, where they failed, the error.
+  type: list
+  elements: dict
+  returned: success
+  sample: []
+changed_receipts:
+  description: Receipts that were changed after they were written; they vouch for nothing.
+  type: list
+  elements: str
+  returned: success
+  sample: []
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine, _module
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "name": {"type": "str"},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        return {"changed": False, **_engine.survey(module.params["root"], module.params["name"])}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

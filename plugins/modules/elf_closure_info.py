@@ -1,0 +1,230 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: elf_closure_info
+short_description: Name every shared library that the loader cannot find, in one pass
+version_added: "0.1.0"
+author: "The sparkforge maintainers (@sparkforge)"
+description:
+  - Works out, for executables, shared libraries or directories of them, which file the dynamic loader of
+    glibc takes for every library of the whole closure, and which libraries it cannot find.
+  - Each missing library comes with what needs it and with the role, package and archive that bring it, so
+    that nobody has to install one library to learn the name of the next.
+  - ELF files and C(/etc/ld.so.cache) are read, nothing is run. C(ldd) would run the file.
+  - The rules are those of C(ld.so(8)), in its order. RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH,
+    the cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of
+    what is loaded already. Symbol versions are not compared.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  paths:
+    description:
+      - Absolute paths of files or directories, or shell patterns of them.
+      - A file is loaded on its own, and must be a dynamically linked ELF file.
+      - A directory is walked, without following links to directories. Whatever is no ELF file is passed over.
+        A library that another one of these directories brings in is judged as part of that one, because it
+        inherits its RPATH.
+    type: list
+    elements: str
+    required: true
+  search:
+    description:
+      - Directories that C(LD_LIBRARY_PATH) would hold.
+    type: list
+    elements: str
+    default: []
+  root:
+    description:
+      - Root of the file system in which O(paths) and O(search) lie and whose C(/etc) is read. For a chroot.
+      - The returned paths are inside of it.
+    type: path
+    default: /
+  driver:
+    description:
+      - Whether V(libcuda.so.1) and V(libnvidia-ml.so.1) count as the driver's when they are absent, for a
+        host without a GPU. They are then returned in RV(driver_provided) and not in RV(missing).
+    type: bool
+    default: false
+  ignore_absent:
+    description:
+      - Whether a path that does not exist is returned in RV(absent) instead of ending in an error.
+    type: bool
+    default: false
+  cuda_version:
+    description:
+      - CUDA major and minor, for example V(13.0), that package names are completed with.
+      - Without it a name has V(*) in its place.
+    type: str
+seealso:
+  - module: sparkforge.dgx_spark.spark_info
+"""
+
+EXAMPLES = r"""
+- name: Name everything that libtorch_cuda.so lacks
+  sparkforge.dgx_spark.elf_closure_info:
+    paths:
+      - /opt/sparkforge/envs/torch/current/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so
+    cuda_version: "13.0"
+  register: torch_closure
+
+- name: Ask before the driver is there, with the libraries of one more directory
+  sparkforge.dgx_spark.elf_closure_info:
+    paths:
+      - /opt/sparkforge/redist/*/current/lib
+    search:
+      - /usr/local/cuda/lib64
+    driver: true
+    ignore_absent: true
+"""
+
+RETURN = r"""
+missing:
+  description: The libraries that the loader cannot find, by SONAME.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    soname:
+      description: The name that is needed.
+      type: str
+      sample: libcudss.so.0
+    needed_by:
+      description: Paths of the files that need it.
+      type: list
+      elements: str
+      sample: [/opt/sparkforge/envs/torch/current/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so]
+    machine:
+      description: The machine for which it is needed, as C(uname -m) names it.
+      type: str
+      sample: aarch64
+    bits:
+      description: 32 or 64.
+      type: int
+      sample: 64
+    provided_by:
+      description: What brings it; each key is null where that is not known.
+      type: dict
+      sample:
+        role: math_libraries
+        package: libcudss0-cuda-13
+        archive: cudss/redist/libcudss/linux-sbsa
+        hint: cuDSS 0.7.1 to 0.8.0; cuDSS 1.0 is libcudss.so.1 and does not satisfy this.
+    rejected:
+      description: Files of that name that the loader passes over or stops at, each with the reason.
+      type: list
+      elements: dict
+      sample: [{path: /usr/local/lib/libcudss.so.0, reason: "it is for x86_64, aarch64 is wanted"}]
+    off_path:
+      description: Files of that SONAME that are on the host where the loader does not look.
+      type: list
+      elements: str
+      sample: [/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0]
+missing_optional:
+  description:
+    - As RV(missing), for what only optional plug-ins of a directory need, with the RV(ignore:reason) why
+      they are optional.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+wrong_version:
+  description: For missing libraries, another version that is on the host.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - soname: libcudss.so.0
+      found: libcudss.so.1
+      path: /opt/sparkforge/redist/libcudss/current/lib/libcudss.so.1
+      needed_by: [/opt/app/libtorch_cuda.so]
+      note: libcudss.so.0 is missing; /opt/app/libcudss.so.1 is libcudss.so.1, which does not satisfy it.
+driver_provided:
+  description: Absent libraries that were counted as the driver's.
+  returned: success
+  type: list
+  elements: str
+  sample: [libcuda.so.1]
+found:
+  description: How many different libraries the loader finds.
+  returned: success
+  type: int
+  sample: 41
+resolved:
+  description: For each needed library that is found, the file.
+  returned: success
+  type: dict
+  sample:
+    libc.so.6: /lib/aarch64-linux-gnu/libc.so.6
+conflicting:
+  description: Libraries that different files get from different places.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+absent:
+  description: Paths that do not exist, with O(ignore_absent=true).
+  returned: success
+  type: list
+  elements: str
+  sample: []
+unreadable:
+  description: Damaged or unreadable files of a directory, each with the cause.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+examined:
+  description: How many files were read.
+  returned: success
+  type: int
+  sample: 96
+libraries_from:
+  description: V(ld.so.cache), or V(ld.so.conf) where there is no cache and its directories were read instead.
+  returned: success
+  type: str
+  sample: ld.so.cache
+seconds:
+  description: How long it took.
+  returned: success
+  type: float
+  sample: 0.21
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _loader, _module
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "paths": {"type": "list", "elements": "str", "required": True},
+            "search": {"type": "list", "elements": "str", "default": []},
+            "root": {"type": "path", "default": "/"},
+            "driver": {"type": "bool", "default": False},
+            "ignore_absent": {"type": "bool", "default": False},
+            "cuda_version": {"type": "str"},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        return _loader.Closure(**module.params).result()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

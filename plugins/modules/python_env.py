@@ -1,0 +1,301 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: python_env
+short_description: Make a virtual environment from hash-checked wheels and switch to it
+version_added: "0.1.0"
+description:
+  - Makes C(<root>/envs/<name>/<lock id>/) from wheels that are all pinned and hashed, and makes C(current)
+    point to it.
+  - The environment is made under a hidden name, moved to its final one, and switched to only after every
+    module of O(imports) was imported there. Where anything fails, C(current) stays as it was.
+  - What people start, namely C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter
+    kernel, runs the resolved path, so that a running job does not change versions when C(current) does.
+  - Proxies and certificates are taken from the task's environment. Where E(SSL_CERT_FILE) is set and
+    pip's own variables are not, pip is given that file.
+  - A converged environment costs one call that starts no process and fetches nothing.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - The interpreter may still be missing; nothing is transferred.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  name:
+    description: Name of the environment; letters, digits, C(.), C(_) and C(-).
+    type: str
+    required: true
+  root:
+    description: Directory below which everything is kept.
+    type: path
+    default: /opt/sparkforge
+  state:
+    description:
+      - V(present) makes the environment and switches to it.
+      - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
+    type: str
+    choices: [present, absent]
+    default: present
+  python:
+    description: The interpreter, as a path or as a version such as V(3.12); 3.9 or newer.
+    type: str
+    default: /usr/bin/python3
+  requirements:
+    description:
+      - Requirements as C(name==version --hash=sha256:...), the whole closure.
+      - With neither these nor O(wheels), O(lock_id) names an environment that is there already. This is how to
+        roll back.
+    type: list
+    elements: str
+    default: []
+  wheels:
+    description:
+      - Wheel files, as paths or as mappings of C(path) and C(sha256).
+      - They lie on the controller and are sent only where the host lacks them, unless O(remote_src) is set.
+      - A wheel whose name is also in O(requirements) is offered to pip; any other is installed as it is.
+    type: list
+    elements: raw
+    default: []
+  remote_src:
+    description: Whether the O(wheels) lie on the host already.
+    type: bool
+    default: false
+  find_links:
+    description: Directories of the host, or URLs, that pip looks for wheels in, besides the index.
+    type: list
+    elements: str
+    default: []
+  index_url:
+    description:
+      - The package index.
+      - Left out, the host's own pip configuration decides. Empty or V(none), no index is asked.
+    type: str
+  lock_id:
+    description:
+      - Name of the environment's directory.
+      - Left out, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
+        and the wheels.
+    type: str
+  imports:
+    description: Modules that must import before the environment is switched to. Their versions are recorded.
+    type: list
+    elements: str
+    default: []
+  require_cuda:
+    description: Whether a C(torch) that is not a CUDA build is refused.
+    type: bool
+    default: false
+  library_paths:
+    description:
+      - Versioned directories of shared libraries, which the environment finds through E(LD_LIBRARY_PATH).
+      - Left out, an environment keeps those that it was made with.
+    type: list
+    elements: str
+  environment:
+    description:
+      - Variables that the activation script, the launcher and the kernel set, such as E(TRITON_PTXAS_PATH).
+      - Left out, an environment keeps those that it was made with.
+    type: dict
+  group:
+    description:
+      - Group that may use the environment; made where it is missing. Others cannot enter it.
+      - Left out, everybody may use it.
+    type: str
+  compile:
+    description:
+      - Whether to compile every module to bytecode at once.
+      - Otherwise only what O(imports) loads is, and users who cannot write to the environment compile the rest at each
+        start. Emulation, where compiling takes minutes, is the place for V(false).
+    type: bool
+    default: true
+  jupyter:
+    description: Whether to write a Jupyter kernel; without C(ipykernel) in it, a warning instead.
+    type: bool
+    default: false
+  kernel_dir:
+    description: Directory of Jupyter kernels.
+    type: path
+    default: /usr/local/share/jupyter/kernels
+  keep:
+    description:
+      - How many environments of this name stay, the current one included.
+      - The previous one, and one that a process uses, always stay.
+    type: int
+    default: 2
+  force:
+    description: Whether V(absent) removes an environment that a process uses.
+    type: bool
+    default: false
+  transferred:
+    description: Set by the action plugin - where the wheels that it sent lie, by sha256.
+    type: dict
+    default: {}
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Install PyTorch from the lock
+  sparkforge.dgx_spark.python_env:
+    name: torch
+    python: "3.12"
+    requirements: "{{ stack.lock.wheels['cp312-linux-aarch64'] }}"
+    imports: [torch]
+    require_cuda: true
+    group: sparkforge
+  become: true
+
+- name: Install a wheel of the controller, with no index
+  sparkforge.dgx_spark.python_env:
+    name: tools
+    wheels:
+      - files/tool-1.0-py3-none-any.whl
+    index_url: none
+  become: true
+
+- name: Go back to an environment that is still there
+  sparkforge.dgx_spark.python_env:
+    name: torch
+    lock_id: 5d41402abc4b
+  become: true
+
+- name: Remove the environment and all that came with it
+  sparkforge.dgx_spark.python_env:
+    name: torch
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+lock_id:
+  description: Name of the environment that is current, or would be; null where absent or not yet known.
+  type: str
+  returned: always
+  sample: 5d41402abc4b
+previous:
+  description: Name of the environment before this one.
+  type: str
+  returned: when present
+  sample: null
+actions:
+  description: What was done, or would be in check mode.
+  type: list
+  elements: str
+  returned: when present
+  sample: [install, switch, files]
+python:
+  description: The interpreter that the environment was made with.
+  type: dict
+  returned: when present
+  sample: {path: /usr/bin/python3.12, version: "3.12"}
+packages:
+  description: Every installed distribution and its version.
+  type: dict
+  returned: when present
+  sample: {torch: 2.15.0}
+modules:
+  description: What the modules of O(imports) said of themselves.
+  type: dict
+  returned: when present
+  sample: {torch: {version: 2.15.0, cuda: "13.0", git_version: 0e5f4e0a}}
+paths:
+  description: Where things are.
+  type: dict
+  returned: when present
+  sample:
+    environment: /opt/sparkforge/envs/torch/5d41402abc4b
+    python: /opt/sparkforge/envs/torch/5d41402abc4b/bin/python
+    current: /opt/sparkforge/envs/torch/current
+    activate: /opt/sparkforge/bin/activate-torch
+    launcher: /opt/sparkforge/bin/torch-python
+    kernel: null
+removed:
+  description: Older environments that were removed.
+  type: list
+  elements: str
+  returned: when present
+  sample: []
+in_use:
+  description: Older environments that stay because processes use them, with the process ids.
+  type: dict
+  returned: when present
+  sample: {0cc175b9c0f1: [4711]}
+missing_wheels:
+  description: Wheels that the host lacks. The action plugin sends them.
+  type: list
+  elements: dict
+  returned: when present
+  sample: []
+cause:
+  description: What is wrong, in one sentence.
+  type: str
+  returned: on failure
+  sample: The requirement 'torch==2.15.0' has no hash.
+remedy:
+  description: What to do about it, in one sentence.
+  type: str
+  returned: on failure
+  sample: Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _module
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "python": {"type": "str", "default": "/usr/bin/python3"},
+            "requirements": {"type": "list", "elements": "str", "default": []},
+            "wheels": {"type": "list", "elements": "raw", "default": []},
+            "remote_src": {"type": "bool", "default": False},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "index_url": {"type": "str"},
+            "lock_id": {"type": "str"},
+            "imports": {"type": "list", "elements": "str", "default": []},
+            "require_cuda": {"type": "bool", "default": False},
+            "library_paths": {"type": "list", "elements": "str"},
+            "environment": {"type": "dict"},
+            "group": {"type": "str"},
+            "compile": {"type": "bool", "default": True},
+            "jupyter": {"type": "bool", "default": False},
+            "kernel_dir": {"type": "path", "default": "/usr/local/share/jupyter/kernels"},
+            "keep": {"type": "int", "default": 2},
+            "force": {"type": "bool", "default": False},
+            "transferred": {"type": "dict", "default": {}},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        environment = _environment.Environment(
+            module.params, check_mode=module.check_mode, run_command=module.run_command
+        )
+        result = environment.ensure()
+        for warning in result.pop("warnings", []):
+            module.warn(warning)
+        return result
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

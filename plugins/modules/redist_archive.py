@@ -1,0 +1,342 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Install NVIDIA's redistributable archives, or take them away."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: redist_archive
+short_description: Install NVIDIA's redistributable archives side by side
+version_added: "0.1.0"
+author: The sparkforge maintainers (@sparkforge)
+description:
+  - Installs libraries such as cuDSS, cuSPARSELt and NVPL from the archives that NVIDIA publishes with a
+    manifest, C(redistrib_<release>.json). All archives of a host go into one call.
+  - Each archive is unpacked as C(<prefix>/<component>/<version>[-<variant>]), and
+    C(<prefix>/<component>/current) is a symlink to the version in use. The loader gets the entry
+    C(sparkforge-<component>.conf), and C(ldconfig) runs once for all archives.
+  - The manifests are read and compared with the pins before anything is downloaded, and every archive is
+    verified and unpacked before the first symlink is switched. Bad input leaves the host as it was.
+  - A host that already has what is wanted is recognised by its receipts without asking any server. Files
+    that are missing or have another size are noticed, and the archive is installed again.
+  - Where a shipped pkg-config file names a prefix other than the place of the archive, a corrected copy
+    is written to C(share/sparkforge/pkgconfig) in the unpacked archive, and comes first in
+    C(PKG_CONFIG_PATH). The shipped file stays.
+  - Two runs at the same time do the work one after the other.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Asks no server. What a manifest alone knows, as the version of an archive without that pin, is
+        C(null) then.
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    platforms: Debian, Ubuntu, DGX OS
+    support: full
+options:
+  base_url:
+    description:
+      - The URL above the products. C(http://), C(https://) and C(file://) work.
+      - Proxies and the CA are taken from the environment, C(http_proxy), C(https_proxy), C(no_proxy),
+        C(SSL_CERT_FILE).
+    type: str
+    default: https://developer.download.nvidia.com/compute
+  platform:
+    description:
+      - The platform as manifests name it. C(linux-sbsa) is every ARM64 server and the DGX Spark,
+        C(linux-aarch64) is Tegra.
+      - The default is C(linux-sbsa) on aarch64 and C(linux-x86_64) on x86_64.
+    type: str
+  variant:
+    description:
+      - The variant as manifests name it, C(cuda13) or C(cuda12). Empty for products without variants, as
+        NVPL is.
+    type: str
+    default: ""
+  prefix:
+    description: The directory that the archives are unpacked below.
+    type: path
+    default: /opt/sparkforge/redist
+  root:
+    description: The directory of the receipts, C(<root>/receipts/redist-<component>.json).
+    type: path
+    default: /opt/sparkforge
+  loader_directory:
+    description:
+      - The directory of the loader entries.
+      - C(ldconfig) runs only where this is below C(/etc), for the loader reads no other.
+    type: path
+    default: /etc/ld.so.conf.d
+  keep_previous:
+    description:
+      - Keep the version that was in use before, one at most. Going back to it downloads nothing.
+    type: bool
+    default: true
+  state:
+    description:
+      - V(present) installs, upgrades and downgrades.
+      - V(absent) removes every version, symlink, loader entry and receipt of the components, and nothing
+        else. Directories
+        go where they are empty.
+    type: str
+    choices: [present, absent]
+    default: present
+  archives:
+    description: The archives, all in one list.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      component:
+        description: The component in the manifest, for example C(libcudss).
+        type: str
+        required: true
+      product:
+        description:
+          - The product, a directory below O(base_url), for example C(cudss). Required for
+            O(state=present).
+        type: str
+      release:
+        description:
+          - The release, the label in the manifest's name, for example C(0.8.0). Required for
+            O(state=present).
+        type: str
+      version:
+        description: A pin. The version that the manifest must give, for example C(0.8.0.10).
+        type: str
+      sha256:
+        description:
+          - A pin. The sha256 that the manifest must give for the archive.
+          - Without it the archive is still verified, but against a manifest that only TLS vouches for.
+        type: str
+      soname:
+        description:
+          - A pin. The SONAME that a library of the archive must have, for example C(libcudss.so.0). cuDSS
+            1.0 is
+            C(libcudss.so.1), and what was linked against the former cannot load it.
+        type: str
+      variant:
+        description: Overrides O(variant) for this archive. V("") where its manifest has none.
+        type: str
+notes:
+  - The licences of the archives are NVIDIA's. RV(archives[].license) names each, and the text lies in the
+    unpacked archive.
+"""
+
+EXAMPLES = r"""
+- name: Install cuDSS and NVPL
+  sparkforge.dgx_spark.redist_archive:
+    platform: linux-sbsa
+    variant: cuda13
+    archives:
+      - product: cudss
+        component: libcudss
+        release: "0.8.0"
+        version: "0.8.0.10"
+        sha256: c5fe7e5796792e10c3c5971bbb169ab3040ba61fe6fc99bdcbc02cf0f1ed9409
+        soname: libcudss.so.0
+      - product: nvpl
+        component: nvpl_blas
+        release: "25.5"
+        variant: ""
+        sha256: 57704e2e211999c899bca26346b946b881b609554914245131b390410f7b93e8
+      - product: nvpl
+        component: nvpl_lapack
+        release: "25.5"
+        variant: ""
+        sha256: f5b916aa36a8549946fc2262acebb082fe8c463bd1523a3c0cc2c93527231653
+        soname: libnvpl_lapack_lp64_gomp.so.0
+  register: redist
+
+- name: Show where CMake finds them
+  ansible.builtin.debug:
+    var: redist.environment.CMAKE_PREFIX_PATH
+
+- name: Take cuDSS away
+  sparkforge.dgx_spark.redist_archive:
+    state: absent
+    archives:
+      - component: libcudss
+"""
+
+RETURN = r"""
+archives:
+  description: One row an archive, in the order of O(archives).
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - component: libcudss
+      product: cudss
+      release: "0.8.0"
+      version: "0.8.0.10"
+      platform: linux-sbsa
+      variant: cuda13
+      sha256: c5fe7e5796792e10c3c5971bbb169ab3040ba61fe6fc99bdcbc02cf0f1ed9409
+      path: /opt/sparkforge/redist/libcudss/0.8.0.10-cuda13
+      current: /opt/sparkforge/redist/libcudss/current
+      sonames: [libcudss.so.0, libcudss_mtlayer_gomp.so.0]
+      license: NVIDIA cuDSS library
+      fingerprint: 8b8e1c4ff0e1a1ce1c3f4b0f1ed6e6a3ac35e3b7ef2fa0d9e0d4b2f6f6a8cf25
+      action: upgrade
+      reason: its release is 0.7.0, 0.8.0 is wanted
+      previous_version: "0.7.0.20"
+      downloaded_bytes: 156677968
+      download_seconds: 12.4
+  contains:
+    component: {description: The component., type: str, returned: always}
+    product: {description: The product., type: str, returned: O(state=present)}
+    release: {description: The release., type: str, returned: O(state=present)}
+    version:
+      description: The version. C(null) where no pin gives it and it is not installed.
+      type: str
+      returned: O(state=present)
+    platform: {description: The platform., type: str, returned: O(state=present)}
+    variant: {description: The variant or the empty string., type: str, returned: O(state=present)}
+    sha256: {description: The sha256 of the archive., type: str, returned: O(state=present)}
+    path:
+      description: The directory of this version. It never changes its content.
+      type: str
+      returned: O(state=present)
+    current: {description: The symlink to the version in use., type: str, returned: O(state=present)}
+    sonames:
+      description: The SONAMEs under which the loader finds libraries of the archive.
+      type: list
+      elements: str
+      returned: O(state=present)
+    license: {description: The licence as the manifest names it., type: str, returned: O(state=present)}
+    fingerprint:
+      description: The sha256 over every input that decides the content.
+      type: str
+      returned: O(state=present)
+    action:
+      description:
+        - One of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove).
+      type: str
+      returned: always
+    reason:
+      description: Why there was something to do. Empty where there was not.
+      type: str
+      returned: O(state=present)
+    previous_version:
+      description: The version that was in use before.
+      type: str
+      returned: O(state=present)
+    downloaded_bytes: {description: Bytes that were downloaded., type: int, returned: O(state=present)}
+    download_seconds:
+      description: Seconds that the download took.
+      type: float
+      returned: O(state=present)
+    removed:
+      description: The paths that are removed.
+      type: list
+      elements: str
+      returned: O(state=absent)
+environment:
+  description:
+    - The search paths by which compilers, CMake and pkg-config find the archives that are installed, by
+      C(current).
+      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only
+      where it has a path.
+  returned: always
+  type: dict
+  sample:
+    CMAKE_PREFIX_PATH: /opt/sparkforge/redist/libcudss/current
+    CPATH: /opt/sparkforge/redist/libcudss/current/include
+    LIBRARY_PATH: /opt/sparkforge/redist/libcudss/current/lib
+environment_sh:
+  description: The same for a shell to source. Each receipt has it for its own archive.
+  returned: always
+  type: str
+  sample: "export CPATH='/opt/sparkforge/redist/libcudss/current/include'\"${CPATH:+:$CPATH}\"\n"
+downloaded:
+  description: What was downloaded, in all.
+  returned: always
+  type: dict
+  sample: {bytes: 156677968, seconds: 12.4, megabytes_per_second: 12.6}
+cause:
+  description: What is wrong.
+  returned: failure
+  type: str
+  sample: >-
+    The manifest https://mirror/compute/cudss/redist/redistrib_0.8.0.json has no component cudss; it has
+    libcudss.
+remedy:
+  description: What to do about it.
+  returned: failure
+  type: str
+  sample: Correct the component of the archive in the stack.
+"""
+
+import os
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _redist, _redist_layout
+
+
+def work(module: AnsibleModule) -> dict[str, t.Any]:
+    options = module.params
+    archives = _redist.archives_from(
+        options["archives"],
+        options["platform"] or _redist_layout.platform_of(os.uname().machine),
+        options["variant"],
+        options["state"],
+    )
+    loader_reads_it = os.path.normpath(options["loader_directory"]).startswith("/etc/")
+    redist = _redist.RedistArchives(
+        archives,
+        base_url=options["base_url"],
+        prefix=options["prefix"],
+        root=options["root"],
+        loader_directory=options["loader_directory"],
+        keep_previous=options["keep_previous"],
+        check_mode=module.check_mode,
+        ldconfig=[module.get_bin_path("ldconfig", True, ["/sbin", "/usr/sbin"])] if loader_reads_it else [],
+        run=lambda arguments: module.run_command(arguments, environ_update={"LC_ALL": "C.UTF-8"}),
+    )
+    return redist.present() if options["state"] == "present" else redist.absent()
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "base_url": {"type": "str", "default": "https://developer.download.nvidia.com/compute"},
+            "platform": {"type": "str"},
+            "variant": {"type": "str", "default": ""},
+            "prefix": {"type": "path", "default": "/opt/sparkforge/redist"},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "loader_directory": {"type": "path", "default": "/etc/ld.so.conf.d"},
+            "keep_previous": {"type": "bool", "default": True},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "archives": {
+                "type": "list",
+                "elements": "dict",
+                "required": True,
+                "options": {
+                    "component": {"type": "str", "required": True},
+                    "product": {"type": "str"},
+                    "release": {"type": "str"},
+                    "version": {"type": "str"},
+                    "sha256": {"type": "str"},
+                    "soname": {"type": "str"},
+                    "variant": {"type": "str"},
+                },
+            },
+        },
+        supports_check_mode=True,
+    )
+    _module.run(module, lambda: work(module))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,502 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: source_build
+short_description: Build a wheel or a CMake project once, detached, resumable, explained
+version_added: "0.1.0"
+description:
+  - Builds one unit from source into C(<root>/wheelhouse/<platform>/<name>/<fingerprint>/), in the phases fetch,
+    patch, prepare, configure, build, package and check.
+  - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit whose
+    fingerprint was built is left alone; that costs one call and starts no process.
+  - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
+    controller. The same task again goes on following it. A build that was killed goes on from its objects.
+  - C(--check) says whether it would build and C(--diff) which input changed, by name.
+  - How many jobs compile at once follows from the memory. A build that is killed for memory goes on with half the
+    jobs, up to twice.
+  - Proxies and certificates are taken from the task's environment, for fetching alone; the build gets none of it.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+    details:
+      - A O(source.version) that names a branch builds again when the branch has moved. Give a commit to avoid that.
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  name:
+    description: Name of the unit; lower-case letters, digits and C(_).
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) makes sure that the artefact of these inputs is there.
+      - V(absent) ends the unit's builds and removes its trees, artefacts, receipts and logs.
+    type: str
+    choices: [present, absent]
+    default: present
+  kind:
+    description:
+      - V(wheel) runs C(pip wheel --no-build-isolation) in an environment that is made for it.
+      - V(cmake) configures with Ninja, builds, and installs into a prefix.
+      - Required for O(state=present).
+    type: str
+    choices: [wheel, cmake]
+  source:
+    description: Where the source is. Required for O(state=present).
+    type: dict
+    suboptions:
+      repo:
+        description: URL of a git repository.
+        type: str
+      version:
+        description: Commit, tag or branch of O(source.repo). A commit needs no network to be compared.
+        type: str
+      submodules:
+        description: Whether to check out submodules, recursively.
+        type: bool
+        default: true
+      archive:
+        description: URL of an archive or an sdist, or its path on the host.
+        type: str
+      sha256:
+        description: The pin of O(source.archive), 64 hexadecimal digits.
+        type: str
+  rewrite:
+    description:
+      - The beginning of a URL and what stands in its place, for repositories, submodules and archives; a site's mirror.
+    type: dict
+    default: {}
+  subdirectory:
+    description: Directory of the source with the C(pyproject.toml), C(setup.py) or C(CMakeLists.txt).
+    type: str
+    default: ""
+  patches:
+    description:
+      - Unified diffs, applied with C(-p1). On the controller an item may also be the path of a file.
+    type: list
+    elements: raw
+    default: []
+  edits:
+    description:
+      - Replacements of text in the source, for what is too small for a patch or moves between versions. Each must
+        match exactly O(edits[].count) times.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      path:
+        description: File, relative to the source.
+        type: str
+        required: true
+      match:
+        description: The text, or the regular expression where O(edits[].regex) is set.
+        type: str
+        required: true
+      replace:
+        description: What is put in its place; V(\\1) stands for a group of a regular expression.
+        type: str
+        required: true
+      name:
+        description: What the edit is called in messages.
+        type: str
+      count:
+        description: How often it must match.
+        type: int
+        default: 1
+      regex:
+        description: Whether O(edits[].match) is a regular expression (multi-line).
+        type: bool
+        default: false
+  environment:
+    description:
+      - Variables of the build, which inherits none. C({source}), C({build}), C({environment}), C({root}), C({prefix})
+        and C({depends.<name>.prefix}) stand for paths, here and in O(cmake_args).
+    type: dict
+    default: {}
+  requirements:
+    description:
+      - What the build needs, as pip's requirement lines, the whole closure. Where each has a hash, hashes are required.
+    type: list
+    elements: str
+    default: []
+  index_url:
+    description: Package index of the requirements; empty for none. Where it is not given, pip's own default.
+    type: str
+  find_links:
+    description: Directories or pages with wheels of the requirements.
+    type: list
+    elements: str
+    default: []
+  python:
+    description: The interpreter that the wheel is for.
+    type: str
+    default: /usr/bin/python3
+  system_site_packages:
+    description:
+      - Whether the build sees what is installed for O(python) too, for example a PyTorch that nobody built here. It is
+        no input of the fingerprint.
+    type: bool
+    default: false
+  cmake_args:
+    description: Arguments of C(cmake) for O(kind=cmake). The build type is C(Release) where none is given.
+    type: list
+    elements: str
+    default: []
+  targets:
+    description: Targets to build for O(kind=cmake); all where none is given.
+    type: list
+    elements: str
+    default: []
+  depends:
+    description:
+      - Units that must be built before, by name or as name and fingerprint. Their wheels are installed for the build;
+        their fingerprints are inputs of this one.
+    type: list
+    elements: raw
+    default: []
+  toolchain:
+    description:
+      - Which C(cc), C(cxx), C(cmake), C(ninja) and C(nvcc) to use, as paths or names. Versions of gcc (major), nvcc
+        (minor), CMake and Ninja (minor) and the Python ABI are inputs; a patch-level change is reported.
+    type: dict
+    default: {}
+  minimum:
+    description: The oldest version of a tool that will do, for example C(cxx) 11.
+    type: dict
+    default: {}
+  jobs:
+    description: Compiler jobs; V(0) takes as many as cores and memory allow.
+    type: int
+    default: 0
+  memory_per_job:
+    description: Memory that one job takes at most, in MiB.
+    type: int
+    default: 4096
+  memory_reserve:
+    description: Memory that is left alone, in MiB; V(0) for 16 GiB or 15 %, whichever is more.
+    type: int
+    default: 0
+  free_space:
+    description: Space that the build takes below O(root), in MiB; it does not start with less.
+    type: int
+    default: 0
+  ccache:
+    description: Whether to compile C, C++ and CUDA through ccache where that is installed.
+    type: bool
+    default: true
+  ccache_size:
+    description: The bound of ccache's store, which all units share.
+    type: str
+    default: 20G
+  expect:
+    description:
+      - What must be in the artefact, or the build fails and says what is missing.
+    type: dict
+    default: {}
+    suboptions:
+      cmake_cache:
+        description: Variables of C(CMakeCache.txt) and their values.
+        type: dict
+        default: {}
+      libraries:
+        description: Patterns of SONAMEs that some file must be linked with.
+        type: list
+        elements: str
+        default: []
+      architectures:
+        description: Compute capabilities that CUDA code must be there for, for example V(12.0) or V(12.1a).
+        type: list
+        elements: str
+        default: []
+      files:
+        description: Patterns of files that must be there.
+        type: list
+        elements: str
+        default: []
+  build_tag:
+    description: Build tag of the wheel, which tells it apart from the index's where its version cannot.
+    type: str
+  rebuild:
+    description: Whether to build although the fingerprint was built.
+    type: bool
+    default: false
+  keep:
+    description: How many build trees of this unit to keep after success.
+    type: int
+    default: 0
+  override:
+    description: What was taken on the user's own responsibility; kept in the receipt.
+    type: str
+  root:
+    description: Directory below which everything is kept.
+    type: path
+    default: /opt/sparkforge
+  log_root:
+    description: Directory of the logs.
+    type: path
+    default: /var/log/sparkforge
+  user:
+    description:
+      - The unprivileged account that builds, made where it is absent. Where it is not given, whoever runs the task,
+        but for root, who must be named to build.
+    type: str
+  follow:
+    description: Whether to wait for the end and show the progress.
+    type: bool
+    default: true
+  attach:
+    description: What the action plugin saw last of a build that it follows. Not for use in a playbook.
+    type: dict
+notes:
+  - Another unit's build on the same host is waited for.
+seealso:
+  - module: sparkforge.dgx_spark.build_info
+  - module: sparkforge.dgx_spark.python_env
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Build an extension against the PyTorch that was built here
+  sparkforge.dgx_spark.source_build:
+    name: torchvision
+    kind: wheel
+    source:
+      repo: https://github.com/pytorch/vision.git
+      version: 1e53952f57462e4c28103835cf1f9e504dbea84b
+    requirements:
+      - setuptools==80.9.0
+      - wheel==0.45.1
+    environment:
+      FORCE_CUDA: "1"
+      TORCH_CUDA_ARCH_LIST: "12.0"
+    depends: [pytorch]
+    user: sparkforge
+  become: true
+
+- name: Say whether LLVM would be built, and why
+  sparkforge.dgx_spark.source_build:
+    name: llvm
+    kind: cmake
+    source:
+      repo: https://github.com/llvm/llvm-project.git
+      version: 7d5de3033187c8a3bb4d2e322f5462cdaf49808f
+      submodules: false
+    subdirectory: llvm
+    cmake_args:
+      - -DLLVM_ENABLE_PROJECTS=mlir;llvm;lld
+      - -DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU
+    user: sparkforge
+  become: true
+  check_mode: true
+  diff: true
+"""
+
+RETURN = r"""
+status:
+  description: V(unchanged), V(built), V(would_build), V(running) or V(absent).
+  type: str
+  returned: success
+  sample: built
+name:
+  description: The unit.
+  type: str
+  returned: always
+  sample: torchvision
+fingerprint:
+  description: What identifies the inputs.
+  type: str
+  returned: when present
+  sample: 4b5c1f0e9a37d286
+platform:
+  description: The system and machine that the artefact is for.
+  type: str
+  returned: when present
+  sample: ubuntu24.04-aarch64
+artefact:
+  description: Where the artefact is, or will be.
+  type: str
+  returned: when present
+  sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/torchvision/4b5c1f0e9a37d286
+prefix:
+  description: Where a CMake project is installed, or will be.
+  type: str
+  returned: when present, for kind cmake
+  sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/llvm/0f3a56be12c4d789/prefix
+wheels:
+  description: The wheels that were built.
+  type: list
+  elements: dict
+  returned: when present
+  sample:
+    - name: torchvision
+      version: 0.24.1+spark
+      path: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/torchvision/4b5c1f0e9a37d286/torchvision-0.24.1….whl
+      sha256: 6f1c2c5c3d2f6e0f7c1d3a1b8b6d5b7c9f3d2e1a0b9c8d7e6f5a4b3c2d1e0f9a
+      size: 7340032
+receipt:
+  description: The record of the finished unit.
+  type: str
+  returned: when present
+  sample: /opt/sparkforge/receipts/units/torchvision-4b5c1f0e9a37d286.json
+log:
+  description: The build's log.
+  type: str
+  returned: when present
+  sample: /var/log/sparkforge/torchvision-4b5c1f0e9a37d286.log
+changes:
+  description: The inputs that differ from the last build, by name.
+  type: list
+  elements: str
+  returned: when present
+  sample: ["environment.USE_CUFILE: 0 -> 1"]
+toolchain_changes:
+  description: Patch-level changes of the toolchain, which build nothing again.
+  type: list
+  elements: str
+  returned: when present
+  sample: ["cc: 13.3.0 -> 13.3.1"]
+notes:
+  description: What happened on the way, for example that the build was killed for memory and went on.
+  type: list
+  elements: str
+  returned: when built
+  sample: []
+state:
+  description: How the build goes.
+  type: dict
+  returned: when running or built
+  sample: {phase: build, status: running, done: 4231, total: 6231, jobs: 9, available_mib: 42105}
+removed:
+  description: What O(state=absent) removes.
+  type: list
+  elements: str
+  returned: when absent
+  sample: [/opt/sparkforge/builds/torchvision]
+cause:
+  description: What is wrong, in one sentence.
+  type: str
+  returned: on failure
+  sample: CMake did not find cuDSS and turned USE_CUDSS off.
+remedy:
+  description: What to do about it, in one sentence.
+  type: str
+  returned: on failure
+  sample: Install what is missing, or do not ask for it; then run again.
+lines:
+  description: The lines of the log that matter.
+  type: list
+  elements: str
+  returned: on failure of a command
+  sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine, _module
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "kind": {"type": "str", "choices": ["wheel", "cmake"]},
+            "source": {
+                "type": "dict",
+                "options": {
+                    "repo": {"type": "str"},
+                    "version": {"type": "str"},
+                    "submodules": {"type": "bool", "default": True},
+                    "archive": {"type": "str"},
+                    "sha256": {"type": "str"},
+                },
+            },
+            "rewrite": {"type": "dict", "default": {}},
+            "subdirectory": {"type": "str", "default": ""},
+            "patches": {"type": "list", "elements": "raw", "default": []},
+            "edits": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "path": {"type": "str", "required": True},
+                    "match": {"type": "str", "required": True},
+                    "replace": {"type": "str", "required": True},
+                    "name": {"type": "str"},
+                    "count": {"type": "int", "default": 1},
+                    "regex": {"type": "bool", "default": False},
+                },
+            },
+            "environment": {"type": "dict", "default": {}},
+            "requirements": {"type": "list", "elements": "str", "default": []},
+            "index_url": {"type": "str"},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "python": {"type": "str", "default": "/usr/bin/python3"},
+            "system_site_packages": {"type": "bool", "default": False},
+            "cmake_args": {"type": "list", "elements": "str", "default": []},
+            "targets": {"type": "list", "elements": "str", "default": []},
+            "depends": {"type": "list", "elements": "raw", "default": []},
+            "toolchain": {"type": "dict", "default": {}},
+            "minimum": {"type": "dict", "default": {}},
+            "jobs": {"type": "int", "default": 0},
+            "memory_per_job": {"type": "int", "default": 4096},
+            "memory_reserve": {"type": "int", "default": 0},
+            "free_space": {"type": "int", "default": 0},
+            "ccache": {"type": "bool", "default": True},
+            "ccache_size": {"type": "str", "default": "20G"},
+            "expect": {
+                "type": "dict",
+                "default": {},
+                "options": {
+                    "cmake_cache": {"type": "dict", "default": {}},
+                    "libraries": {"type": "list", "elements": "str", "default": []},
+                    "architectures": {"type": "list", "elements": "str", "default": []},
+                    "files": {"type": "list", "elements": "str", "default": []},
+                },
+            },
+            "build_tag": {"type": "str"},
+            "rebuild": {"type": "bool", "default": False},
+            "keep": {"type": "int", "default": 0},
+            "override": {"type": "str"},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "log_root": {"type": "path", "default": "/var/log/sparkforge"},
+            "user": {"type": "str"},
+            "follow": {"type": "bool", "default": True},
+            "attach": {"type": "dict"},
+        },
+        required_if=[("state", "present", ("kind", "source"))],
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        engine = _engine.Engine(module.params, check_mode=module.check_mode)
+        attach = module.params["attach"]
+        if module.params["state"] == "absent":
+            result = engine.absent()
+        elif attach:
+            result = engine.attach(attach["fingerprint"], attach.get("seen"))
+        else:
+            result = engine.ensure()
+        for warning in engine.warnings:
+            module.warn(warning)
+        return result
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Observe a host in one read-only call."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: spark_info
+short_description: Observe a DGX Spark in one call
+version_added: "0.1.0"
+author: The sparkforge maintainers (@sparkforge)
+description:
+  - Reads, in one call that changes nothing, what the roles of this collection need to know before they act.
+    That is GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
+  - A probe that fails gives C(null) and a row in RV(spark_info.unread); it never fails the call.
+  - On GB10 the GPU shares the memory of the host and C(nvidia-smi) reports its size as not available.
+    That is understood, see RV(spark_info.gpu.unified_memory).
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    platforms: Debian, Ubuntu, DGX OS
+    support: full
+options:
+  offers:
+    description:
+      - Names of packages whose versions on offer are wanted, in RV(spark_info.apt.offers).
+      - This runs C(apt-cache policy) once. A version that a pin forbids is not on offer.
+    type: list
+    elements: str
+    default: []
+  controller_epoch:
+    description:
+      - The seconds since 1970 on the controller, as in the example.
+      - With it C(spark_info.clock.offset) says how far the clock of the host is from it.
+    type: float
+notes:
+  - Root reads everything. An ordinary user gets the same, but for files that root alone may read.
+"""
+
+EXAMPLES = r"""
+- name: Observe the host
+  sparkforge.dgx_spark.spark_info:
+
+- name: Show what the GPU is
+  ansible.builtin.debug:
+    var: ansible_facts.spark_info.gpu
+
+- name: Observe the host, its clock and what apt offers
+  sparkforge.dgx_spark.spark_info:
+    controller_epoch: "{{ now(utc=true).timestamp() }}"
+    offers: [libcusparselt0-dev-cuda-13, libcublas-dev-13-0]
+  register: observation
+"""
+
+RETURN = r"""
+spark_info:
+  description: The observation. The same is in RV(ansible_facts.spark_info).
+  returned: always
+  type: dict
+  contains:
+    gpu:
+      description: The GPUs that the driver shows, and who uses them.
+      type: dict
+      contains:
+        present: {description: Whether the driver shows a GPU., type: bool, sample: true}
+        hardware: {description: Whether the PCI bus shows an NVIDIA GPU., type: bool, sample: true}
+        unified_memory:
+          description: Whether a GPU shares the host's memory, so that RV(spark_info.memory) counts for it.
+          type: bool
+          sample: true
+        devices:
+          description: One row a GPU. On GB10 both figures of memory are C(null).
+          type: list
+          elements: dict
+          sample:
+            - index: 0
+              name: NVIDIA GB10
+              uuid: GPU-0f1e
+              compute_capability: "12.1"
+              memory_total_mib: null
+              memory_used_mib: null
+        processes:
+          description: The processes that compute on a GPU.
+          type: list
+          elements: dict
+          sample: [{pid: 4711, name: /usr/bin/python3, used_mib: 20480}]
+    driver:
+      description: The NVIDIA driver, C(null) values where there is none.
+      type: dict
+      sample: {version: "580.95.05", cuda_version: "13.0", open_kernel_module: true, nvidia_fs: false}
+    cuda_toolkits:
+      description: The CUDA toolkits below C(/usr/local), oldest first.
+      type: list
+      elements: dict
+      sample:
+        - version: "13.0.2"
+          path: /usr/local/cuda-13.0
+          nvcc: /usr/local/cuda-13.0/bin/nvcc
+          nvcc_version: "13.0.88"
+    os:
+      description: The operating system, with C(dgx) C(null) where it is not DGX OS.
+      type: dict
+      sample:
+        id: ubuntu
+        version: "24.04"
+        codename: noble
+        like: [debian]
+        dgx: {name: NVIDIA DGX Spark, version: "7.4.0"}
+    kernel:
+      description: The kernel, its command line and the id of this boot.
+      type: dict
+      sample:
+        release: 6.14.0-1013-nvidia
+        machine: aarch64
+        cmdline: quiet
+        boot_id: 6e3ad1f4-6c5b-4c0a-9d5e-0e8a51a0c2d1
+    memory:
+      description: The memory in MiB.
+      type: dict
+      sample: {total_mib: 122560, available_mib: 115200, swap_total_mib: 16383}
+    disk:
+      description: The file systems for files; a size is C(null) where a file server does not answer.
+      type: list
+      elements: dict
+      sample:
+        - mount: /
+          device: /dev/nvme0n1p2
+          fstype: ext4
+          id: "259:2"
+          total_mib: 3750000
+          available_mib: 3400000
+    cpu:
+      description: How many processors there are, and which.
+      type: dict
+      sample: {count: 20, models: [Cortex-X925, Cortex-A725]}
+    apt_sources:
+      description: Every apt source, disabled ones included. A key inside a source is C(inline).
+      type: list
+      elements: dict
+      sample:
+        - file: /etc/apt/sources.list.d/cuda-compute-repo.sources
+          enabled: true
+          types: [deb]
+          uris: [https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa/]
+          suites: [/]
+          components: []
+          signed_by: /usr/share/keyrings/cuda-archive-keyring.gpg
+          keyring_present: true
+    apt:
+      description: The packages and the state of apt.
+      type: dict
+      contains:
+        packages: {description: Every installed package., type: dict, sample: {bash: 5.2.21-2ubuntu4}}
+        architecture: {description: The native architecture of dpkg., type: str, sample: arm64}
+        broken:
+          description: The packages that are half done. An interrupted dpkg is one.
+          type: list
+          elements: dict
+          sample: [{name: cups, state: half-configured}]
+        held: {description: Packages on hold., type: list, elements: str, sample: [libnccl2]}
+        pins:
+          description: The pins of C(/etc/apt/preferences) and C(preferences.d).
+          type: list
+          elements: dict
+          sample:
+            - {file: /etc/apt/preferences.d/nvidia-dgx, package: "*", pin: release o=NVIDIA, priority: 580}
+        lock_holder:
+          description: The process that holds a lock of apt or dpkg, C(null) where none does.
+          type: dict
+          sample: {pid: 812, command: /usr/bin/unattended-upgrade, file: /var/lib/dpkg/lock-frontend}
+        offers:
+          description: The versions on offer for each name in O(offers), newest first.
+          type: dict
+          sample: {libcublas-dev-13-0: [13.1.0.3-1]}
+    python:
+      description: The interpreters C(python3.N) in C(/usr/bin) and C(/usr/local/bin).
+      type: list
+      elements: dict
+      sample: [{path: /usr/bin/python3.12, version: 3.12.3, headers: true, venv: true}]
+    loader:
+      description: The entries of C(/etc/ld.so.conf.d) and the NVIDIA libraries in the loader's cache.
+      type: dict
+      sample:
+        entries: {/etc/ld.so.conf.d/sparkforge-cudss.conf: [/opt/sparkforge/lib]}
+        libraries: {libcuda.so.1: /usr/lib/aarch64-linux-gnu/libcuda.so.1}
+    clock:
+      description: The clock. With O(controller_epoch), C(offset) is host minus controller in seconds.
+      type: dict
+      sample: {epoch: 1780000000.123, synchronized: true, offset: 0.8}
+    managed_files:
+      description: The sha256 of each file below C(/etc) and each CA certificate named after sparkforge.
+      type: dict
+      sample:
+        /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
+    unread:
+      description: What is there and could not be read, with the reason.
+      type: list
+      elements: dict
+      sample: [{probe: nvidia-smi --query-gpu, reason: Unable to determine the device handle}]
+ansible_facts:
+  description: RV(spark_info) as a fact, for the roles of the same play.
+  returned: always
+  type: dict
+  contains:
+    spark_info: {description: As RV(spark_info)., type: dict, sample: {}}
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._spark_info import SparkInfo
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "offers": {"type": "list", "elements": "str", "default": []},
+            "controller_epoch": {"type": "float"},
+        },
+        supports_check_mode=True,
+    )
+
+    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+        status, stdout, stderr = module.run_command(argv, environ_update=environment, handle_exceptions=False)
+        return int(status), stdout, stderr
+
+    def work() -> t.Dict[str, t.Any]:
+        observation = SparkInfo(
+            Host(run=run), offers=module.params["offers"], controller_epoch=module.params["controller_epoch"]
+        ).observe()
+        return {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": observation}}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

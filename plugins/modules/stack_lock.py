@@ -1,0 +1,207 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The documentation of the action plugin of this name, which does the work on the controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stack_lock
+short_description: Resolve a stack into its lock
+version_added: "0.1.0"
+description:
+  - Asks NVIDIA's redist manifests, the Python package index and the sources' repositories what a stack is
+    today, and writes it to C(<inventory>/locks/<name>.yml).
+  - Where the stack names no reference of a source, the commit is read from the tree of the source that pins it,
+    Triton's from PyTorch's and LLVM's from Triton's. The lock says which file of which commit said so.
+  - Dependencies of wheels, and what units are built with, are resolved for the stack's Python and machines, not for
+    the controller.
+  - A sha256 that the stack itself pins is never moved. A manifest that says another one is a failure.
+  - This is an action plugin. The host is not reached, not even connected to.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+author:
+  - The sparkforge maintainers (@sparkforge)
+options:
+  name:
+    description:
+      - The stack, the file C(<name>.yml) in one of the directories.
+    type: str
+    required: true
+  parts:
+    description:
+      - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the
+        shipped one.
+      - A part whose upstream cannot be reached is a failure.
+    type: list
+    elements: str
+    choices: [archives, wheels, sources, requirements]
+    default: [archives, wheels, sources, requirements]
+  directory:
+    description:
+      - The directory that the lock is written into, by default C(locks/) beside the inventory.
+    type: path
+  directories:
+    description:
+      - Directories of stacks, searched before C(stacks/) beside the inventory.
+    type: list
+    elements: path
+    default: []
+  locks:
+    description:
+      - Directories of locks, searched before C(locks/) beside the inventory.
+    type: list
+    elements: path
+    default: []
+  shipped:
+    description:
+      - The directory of the role with the shipped stacks and locks, by default the role C(stack) of this
+        collection.
+    type: path
+  nvidia_url:
+    description:
+      - The root under which NVIDIA's download tree lies, V(file://) included.
+    type: str
+    default: https://developer.download.nvidia.com
+  index_url:
+    description:
+      - The package index. Not given, it is the one that pip is configured for.
+      - Empty or V(none) asks no index, so that O(find_links) alone answers.
+    type: str
+  find_links:
+    description:
+      - Directories or pages of wheels, beside the index.
+    type: list
+    elements: str
+    default: []
+  pip:
+    description:
+      - The command of pip 22.2 or newer on the controller, by default that of Ansible's own Python, else the
+        first one on E(PATH).
+    type: list
+    elements: str
+  proxies:
+    description:
+      - Proxies by the keys V(http), V(https) and V(no_proxy).
+    type: dict
+    default: {}
+  ca_certificate:
+    description:
+      - A PEM file on the controller that is trusted beside the system's own certificates.
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+    details:
+      - The same answers from upstream change nothing, the date in the lock included.
+  platform:
+    support: full
+    platforms: all
+    details:
+      - It runs on the controller.
+"""
+
+EXAMPLES = r"""
+- name: Resolve a stack
+  sparkforge.dgx_spark.stack_lock:
+    name: torch-2.15.0
+
+- name: See what moved upstream, and write nothing
+  sparkforge.dgx_spark.stack_lock:
+    name: torch-2.9.1
+    parts: [sources]
+  check_mode: true
+
+- name: Resolve the wheels alone, from a directory of one's own
+  sparkforge.dgx_spark.stack_lock:
+    name: torch-2.15.0
+    parts: [wheels]
+    index_url: none
+    find_links: [/srv/wheels]
+"""
+
+RETURN = r"""
+path:
+  description: The lock's file on the controller.
+  returned: success
+  type: str
+  sample: /site/inventory/locks/torch-2.15.0.yml
+moved:
+  description: One sentence for each pin that is not what it was.
+  returned: success
+  type: list
+  elements: str
+  sample: ["wheels cp312-linux-aarch64 filelock: 4.2.10 -> 4.2.11"]
+notes:
+  description: What was left as it is, and why.
+  returned: success
+  type: list
+  elements: str
+  sample: ["sources kept: not among the parts asked for"]
+lock:
+  description: The lock's content.
+  returned: success
+  type: dict
+  sample:
+    format: 1
+    stack: torch-2.15.0
+    resolved: "2026-11-20"
+    archives: {}
+    wheels: {cp312-linux-aarch64: ["torch==2.15.0 --hash=sha256:9e51cf94…"]}
+    sources:
+      triton:
+        url: https://github.com/triton-lang/triton.git
+        ref: null
+        commit: bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7
+        pinned_by:
+          source: pytorch
+          commit: 5811a8d7da873dd699ff6687092c225caffcf1bb
+          file: .ci/docker/ci_commit_pins/triton.txt
+    build_requirements: {cp312-linux-aarch64: {triton: ["cmake==3.31.10 --hash=sha256:0d1f8d8b…"]}}
+    run_requirements: {cp312-linux-aarch64: {pytorch: ["filelock==4.2.11 --hash=sha256:020e229e…"]}}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+
+def main() -> None:
+    """Say why this runs nowhere: only the action plugin works."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "parts": {
+                "type": "list",
+                "elements": "str",
+                "choices": ["archives", "wheels", "sources", "requirements"],
+                "default": ["archives", "wheels", "sources", "requirements"],
+            },
+            "directory": {"type": "path"},
+            "directories": {"type": "list", "elements": "path", "default": []},
+            "locks": {"type": "list", "elements": "path", "default": []},
+            "shipped": {"type": "path"},
+            "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+            "index_url": {"type": "str"},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "pip": {"type": "list", "elements": "str"},
+            "proxies": {"type": "dict", "default": {}},
+            "ca_certificate": {"type": "str", "default": ""},
+        },
+        supports_check_mode=True,
+    )
+    module.fail_json(
+        msg=(
+            "sparkforge.dgx_spark.stack_lock works on the controller, as an action plugin, and was run as a"
+            " module. Call it as a task by its full name; the ansible ad-hoc command does so too."
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

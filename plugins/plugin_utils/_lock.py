@@ -1,0 +1,879 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a stack resolves to: wheels, build requirements, the archives' sha256 and the sources' commits.
+
+Only ``playbooks/lock.yml`` asks upstream. Everything here but the ``ask_*`` functions and ``Pip`` is pure, and gets
+what it calls (pip, git, a fetch) from outside, so that the tests run on recorded answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import shown
+
+with contextlib.suppress(ImportError):
+    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.specifiers import SpecifierSet
+    from packaging.utils import canonicalize_name
+
+# NVIDIA's redist trees name the server ARM platform sbsa; linux-aarch64 there is Tegra.
+REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
+
+# A commit's trees are a few MB; a host that is silent for so long does not answer.
+GIT_SECONDS = 600.0
+
+# The glibc of the oldest host that a stack names (Ubuntu 24.04 has 2.39, Debian 13 has 2.41) is the newest
+# manylinux level that may be asked for; 2.17 is the oldest that aarch64 wheels were ever built for.
+NEWEST_GLIBC_MINOR = 39
+OLDEST_GLIBC_MINOR = 17
+
+# One round asks for one level of the tree; the deepest tree met (torch's) has five.
+MAXIMUM_ROUNDS = 40
+
+_PLATFORM = re.compile(r"^cp(?P<major>3)(?P<minor>\d{1,2})-linux-(?P<machine>aarch64|x86_64)$")
+_COMMIT = re.compile(r"^[0-9a-f]{40}$")
+_SHA256 = re.compile(r"^[0-9a-f]{64}$")
+_REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
+# What git says where asking in another way would not help either.
+_NO_ANSWER = re.compile(
+    r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
+    r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
+)
+# A hook of git, should one run the playbook, names its own repository in these.
+_GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
+
+# Triton's own file names of the LLVM that its CI builds, by machine (setup.py, get_llvm_package_info, to 3.7;
+# cmake/llvm-info.json from 3.8 on).
+TRITON_LLVM_SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """The host that wheels are resolved for, which is not the controller.
+
+    :ivar python: ``3.12``.
+    :ivar machine: ``aarch64`` or ``x86_64``.
+    """
+
+    python: str
+    machine: str
+
+    @property
+    def platform(self) -> str:
+        """Return the name of the platform in a lock, for example ``cp312-linux-aarch64``."""
+        return f"cp{self.python.replace('.', '')}-linux-{self.machine}"
+
+    @property
+    def markers(self) -> dict[str, str]:
+        """Return the environment that markers of PEP 508 are evaluated in.
+
+        pip evaluates them for the interpreter that runs it, whatever ``--platform`` says: on an x86_64
+        controller it would add the x86_64 dependencies to an aarch64 environment and leave out aarch64's own.
+        """
+        full = f"{self.python}.0"
+        return {
+            "implementation_name": "cpython",
+            "implementation_version": full,
+            "os_name": "posix",
+            "platform_machine": self.machine,
+            "platform_python_implementation": "CPython",
+            "platform_release": "",
+            "platform_system": "Linux",
+            "platform_version": "",
+            "python_full_version": full,
+            "python_version": self.python,
+            "sys_platform": "linux",
+        }
+
+    @property
+    def pip_platforms(self) -> list[str]:
+        """Return every value of ``--platform`` that the target accepts, newest first."""
+        levels = [
+            f"manylinux_2_{minor}_{self.machine}" for minor in range(NEWEST_GLIBC_MINOR, OLDEST_GLIBC_MINOR - 1, -1)
+        ]
+        return [*levels, f"manylinux2014_{self.machine}", f"linux_{self.machine}"]
+
+
+def target_of(platform: str) -> Target:
+    """Return the target that ``cp312-linux-aarch64`` names.
+
+    :raises SparkforgeError: when it names none.
+    """
+    match = _PLATFORM.match(platform)
+    if match is None:
+        raise SparkforgeError(
+            f"{platform!r} is not the name of a wheel platform.",
+            "Write it as cp312-linux-aarch64: CPython's ABI, linux, and aarch64 or x86_64.",
+        )
+    return Target(f"{match['major']}.{match['minor']}", match["machine"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """One wheel that pip chose.
+
+    :ivar name: normalised (PEP 503).
+    :ivar requires: the lines of ``Requires-Dist``, markers and all.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    requires: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """Return the line of a requirements file that ``--require-hashes`` takes."""
+        return f"{self.name}=={self.version} --hash=sha256:{self.sha256}"
+
+
+Ask = t.Callable[[list[str]], list[Distribution]]
+
+
+def read_report(report: t.Mapping[str, t.Any], target: Target | None = None) -> list[Distribution]:
+    """Return what ``pip install --report`` says that it would install.
+
+    :param target: whose Python the wheels must be for, where pip did not compare that itself.
+    :raises SparkforgeError: when a wheel has no sha256, which an environment could not check, or is for another Python.
+    """
+    found = []
+    for item in report.get("install", []):
+        metadata = item["metadata"]
+        name = str(canonicalize_name(metadata["name"]))
+        archive = item.get("download_info", {}).get("archive_info", {})
+        sha256 = archive.get("hashes", {}).get("sha256", "")
+        if not sha256 and str(archive.get("hash", "")).startswith("sha256="):
+            sha256 = archive["hash"].removeprefix("sha256=")  # pip older than 22.3 has this one alone
+        if not _SHA256.match(sha256):
+            raise SparkforgeError(
+                f"pip reports no sha256 for {name} {metadata['version']}.",
+                "Use an index that serves hashes, or a directory of wheels with find_links.",
+            )
+        wanted = metadata.get("requires_python")
+        if target and wanted and not SpecifierSet(wanted).contains(f"{target.python}.99", prereleases=True):
+            raise SparkforgeError(
+                f"{name} {metadata['version']} requires Python {wanted}, and {target.platform} has {target.python}.",
+                "Pin a version in the stack that has wheels for this Python.",
+            )
+        found.append(Distribution(name, str(metadata["version"]), sha256, tuple(metadata.get("requires_dist") or ())))
+    return found
+
+
+def _requirement(text: str, needed_by: str) -> Requirement:
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement as error:
+        raise SparkforgeError(
+            f"{needed_by} requires {text!r}, which is not a requirement: {error}.",
+            "Correct the stack, or take a version of the package whose metadata is sound.",
+        ) from error
+    if requirement.url:
+        raise SparkforgeError(
+            f"{needed_by} requires {requirement.name} from a URL, which an index cannot answer for.",
+            "Take a version of the package that names its dependencies by version.",
+        )
+    return requirement
+
+
+def _any_version() -> SpecifierSet:
+    # Not the class itself: where packaging is absent, as in ansible-test, the name stands for nothing yet.
+    return SpecifierSet()
+
+
+@dataclasses.dataclass
+class Want:
+    """What the closure asks of one name."""
+
+    specifier: SpecifierSet = dataclasses.field(default_factory=_any_version)
+    extras: set[str] = dataclasses.field(default_factory=set)
+    needed_by: list[str] = dataclasses.field(default_factory=list)
+
+
+def closure(
+    roots: t.Sequence[str], chosen: t.Mapping[str, Distribution], markers: t.Mapping[str, str]
+) -> dict[str, Want]:
+    """Return what is needed of each name, walking from the roots over the wheels chosen so far.
+
+    Markers are evaluated in ``markers``, once without an extra and once for each extra that is asked for. A
+    name that has no wheel yet is a leaf. A wheel that nothing asks for any longer is not in the result.
+    """
+    wants: dict[str, Want] = {}
+    queue: list[tuple[Requirement, str]] = [(_requirement(text, "The stack"), "the stack") for text in roots]
+    expanded: set[tuple[str, str]] = set()
+    while queue:
+        requirement, needed_by = queue.pop(0)
+        name = str(canonicalize_name(requirement.name))
+        want = wants.setdefault(name, Want())
+        want.specifier &= requirement.specifier
+        want.extras |= requirement.extras
+        if needed_by not in want.needed_by:
+            want.needed_by.append(needed_by)
+        wheel = chosen.get(name)
+        if wheel is None:
+            continue
+        for extra in ["", *sorted(want.extras)]:
+            if (name, extra) in expanded:
+                continue
+            expanded.add((name, extra))
+            for text in wheel.requires:
+                child = _requirement(text, name)
+                if child.marker is None or child.marker.evaluate({**markers, "extra": extra}):
+                    queue.append((child, f"{name} {wheel.version}"))
+    return wants
+
+
+def resolve_wheels(roots: t.Sequence[str], target: Target, ask: Ask) -> list[Distribution]:
+    """Return every wheel of an environment for ``target``, sorted by name.
+
+    A round asks for all names of the closure that have no wheel, or one that no longer fits what is asked of
+    it. There is no backtracking: a version once chosen is given up only for one that satisfies all that is
+    asked at that time.
+
+    :param ask: given requirement strings, returns one wheel for each of them (no dependencies).
+    :raises SparkforgeError: when two requirements contradict each other, or the rounds do not end.
+    """
+    chosen: dict[str, Distribution] = {}
+    for _round in range(MAXIMUM_ROUNDS):
+        wants = closure(roots, chosen, target.markers)
+        missing = [name for name, want in sorted(wants.items()) if not _fits(chosen.get(name), want)]
+        if not missing:
+            return [chosen[name] for name in sorted(wants)]
+        for name in missing:
+            _refuse_contradiction(name, wants[name])
+        answers = {wheel.name: wheel for wheel in ask([f"{name}{wants[name].specifier}" for name in missing])}
+        for name in missing:
+            if not _fits(answers.get(name), wants[name]):
+                raise SparkforgeError(
+                    f"pip found no wheel of {name}{wants[name].specifier} for {target.platform}"
+                    f" (needed by {', '.join(wants[name].needed_by)}).",
+                    "Choose versions in the stack that have wheels for this platform and fit each other.",
+                )
+        chosen.update(answers)
+    raise SparkforgeError(
+        f"The wheels of {target.platform} were not settled after {MAXIMUM_ROUNDS} rounds.",
+        "Pin more of the versions in the stack: their requirements push each other to and fro.",
+    )
+
+
+def _fits(wheel: Distribution | None, want: Want) -> bool:
+    return wheel is not None and want.specifier.contains(wheel.version, prereleases=True)
+
+
+def _refuse_contradiction(name: str, want: Want) -> None:
+    """Name both sides of a contradiction, which pip, asked for the sum, would call a missing version."""
+    exact = {item.version for item in want.specifier if item.operator == "==" and "*" not in item.version}
+    if any(not want.specifier.contains(version, prereleases=True) for version in exact):
+        raise SparkforgeError(
+            f"{name} is wanted as {want.specifier}, which no version satisfies ({', '.join(want.needed_by)}).",
+            "Choose versions in the stack that fit each other.",
+        )
+
+
+class Pip:
+    """The controller's pip, asked what it would install on a target.
+
+    It keeps the user's own configuration: index, proxies, certificate. What it prints may name hosts of the
+    site, so only its last lines of error are shown, and nothing of it is kept in a lock.
+    """
+
+    def __init__(
+        self,
+        *,
+        command: t.Sequence[str] | None = None,
+        index_url: str | None = None,
+        no_index: bool = False,
+        find_links: t.Sequence[str] = (),
+        environment: t.Mapping[str, str] | None = None,
+        say: t.Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        self.command = list(command) if command else find_pip()
+        self.index_url = index_url
+        self.no_index = no_index
+        self.find_links = list(find_links)
+        self.environment = dict(environment or {})
+        self.say = say
+
+    def arguments(self, target: Target, requirements: t.Sequence[str], directory: str) -> list[str]:
+        """Return the command line that writes ``<directory>/report.json``."""
+        line = [*self.command, "install", "--dry-run", "--ignore-installed", "--no-deps", "--quiet"]
+        line += ["--report", os.path.join(directory, "report.json"), "--only-binary=:all:"]
+        line += ["--implementation", "cp", "--python-version", target.python]
+        for platform in target.pip_platforms:
+            line += ["--platform", platform]
+        line += ["--target", os.path.join(directory, "target")]
+        if self.no_index:
+            line += ["--no-index"]
+        elif self.index_url:
+            line += ["--index-url", self.index_url]
+        for place in self.find_links:
+            line += ["--find-links", place]
+        return [*line, *requirements]
+
+    def ask(self, target: Target, requirements: t.Sequence[str]) -> list[Distribution]:
+        """Return one wheel for each requirement.
+
+        :raises SparkforgeError: with pip's own words when it finds none.
+        """
+        self.say(f"wheels {target.platform}: asking the index for {len(requirements)} packages")
+        with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
+            line = self.arguments(target, requirements, directory)
+            done = self._run(line)
+            if done.returncode != 0 and "requires a different Python" in done.stderr:
+                # pip compares Requires-Python with the Python that runs it, whatever --python-version says. Told not
+                # to, it does not compare at all; read_report does then.
+                done = self._run([*line, "--ignore-requires-python"])
+            if done.returncode != 0:
+                raise SparkforgeError(
+                    f"pip could not resolve {', '.join(requirements)} for {target.platform}: "
+                    f"{last_errors(done.stderr)}.",
+                    "Check that the index is reachable with this user's pip, and that it has wheels of these"
+                    " versions for this platform.",
+                    stderr=done.stderr[-4000:],
+                    rc=done.returncode,
+                )
+            with open(os.path.join(directory, "report.json"), encoding="utf-8") as file:
+                return read_report(json.load(file), target)
+
+    def _run(self, line: t.Sequence[str]) -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            **self.environment,
+            "LC_ALL": "C.UTF-8",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_NO_INPUT": "1",
+            "PIP_REQUIRE_VIRTUALENV": "0",
+        }
+        try:
+            return subprocess.run(
+                line, check=False, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise SparkforgeError(
+                f"{self.command[0]} cannot be run: {error}.", "Set stack_lock_pip to a pip of the controller."
+            ) from error
+
+
+def last_errors(stderr: str) -> str:
+    """Return pip's own lines of error, or the last line of what it wrote."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR:").strip().rstrip(".") for line in lines if line.startswith("ERROR:")]
+    if errors:
+        # A list of hundreds of versions says less than its sentence.
+        return "; ".join(re.sub(r"\(from versions: .{200,}\)", "(from other versions)", text) for text in errors)
+    return lines[-1].rstrip(".") if lines else "it said nothing"
+
+
+def find_pip() -> list[str]:
+    """Return the pip of the interpreter that runs Ansible, or the first one on PATH.
+
+    :raises SparkforgeError: when there is neither.
+    """
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    for name in ("pip3", "pip"):
+        path = shutil.which(name)
+        if path:
+            return [path]
+    raise SparkforgeError(
+        "The controller has no pip, neither in Ansible's own environment nor on PATH.",
+        "Install pip 22.2 or newer beside Ansible (python -m ensurepip), or name one with pip.",
+    )
+
+
+def root_requirements(versions: t.Mapping[str, str | None], beside: t.Mapping[str, str]) -> list[str]:
+    """Return what an environment of the stack's wheels starts from: the stack's own, and what people expect beside.
+
+    Triton is not a root: torch names the one that it was built for, and on aarch64 before 2.11 it names none.
+    """
+    roots = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
+    return [f"{name}=={version}" for name, version in (roots | dict(sorted(beside.items()))).items()]
+
+
+def manifest_url(nvidia_url: str, product: str, release: str) -> str:
+    """Return the URL of a redist manifest below the root of NVIDIA's download tree."""
+    return f"{nvidia_url.rstrip('/')}/compute/{product}/redist/redistrib_{release}.json"
+
+
+def manifest_pins(
+    manifest: t.Mapping[str, t.Any],
+    *,
+    component: str,
+    version: str,
+    variant: str | None,
+    platforms: t.Sequence[str],
+    url: str,
+) -> dict[str, str]:
+    """Return the sha256 of one component for each of the platforms that the manifest has.
+
+    :raises SparkforgeError: when the component is missing, of another version, or there for none of the
+    platforms.
+    """
+    entry = manifest.get(component)
+    if not isinstance(entry, dict):
+        known = ", ".join(sorted(name for name, value in manifest.items() if isinstance(value, dict)))
+        raise SparkforgeError(
+            f"The manifest {url} has no component {component}; it has {known or 'none'}.",
+            "Correct product, component or release in the stack.",
+        )
+    if str(entry.get("version")) != version:
+        raise SparkforgeError(
+            f"The manifest {url} has {component} {entry.get('version')}, the stack says {version}.",
+            "Correct version or release in the stack.",
+        )
+    pins = {}
+    for platform in platforms:
+        found = entry.get(platform)
+        if isinstance(found, dict) and variant:
+            found = found.get(variant)
+        if isinstance(found, dict) and _SHA256.match(str(found.get("sha256", ""))):
+            pins[platform] = str(found["sha256"])
+    if not pins:
+        wanted = " or ".join(platforms) + (f" with variant {variant}" if variant else "")
+        has = ", ".join(sorted(key for key, value in entry.items() if isinstance(value, dict)))
+        raise SparkforgeError(
+            f"The manifest {url} has {component} {version} for {has or 'no platform'}, not for {wanted}.",
+            "Choose a release that NVIDIA publishes for this platform.",
+        )
+    return pins
+
+
+def resolve_archives(
+    archives: t.Sequence[t.Mapping[str, t.Any]],
+    *,
+    machines: t.Sequence[str],
+    nvidia_url: str,
+    fetch: t.Callable[[str], bytes],
+    say: t.Callable[[str], None] = lambda _text: None,
+) -> dict[str, dict[str, t.Any]]:
+    """Return ``{component: {release, version, sha256: {platform: ...}}}`` from NVIDIA's manifests.
+
+    A sha256 that the stack itself pins must be the manifest's: a pin is never moved by asking upstream.
+
+    :raises SparkforgeError: for an unreachable or wrong manifest, or one that contradicts a pin.
+    """
+    resolved: dict[str, dict[str, t.Any]] = {}
+    manifests: dict[str, t.Any] = {}
+    for archive in archives:
+        url = manifest_url(nvidia_url, archive["product"], archive["release"])
+        if url not in manifests:
+            say(f"archives: reading {url}")
+            try:
+                manifests[url] = json.loads(fetch(url))
+            except ValueError as error:
+                raise SparkforgeError(
+                    f"{url} is not a redist manifest: {error}.",
+                    "Check sparkforge_nvidia_url: a proxy or a mirror answered something else.",
+                ) from error
+            if not isinstance(manifests[url], dict):
+                raise SparkforgeError(
+                    f"{url} is not a redist manifest: it is not a JSON object.",
+                    "Check sparkforge_nvidia_url: a proxy or a mirror answered something else.",
+                )
+        pins = manifest_pins(
+            manifests[url],
+            component=archive["component"],
+            version=archive["version"],
+            variant=archive.get("variant"),
+            platforms=[REDIST_PLATFORMS[machine] for machine in machines],
+            url=url,
+        )
+        for platform, pinned in (archive.get("sha256") or {}).items():
+            if pins.get(platform, pinned) != pinned:
+                raise SparkforgeError(
+                    f"The sha256 of {archive['component']} {archive['version']} for {platform} is"
+                    f" {pins[platform]} in {url}, the stack pins {pinned}.",
+                    "Find out who changed it before anything is installed: a published archive does not change.",
+                    url=url,
+                )
+        resolved[archive["component"]] = {
+            "release": archive["release"],
+            "version": archive["version"],
+            "sha256": pins,
+        }
+    return resolved
+
+
+def remote_commit(answer: str, ref: str) -> str | None:
+    """Return the commit of a tag or branch in the output of ``git ls-remote``, or None.
+
+    An annotated tag is an object of its own; its peeled line (``^{}``) names the commit.
+    """
+    found: dict[str, str] = {}
+    for line in answer.splitlines():
+        match = _REMOTE_LINE.match(line)
+        if match:
+            found[match["ref"]] = match["commit"]
+    for name in (f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"):
+        if name in found:
+            return found[name]
+    return None
+
+
+def _git(
+    arguments: t.Sequence[str], url: str, *, cwd: str | None = None, environment: t.Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run git with the user's own configuration (proxies, credentials, ``insteadOf``), but without a prompt.
+
+    :raises SparkforgeError: when there is no git, or no answer within ``GIT_SECONDS``.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise SparkforgeError("The controller has no git.", "Install git, or leave sources out of the parts.")
+    whole = {**os.environ, **(environment or {}), "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+    for name in _GIT_PLACES:
+        whole.pop(name, None)
+    child = subprocess.Popen(
+        [git, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=whole,
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = child.communicate(timeout=GIT_SECONDS)
+    except BaseException as error:
+        # git leaves the fetching to children of its own, which would go on.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
+        raise SparkforgeError(f"{shown(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES) from error
+    return subprocess.CompletedProcess([git, *arguments], child.returncode, stdout, stderr)
+
+
+KEEP_SOURCES = "Set sparkforge_proxies, or leave sources out of the parts: the lock then keeps the commits it has."
+
+
+def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
+    """Return what git said went wrong, without a password that the URL may hold."""
+    return last_errors(done.stderr.replace(url, shown(url)))
+
+
+def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = None) -> str:
+    """Return the commit that a tag or branch of a remote repository names.
+
+    :raises SparkforgeError: when the remote cannot be read or has no such tag.
+    """
+    line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
+    done = _git(line, url, environment=environment)
+    if done.returncode != 0:
+        raise SparkforgeError(f"git ls-remote {shown(url)} failed: {_said(done, url)}.", KEEP_SOURCES)
+    commit = remote_commit(done.stdout, ref)
+    if commit is None:
+        raise SparkforgeError(f"{shown(url)} has no tag or branch {ref}.", "Correct the reference in the stack.")
+    return commit
+
+
+def ask_file(
+    url: str,
+    commit: str,
+    paths: t.Sequence[str],
+    ref: str | None = None,
+    environment: t.Mapping[str, str] | None = None,
+) -> tuple[str, str]:
+    """Return path and content of the first of ``paths`` that a commit of a remote repository has.
+
+    No file but that one is fetched where the server filters; PyTorch's tree is 1 GB. Where it does not, the one
+    commit is fetched whole; where it does not give single commits, the tag or branch; from a server of plain files,
+    which can do neither, everything.
+
+    :param ref: a tag or branch that the commit is known to be on.
+    :raises SparkforgeError: when the remote cannot be read, has no such commit, or it none of the files.
+    """
+    shallow = ["--depth=1", "--no-tags"]
+    ways = [
+        [*shallow, "--filter=blob:none", "origin", commit],
+        [*shallow, "origin", commit],
+        *([[*shallow, "origin", ref]] if ref else []),
+        ["origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
+    ]
+    for way in ways:
+        # Each in a repository of its own: what was fetched with a filter asks for the rest of its own accord.
+        with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
+            path, done = _file_by(way, url, commit, paths, directory, environment)
+        if path is not None:
+            return path, done.stdout
+        if _NO_ANSWER.search(done.stderr):
+            break
+    raise SparkforgeError(f"The commit {commit} could not be read from {shown(url)}: {_said(done, url)}.", KEEP_SOURCES)
+
+
+def _file_by(
+    way: t.Sequence[str],
+    url: str,
+    commit: str,
+    paths: t.Sequence[str],
+    directory: str,
+    environment: t.Mapping[str, str] | None,
+) -> tuple[str | None, subprocess.CompletedProcess[str]]:
+    """Fetch in one way; return the path of the file that is there and what ``git show`` says of it, or the failure.
+
+    :raises SparkforgeError: when the commit has none of the files.
+    """
+
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return _git(arguments, url, cwd=directory, environment=environment)
+
+    git("init", "--quiet", "--bare", ".")
+    git("remote", "add", "origin", url)
+    done = git("fetch", "--quiet", *way)
+    if done.returncode == 0:
+        # A tag or branch may have moved away from the commit since.
+        done = git("ls-tree", "--name-only", commit, "--", *paths)
+    if done.returncode != 0:
+        return None, done
+    present = [path for path in paths if path in done.stdout.splitlines()]
+    if not present:
+        raise SparkforgeError(
+            f"{shown(url)} has no {' and no '.join(paths)} at {commit}.",
+            "Name the commit in the stack (ref of the source that is pinned there), or the file (pin).",
+        )
+    # From a server that filters, this fetches the one file.
+    done = git("show", f"{commit}:{present[0]}")
+    return (present[0] if done.returncode == 0 else None), done
+
+
+@dataclasses.dataclass(frozen=True)
+class Pin:
+    """Where the tree of one source names the commit of another.
+
+    :ivar source: the source whose tree says it.
+    :ivar files: paths in that tree; the first that is there counts.
+    """
+
+    source: str
+    files: tuple[str, ...]
+
+
+# What the sources say of each other: PyTorch of Triton, and Triton of LLVM (llvm-hash.txt to 3.7, llvm-info.json
+# from 3.8 on). A stack names others with `pin`.
+PINS = {
+    "triton": Pin("pytorch", (".ci/docker/ci_commit_pins/triton.txt",)),
+    "llvm": Pin("triton", ("cmake/llvm-info.json", "cmake/llvm-hash.txt")),
+}
+# Whose LLVM each file means, where neither it nor the stack names a repository. From 3.8 on it is Triton's fork.
+PINNED_REPOSITORIES = {
+    "cmake/llvm-hash.txt": "https://github.com/llvm/llvm-project.git",
+    "cmake/llvm-info.json": "https://github.com/triton-lang/llvm-project.git",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pinned:
+    """What a file of a source's tree says of another source.
+
+    :ivar repository: its URL, None where the file and its name do not tell.
+    :ivar prebuilt: file and sha256 of what upstream's CI built of that commit, by machine.
+    """
+
+    commit: str
+    repository: str | None = None
+    prebuilt: t.Mapping[str, t.Mapping[str, str]] = dataclasses.field(default_factory=dict)
+
+
+def read_pin(text: str, path: str, where: str) -> Pinned:
+    """Return what a pin file says: a commit alone, or JSON with ``llvm_hash`` or ``commit``.
+
+    :param where: what is said of the file in messages.
+    :raises SparkforgeError: when it names no commit.
+    """
+    repository = PINNED_REPOSITORIES.get(path)
+    if not path.endswith(".json"):
+        commit = (text.split() or [""])[0]
+        prebuilt: dict[str, dict[str, str]] = {}
+    else:
+        try:
+            content = json.loads(text)
+        except ValueError:
+            content = None
+        if not isinstance(content, dict):
+            content = {}
+        commit = str(content.get("llvm_hash") or content.get("commit") or "")
+        repository = str(content.get("repository") or "") or repository
+        prebuilt = _prebuilt(commit, content)
+    if not _COMMIT.match(commit):
+        raise SparkforgeError(
+            f"{where} names no commit of 40 hexadecimal digits: {text.strip()[:60]!r}.",
+            "Name the commit in the stack (ref), and tell the maintainers of this collection that the file changed.",
+        )
+    if repository and not re.fullmatch(r"(https?|file|ssh|git)://\S+", repository):
+        raise SparkforgeError(
+            f"{where} names the repository {repository!r}, which is no URL of git.", "Name its url in the stack."
+        )
+    return Pinned(commit, repository, prebuilt)
+
+
+def _prebuilt(commit: str, content: t.Mapping[str, t.Any]) -> dict[str, dict[str, str]]:
+    """Return Triton's own archives of a commit, which llvm-info.json has sha256 of."""
+    sums, number = content.get("sha256sum"), content.get("build_number")
+    if not isinstance(sums, dict) or number is None:
+        return {}
+    found = {}
+    for machine, system in TRITON_LLVM_SYSTEMS.items():
+        if _SHA256.match(str(sums.get(system, ""))):
+            found[machine] = {"file": f"llvm-{commit[:8]}-{system}-{number}.tar.gz", "sha256": str(sums[system])}
+    return found
+
+
+class Sources:
+    """Resolves the sources of a stack, those before others whose trees say what the others are.
+
+    :param ask: the commit of a tag or branch: ``ask_remote``.
+    :param read: path and content of a file at a commit: ``ask_file``.
+    """
+
+    def __init__(
+        self,
+        sources: t.Mapping[str, t.Mapping[str, t.Any]],
+        known: t.Mapping[str, t.Mapping[str, t.Any]],
+        *,
+        ask: t.Callable[[str, str], str],
+        read: t.Callable[[str, str, t.Sequence[str], str | None], tuple[str, str]],
+        say: t.Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        self.sources = sources
+        self.known = known
+        self.ask = ask
+        self.read = read
+        self.say = say
+        self.resolved: dict[str, dict[str, t.Any]] = {}
+        self._begun: list[str] = []
+
+    def resolve(self) -> dict[str, dict[str, t.Any]]:
+        """Return ``{name: {url, ref, commit, pinned_by}}`` or ``{archive, sha256}`` of what is known or can be asked.
+
+        :raises SparkforgeError: for an upstream that does not answer, and for sources that pin each other in a ring.
+        """
+        for name in sorted(self.sources):
+            self._resolve(name)
+        return {name: entry for name, entry in sorted(self.resolved.items()) if entry}
+
+    def _resolve(self, name: str) -> dict[str, t.Any]:
+        if name in self.resolved:
+            return self.resolved[name]
+        if name in self._begun:
+            ring = " -> ".join([*self._begun[self._begun.index(name) :], name])
+            raise SparkforgeError(
+                f"The sources {ring} name each other's commits.", "Give one of them a ref in the stack."
+            )
+        self._begun.append(name)
+        source = self.sources[name]
+        if "archive" in source:
+            entry: dict[str, t.Any] = {"archive": source["archive"], "sha256": source["sha256"]}
+        elif source.get("ref"):
+            entry = self._named(source["url"], source["ref"])
+        else:
+            entry = self._pinned(name, source)
+        self._begun.pop()
+        self.resolved[name] = entry
+        return entry
+
+    def _named(self, url: str, ref: str) -> dict[str, t.Any]:
+        if _COMMIT.match(ref):
+            return {"url": url, "ref": ref, "commit": ref}
+        self.say(f"sources: asking {shown(url)} for {ref}")
+        return {"url": url, "ref": ref, "commit": self.ask(url, ref)}
+
+    def _pinned(self, name: str, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        """Return what another source's tree says; what the lock has where the stack knows no such tree."""
+        pin = pin_of(name, source)
+        by = self._resolve(pin.source) if pin and pin.source in self.sources else {}
+        if pin is None or not by.get("commit"):
+            self.say(f"sources: {name} is named by no other source of the stack: what the lock has is kept")
+            return dict(self.known.get(name) or {})
+        self.say(f"sources: reading from {shown(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
+        path, text = self.read(by["url"], by["commit"], pin.files, _ref(by.get("ref")))
+        found = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
+        url = source.get("url") or found.repository
+        if not url:
+            raise SparkforgeError(
+                f"Neither the stack nor {path} of {pin.source} says where {name} {found.commit} is.",
+                f"Give sources.{name}.url in the stack.",
+            )
+        entry: dict[str, t.Any] = {
+            "url": url,
+            "ref": None,
+            "commit": found.commit,
+            "pinned_by": {"source": pin.source, "commit": by["commit"], "file": path},
+        }
+        if found.prebuilt:
+            entry["prebuilt"] = {machine: dict(archive) for machine, archive in sorted(found.prebuilt.items())}
+        return entry
+
+
+def _ref(ref: str | None) -> str | None:
+    return None if ref is None or _COMMIT.match(ref) else ref
+
+
+def pin_of(name: str, source: t.Mapping[str, t.Any]) -> Pin | None:
+    """Return what names the commit of a source that the stack gives no reference for."""
+    pin = source.get("pin")
+    return Pin(pin["source"], tuple(pin["files"])) if pin else PINS.get(name)
+
+
+# --- requirements -----------------------------------------------------------------------------------------
+
+
+def remembering(ask: Ask) -> Ask:
+    """Return ``ask`` with a memory: the units of a stack want much the same of the index."""
+    answers: dict[str, Distribution] = {}
+
+    def asked(requirements: list[str]) -> list[Distribution]:
+        new = [text for text in dict.fromkeys(requirements) if text not in answers]
+        found = {wheel.name: wheel for wheel in ask(new)} if new else {}
+        for text in new:
+            name = str(canonicalize_name(Requirement(text).name))
+            if name in found:
+                answers[text] = found[name]
+        return [answers[text] for text in requirements if text in answers]
+
+    return asked
+
+
+def build_requirements(units: t.Mapping[str, t.Sequence[str]], target: Target, ask: Ask) -> dict[str, list[str]]:
+    """Return the lines of each unit's own environment: what it is built with, and what that needs.
+
+    :param units: the pinned requirements of each unit, ``name==version``.
+    """
+    return {
+        name: [wheel.line for wheel in resolve_wheels(pins, target, ask)] if pins else []
+        for name, pins in sorted(units.items())
+    }
+
+
+def run_requirements(units: t.Mapping[str, t.Sequence[str]], target: Target, ask: Ask) -> dict[str, list[str]]:
+    """Return the lines of what each built unit needs at run time, resolved together: one environment has them all.
+
+    The units themselves are not asked for: they are built, and no index has them.
+
+    :param units: the run-time requirements of each unit, as its wheel's ``Requires-Dist`` has them.
+    """
+    roots = list(dict.fromkeys(text for requirements in units.values() for text in requirements))
+    chosen = {wheel.name: wheel for wheel in resolve_wheels(roots, target, ask)} if roots else {}
+    lines = {}
+    for name, requirements in sorted(units.items()):
+        needed = closure(requirements, chosen, target.markers)
+        lines[name] = [chosen[item].line for item in sorted(needed) if item in chosen]
+    return lines

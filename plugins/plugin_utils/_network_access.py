@@ -1,0 +1,241 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Proxies and a corporate CA: what a fetch needs in its environment, and what a host needs in its files.
+
+No message names a proxy's user or password.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import re
+import typing as t
+from urllib.parse import urlsplit
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._module import PROXIES_VARIABLE
+
+CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
+APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
+# What the collection's modules read in place of an environment with a password.
+PROXIES_FILE = "/etc/sparkforge-proxies.json"
+# Where Debian and Ubuntu keep the bundle that update-ca-certificates makes: the system's CAs and ours.
+CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+PROXY_KEYS = ("http", "https", "no_proxy")
+
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\s+([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----")
+# What a URL may hold; quotes, spaces and backslashes would end apt's or a shell's value early.
+_URL_TEXT = re.compile(r"^[A-Za-z0-9._~:/?#\[\]@!$&()*+,=%-]+$")
+_HOST_TEXT = re.compile(r"^[A-Za-z0-9.*_:/\[\]-]+$")
+
+
+class Problem(t.NamedTuple):
+    """One fault of the two variables."""
+
+    cause: str
+    remedy: str
+
+
+def no_proxy_hosts(value: t.Any) -> list[str]:
+    """Return the hosts that are reached directly, from a list or a text with commas or spaces."""
+    if isinstance(value, str):
+        return value.replace(",", " ").split()
+    return [str(host).strip() for host in value or []]
+
+
+def _proxy_problem(key: str, value: t.Any) -> Problem | None:
+    where = f"sparkforge_proxies.{key}"
+    remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host where needed."
+    if not isinstance(value, str) or not _URL_TEXT.match(value):
+        return Problem(f"{where} is not a URL: it is no text, or has blanks, quotes or other odd characters.", remedy)
+    try:
+        parts = urlsplit(value)
+        port_is_right = parts.port is None or parts.port > 0
+    except ValueError:
+        return Problem(f"{where} has a port or a host that is none.", remedy)
+    if parts.scheme not in ("http", "https"):
+        return Problem(f"{where} does not begin with http:// or https://.", remedy)
+    if not parts.hostname or not port_is_right:
+        return Problem(f"{where} names no host.", remedy)
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        return Problem(f"{where} has something behind host and port.", remedy)
+    return None
+
+
+def proxy_problems(proxies: t.Any) -> list[Problem]:
+    """Return every fault of ``sparkforge_proxies``."""
+    if not isinstance(proxies, t.Mapping):
+        return [
+            Problem(
+                f"sparkforge_proxies is {type(proxies).__name__}, not a mapping.",
+                "Write it as a mapping with the keys http, https and no_proxy.",
+            )
+        ]
+    problems = [
+        Problem(f"sparkforge_proxies has the unknown key {key}.", f"The keys are {', '.join(PROXY_KEYS)}.")
+        for key in proxies
+        if key not in PROXY_KEYS
+    ]
+    for key in ("http", "https"):
+        problem = _proxy_problem(key, proxies[key]) if proxies.get(key) else None
+        problems += [problem] if problem else []
+    hosts = proxies.get("no_proxy")
+    if hosts is not None and not isinstance(hosts, (str, list)):
+        problems.append(
+            Problem("sparkforge_proxies.no_proxy is neither a list nor a text.", "Write it as a list of hosts.")
+        )
+    elif any(not _HOST_TEXT.match(host) for host in no_proxy_hosts(hosts)):
+        problems.append(
+            Problem(
+                "sparkforge_proxies.no_proxy has an entry that is no host.",
+                "Write host names, domains such as .example.com, addresses or networks.",
+            )
+        )
+    return problems
+
+
+def certificate_problem(text: str) -> str | None:
+    """Return what is wrong with a PEM file of certificates, ``None`` where nothing is.
+
+    Only the armour and the outermost DER length are looked at; the host's TLS library judges the rest.
+    """
+    if "PRIVATE KEY-----" in text:
+        return "holds a private key"
+    bodies = _CERTIFICATE.findall(text)
+    begun = text.count("-----BEGIN CERTIFICATE-----")
+    if not begun:
+        return "holds no PEM certificate"
+    if len(bodies) != begun:
+        return "is damaged PEM"
+    for body in bodies:
+        try:
+            der = base64.b64decode("".join(body.split()), validate=True)
+        except (binascii.Error, ValueError):
+            return "is damaged PEM"
+        if not _is_der_sequence(der):
+            return "holds something else than an X.509 certificate"
+    return None
+
+
+def _is_der_sequence(der: bytes) -> bool:
+    """Whether the bytes are exactly one DER SEQUENCE (X.690), as a certificate is."""
+    if len(der) < 4 or der[0] != 0x30:
+        return False
+    if der[1] < 0x80:
+        return len(der) == 2 + der[1]
+    width = der[1] & 0x7F
+    return 1 <= width <= 4 and len(der) == 2 + width + int.from_bytes(der[2 : 2 + width], "big")
+
+
+def certificate_text(path: str) -> str:
+    """Return a PEM file's text, ending in a newline.
+
+    :raises OSError: where it cannot be read.
+    :raises UnicodeDecodeError: where it is no text.
+    """
+    with open(os.path.expanduser(path), encoding="utf-8") as stream:
+        return stream.read().strip() + "\n"
+
+
+def ca_problems(path: t.Any) -> list[Problem]:
+    """Return every fault of ``sparkforge_ca_certificate``; it is read on the controller."""
+    if not path:
+        return []
+    remedy = "Set sparkforge_ca_certificate to the path, on the controller, of the CA's certificate in PEM."
+    if not isinstance(path, str):
+        return [Problem(f"sparkforge_ca_certificate is {type(path).__name__}, not a path.", remedy)]
+    try:
+        fault = certificate_problem(certificate_text(path))
+    except OSError as error:
+        return [Problem(f"The CA certificate {path} cannot be read ({error.strerror}).", remedy)]
+    except UnicodeDecodeError:
+        return [
+            Problem(
+                f"The CA certificate {path} is not PEM.",
+                f"Convert it with `openssl x509 -inform der -in {path} -out ca.pem`.",
+            )
+        ]
+    return [Problem(f"The CA certificate {path} {fault}.", remedy)] if fault else []
+
+
+def problems(proxies: t.Any, ca_path: t.Any) -> list[Problem]:
+    """Return every fault of the two variables."""
+    return proxy_problems(proxies) + ca_problems(ca_path)
+
+
+def has_password(proxies: t.Mapping[str, t.Any]) -> bool:
+    """Whether one of the proxies' URLs holds a password."""
+    return any(urlsplit(str(proxies.get(key) or "")).password for key in ("http", "https"))
+
+
+def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """Return the proxies in both spellings, as curl, pip, git and Python read them."""
+    found: dict[str, str] = {}
+    for key, variable in (("http", "http_proxy"), ("https", "https_proxy")):
+        if proxies.get(key):
+            found[variable] = found[variable.upper()] = proxies[key]
+    hosts = no_proxy_hosts(proxies.get("no_proxy"))
+    if hosts:
+        found["no_proxy"] = found["NO_PROXY"] = ",".join(hosts)
+    return found
+
+
+def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
+    """Return the environment of a fetch: the proxies, and the bundle that holds the CA.
+
+    Proxies with a password stay in a file that root alone reads, and the collection's modules take them from there.
+    """
+    found = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
+    if ca_path:
+        found.update(dict.fromkeys(CA_VARIABLES, CA_BUNDLE))
+    return found
+
+
+def apt_text(proxies: t.Mapping[str, t.Any]) -> str:
+    """Return apt's configuration for the proxies, empty without one.
+
+    apt takes single hosts as exceptions; it has no words for domains and networks (apt.conf(5)).
+    """
+    schemes = [key for key in ("http", "https") if proxies.get(key)]
+    if not schemes:
+        return ""
+    lines = ["// Written by sparkforge.dgx_spark.network_access: change sparkforge_proxies instead."]
+    for key in schemes:
+        lines.append(f'Acquire::{key}::Proxy "{proxies[key]}";')
+        lines += [
+            f'Acquire::{key}::Proxy::{host} "DIRECT";'
+            for host in no_proxy_hosts(proxies.get("no_proxy"))
+            if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def files(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, dict[str, str]]:
+    """Return what the files are to be: path to ``content``, ``mode``, ``sha256``; empty: absent.
+
+    A proxy's password is for root alone: apt reads its configuration as root and hands it to its methods, so
+    that the user _apt need not read the file. An ordinary user's apt passes over it.
+    """
+    secret = has_password(proxies)
+    kept = json.dumps(proxy_environment(proxies), indent=1, sort_keys=True) + "\n" if secret else ""
+    rows = {
+        APT_FILE: (apt_text(proxies), "0600" if secret else "0644"),
+        PROXIES_FILE: (kept, "0600"),
+        CA_FILE: (certificate_text(ca_path) if ca_path else "", "0644"),
+    }
+    return {
+        path: {
+            "content": content,
+            "mode": mode,
+            "sha256": hashlib.sha256(content.encode()).hexdigest() if content else "",
+        }
+        for path, (content, mode) in rows.items()
+    }
