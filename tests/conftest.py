@@ -1,0 +1,15 @@
+"""Order of the whole run, on two workers: what takes longest starts first."""
+
+from __future__ import annotations
+
+import pytest
+
+ORDER = ("tests/molecule", "tests/lint/test_sanity", "tests/integration", "tests/unit", "tests/lint", "tests/proof")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        name = item.nodeid
+        return next((place for place, prefix in enumerate(ORDER) if name.startswith(prefix)), len(ORDER))
+
+    items.sort(key=rank)

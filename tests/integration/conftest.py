@@ -1,0 +1,218 @@
+"""Containers over real ssh, and plays that run against them as a user's plays do."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lab import bench as benches
+from lab import image
+from lab.host import cache_directory
+
+CHECKOUT = Path(__file__).parents[2]
+RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
+
+
+@dataclass
+class Play:
+    """How one run of a playbook ended."""
+
+    code: int
+    output: str
+
+    @property
+    def changed(self) -> int:
+        return sum(int(row[2]) for row in RECAP.findall(self.output))
+
+    @property
+    def text(self) -> str:
+        """The output with line breaks and YAML indentation folded, to look for sentences in."""
+        return " ".join(self.output.replace("\\n", " ").split())
+
+    def succeeded(self) -> Play:
+        assert self.code == 0, self.output[-6000:]
+        return self
+
+    def failed(self) -> Play:
+        assert self.code != 0, f"the play was expected to fail:\n{self.output[-3000:]}"
+        assert "Traceback" not in self.output, self.output[-6000:]
+        return self
+
+
+@dataclass
+class Host:
+    """One container and the site that provisions it."""
+
+    name: str
+    container: str
+    inventory: Path
+    reports: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what Ansible runs in."""
+        return {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+
+    def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
+        """Run one of the collection's playbooks (``site``, ``libraries`` …) or a file against this host."""
+        path = Path(playbook) if playbook.endswith(".yml") else CHECKOUT / "playbooks" / f"{playbook}.yml"
+        extra = {"verify_report_directory": str(self.reports), **variables}
+        command = [
+            str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "lab.yml"),
+            str(path), "-l", self.name, "-e", json.dumps(extra), *arguments,
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, cwd=CHECKOUT, env=self.environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return Play(done.returncode, done.stdout)
+
+    def roles(self, *names: str, arguments: Sequence[str] = (), become: bool = True, **variables: object) -> Play:
+        """Run roles of the collection as a playbook of a user's does, after the role stack."""
+        network = "sparkforge_proxies | default({})"
+        network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
+        play = {
+            "hosts": "all",
+            "become": become,
+            "gather_facts": False,
+            "environment": f"{{{{ {network} }}}}",
+            "roles": [f"sparkforge.dgx_spark.{name}" for name in ("stack", *names)],
+        }
+        path = self.inventory.parent / f"{'-'.join(names) or 'stack'}.yml"
+        path.write_text(json.dumps([play]))
+        return self.run(str(path), *arguments, **variables)
+
+    def task(self, module: str, check: bool = False, become: bool = True, **arguments: object) -> dict:
+        """Run one module of the collection, or a builtin one, and return its result."""
+        command = [
+            str(Path(sys.executable).parent / "ansible"), self.name, "-i", str(self.inventory / "lab.yml"),
+            "-m", module, *(["-a", json.dumps(arguments)] if arguments else []), "-o",
+            *(["--become"] if become else []), *(["--check", "--diff"] if check else []),
+        ]  # fmt: skip
+        done = subprocess.run(command, cwd=CHECKOUT, env=self.environment, text=True, check=False, capture_output=True)
+        found = re.search(r"(?:=>|>>) (\{.*\})\s*$", done.stdout, re.S)
+        assert found, done.stdout + done.stderr
+        return json.loads(found.group(1))
+
+    @property
+    def mirror(self) -> dict[str, Any]:
+        """Return what the inventory says of the mirror: ``url``, ``ca``, ``summary`` …, and where its ``tree`` lies."""
+        generated = yaml.safe_load((self.inventory / benches.GENERATED).read_text())
+        known = {key.removeprefix("lab_mirror_"): value for key, value in generated.items()}
+        return {**known, "tree": cache_directory() / "mirror" / benches.MIRROR_LEVELS["native"]}
+
+    def copy(self, source: Path, destination: str) -> None:
+        """Copy a file of this machine into the container, readable for everybody."""
+        image.podman("exec", self.container, "mkdir", "-p", str(Path(destination).parent))
+        image.podman("cp", source, f"{self.container}:{destination}")
+        image.podman("exec", self.container, "chmod", "0644", destination)
+
+    def execute(self, script: str, check: bool = True) -> str:
+        """Run a script as root inside the container: how a test sets the scene and looks at the result."""
+        done = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
+        return done.stdout.strip()
+
+    def contents(self) -> list[str]:
+        """Return every path that the collection may change with its mode, owner, link target and content."""
+        places = "/etc /opt /usr/local /usr/share/keyrings -xdev"
+        own = "/etc/ld.so.cache|-$|/etc/.pwd.lock"
+        listing = self.execute(f"find {places} -printf '%p %y %m %u:%g %l\n' | grep -Ev '{own}'")
+        sums = self.execute(f"find {places} -type f -exec sha256sum {{}} + | grep -Ev '{own}'")
+        return sorted([*listing.splitlines(), *sums.splitlines()])
+
+    def snapshot(self) -> dict[str, list[str]]:
+        """Return what the collection may change: packages, and every path below /etc, /opt and /usr/local."""
+        files = "find /etc /opt /usr/local /usr/share/keyrings /var/log /var/lib -xdev"
+        # What apt and ldconfig rewrite on their own for any package belongs to them.
+        own = "/etc/ld.so.cache|/var/lib/(apt|dpkg)/|/var/log/(apt|dpkg|alternatives)|/var/lib/systemd|-old$|/var/log$"
+        return {
+            "packages": self.execute("dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'").splitlines(),
+            "paths": sorted(self.execute(f"{files} | grep -Ev '{own}' || true").splitlines()),
+        }
+
+
+def changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return what two looks at a host differ in, but for the empty root folder that other roles share."""
+    shared = ("/opt/sparkforge d ", "/opt/sparkforge/receipts d ", "/opt/sparkforge/redist d ")
+    return sorted(line for line in set(before) ^ set(after) if not line.startswith(shared))
+
+
+class NativeBench:
+    """Native containers for the fast tests; each test may take a fresh one."""
+
+    def __init__(self, inventory: Path) -> None:
+        self.inventory = inventory
+        self.name = f"test-{os.getpid()}"
+        self._names = (f"spark{number:02d}" for number in itertools.count(1))
+
+    def fresh(self) -> Host:
+        name = next(self._names)
+        hosts = self.inventory / "lab.yml"
+        bench = benches.up(self.name, "native", [name], self.inventory)
+        listed = "".join(f"        {host}:\n" for host in bench.containers)
+        hosts.write_text(f"---\nall:\n  children:\n    lab:\n      hosts:\n{listed}")
+        return Host(name, bench.containers[name], self.inventory, self.inventory.parent / "reports")
+
+
+@pytest.fixture(scope="session")
+def native_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NativeBench]:
+    bench = NativeBench(tmp_path_factory.mktemp("native") / "inventory")
+    yield bench
+    benches.down(bench.name, bench.inventory)
+
+
+@pytest.fixture
+def host(native_bench: NativeBench) -> Host:
+    """A container as from the factory."""
+    return native_bench.fresh()
+
+
+@pytest.fixture(scope="session")
+def provisioned(native_bench: NativeBench) -> Host:
+    """A container on which the whole site ran once."""
+    made = native_bench.fresh()
+    made.run("site").succeeded()
+    return made
+
+
+@dataclass
+class SiteRun:
+    """A host that is not shared, what it was before the collection came, and the site's runs on it in order."""
+
+    host: Host
+    packages_before: dict[str, list[str]]
+    before: list[str]
+    checked: Play
+    after_check: list[str]
+    first: Play
+    second: Play
+    checked_again: Play
+
+
+# What a person had before: a package that the toolchain asks for too, and a loader entry of their own.
+OWN_PACKAGE = "ninja-build"
+OWN_LOADER_ENTRY = "/etc/ld.so.conf.d/our-libraries.conf"
+
+
+@pytest.fixture(scope="session")
+def site_run(native_bench: NativeBench) -> SiteRun:
+    """``--check`` on a fresh host, the site, the site again, ``--check`` again."""
+    host = native_bench.fresh()
+    host.execute(f"apt-get update -q && apt-get install -y -q {OWN_PACKAGE} && echo /srv/lib > {OWN_LOADER_ENTRY}")
+    packages, before = host.snapshot(), host.contents()
+    checked = host.run("site", "--check", "--diff")
+    after_check = host.contents()
+    first = host.run("site")
+    second = host.run("site", "-vvv")
+    return SiteRun(host, packages, before, checked, after_check, first, second, host.run("site", "--check", "--diff"))

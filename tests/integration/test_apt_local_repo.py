@@ -1,0 +1,169 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The module apt_local_repo on a host: a .deb is let in by what proves it, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Host, NativeBench
+
+MODULE = "sparkforge.dgx_spark.apt_local_repo"
+FOLDER = "/srv/debs"
+
+
+class LocalRepos:
+    """A host with the mirror's .deb files on its own disk, so that no network takes part."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.facts: dict[str, dict[str, Any]] = host.mirror["summary"]["cusparselt_local_repos"]
+        for version, fact in self.facts.items():
+            host.copy(self.file(version), f"{FOLDER}/{Path(fact['path']).name}")
+
+    def file(self, version: str) -> Path:
+        return self.host.mirror["tree"] / self.facts[version]["path"].lstrip("/")
+
+    def run(self, version: str, check: bool = False, **options: Any) -> dict[str, Any]:
+        given = {"url": f"file://{FOLDER}/{self.file(version).name}", **options}
+        return self.host.task(MODULE, check=check, name="cusparselt", version=version, **given)
+
+    def refused(self, version: str, **options: Any) -> str:
+        """Return cause and remedy of a refusal that has left the host as it was."""
+        before = self.state()
+        result = self.run(version, **options)
+        assert result.get("cause") and result.get("remedy"), result
+        assert self.state() == before
+        return f"{result['cause']} {result['remedy']}"
+
+    def state(self) -> tuple[list[str], list[str], str]:
+        leftovers = "ls -d /var/cusparselt* /var/tmp/sparkforge* /var/lib/apt/lists/*cusparselt* 2>/dev/null || true"
+        return self.host.contents(), self.host.snapshot()["packages"], self.host.execute(leftovers)
+
+
+@pytest.fixture(scope="module")
+def repos(native_bench: NativeBench) -> LocalRepos:
+    return LocalRepos(native_bench.fresh())
+
+
+def test_without_sha256_and_fingerprint_it_is_refused_with_the_remedy(repos: LocalRepos) -> None:
+    said = repos.refused("0.8.1")
+    assert "neither sha256 nor key_fingerprint is given" in said
+    assert "sha256sum" in said and "redist archive" in said
+
+
+def test_a_wrong_sha256_is_refused_with_both_sums(repos: LocalRepos) -> None:
+    said = repos.refused("0.8.1", sha256="ab" * 32)
+    assert "ab" * 32 in said and repos.facts["0.8.1"]["sha256"] in said
+
+
+def test_a_text_file_is_no_deb(repos: LocalRepos, tmp_path: Path) -> None:
+    text = tmp_path / "cusparselt-local-repo-ubuntu2404-0.8.1_0.8.1-1_amd64.deb"
+    text.write_text("<html>Please log in</html>\n" * 400)
+    repos.host.copy(text, "/srv/not-a-deb.deb")
+    sha256 = hashlib.sha256(text.read_bytes()).hexdigest()
+    said = repos.refused("0.8.1", url="file:///srv/not-a-deb.deb", sha256=sha256)
+    assert "file:///srv/not-a-deb.deb is not a Debian package: it is an HTML page" in said
+
+
+def test_a_truncated_deb_is_refused_even_with_its_own_sha256(repos: LocalRepos, tmp_path: Path) -> None:
+    half = tmp_path / "half.deb"
+    half.write_bytes(repos.file("0.8.1").read_bytes()[:20000])
+    repos.host.copy(half, "/srv/half.deb")
+    repos.refused("0.8.1", url="file:///srv/half.deb", sha256=hashlib.sha256(half.read_bytes()).hexdigest())
+
+
+def test_the_deb_of_another_version_is_refused(repos: LocalRepos) -> None:
+    url = f"file://{FOLDER}/{repos.file('0.8.0').name}"
+    said = repos.refused("0.8.1", url=url, sha256=repos.facts["0.8.0"]["sha256"])
+    assert "not version 0.8.1" in said
+
+
+def test_another_key_than_the_pinned_one_is_refused(repos: LocalRepos) -> None:
+    said = repos.refused("0.8.1", key_fingerprint=repos.facts["0.8.0"]["key_fingerprint"])
+    assert repos.facts["0.8.1"]["key_fingerprint"] in said
+
+
+@pytest.mark.parametrize("spoiled", ["package", "index", "stray file"])
+def test_what_was_changed_after_signing_is_refused_by_the_fingerprint(
+    repos: LocalRepos, tmp_path: Path, spoiled: str
+) -> None:
+    tree = tmp_path / "tree"
+    subprocess.run(["dpkg-deb", "-R", repos.file("0.8.1"), tree], check=True)
+    inner = next((tree / "var").iterdir())
+    changed = {"package": next(inner.glob("libcusparselt0-cuda-13*.deb")), "index": inner / "Packages"}
+    target = changed.get(spoiled, inner / "extra.deb")
+    with target.open("ab") as stream:
+        stream.write(b"\n")
+    built = tmp_path / "spoiled.deb"
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, built], check=True, capture_output=True)
+    repos.host.copy(built, "/srv/spoiled.deb")
+    fingerprint = repos.facts["0.8.1"]["key_fingerprint"]
+    assert target.name in repos.refused("0.8.1", url="file:///srv/spoiled.deb", key_fingerprint=fingerprint)
+
+
+def test_a_server_whose_certificate_is_not_trusted_is_refused(repos: LocalRepos) -> None:
+    url = repos.host.mirror["url"] + repos.facts["0.8.1"]["path"]
+    said = repos.refused("0.8.1", url=url, sha256=repos.facts["0.8.1"]["sha256"])
+    assert "certificate" in said.lower()
+
+
+def test_check_mode_announces_it_and_installs_nothing(repos: LocalRepos) -> None:
+    before = repos.state()
+    result = repos.run("0.8.0", check=True, sha256=repos.facts["0.8.0"]["sha256"])
+    assert result["changed"] and result["verified_by"] is None, result
+    assert repos.state() == before
+
+
+def test_the_sha256_lets_it_in_and_a_second_run_changes_nothing(repos: LocalRepos) -> None:
+    options = {"sha256": repos.facts["0.8.0"]["sha256"]}
+    result = repos.run("0.8.0", **options)
+    assert result["changed"] and result["verified_by"] == "sha256", result
+    assert not repos.run("0.8.0", **options)["changed"]
+    keyring = f"/usr/share/keyrings/{repos.facts['0.8.0']['keyring']}"
+    source = repos.host.execute("cat /etc/apt/sources.list.d/*cusparselt*")
+    assert keyring in source and "trusted" not in source
+    assert "0.8.0.4-1" in repos.host.execute("apt-cache policy libcusparselt0-cuda-13")
+
+
+def test_the_fingerprint_lets_in_what_it_covers_and_the_older_one_is_retired(repos: LocalRepos) -> None:
+    result = repos.run("0.8.1", key_fingerprint=repos.facts["0.8.1"]["key_fingerprint"])
+    assert result["changed"] and result["verified_by"] == "signature", result
+    assert result["retired"] == ["cusparselt-local-repo-ubuntu2404-0.8.0"]
+    left = repos.host.execute("ls -d /var/cusparselt* /usr/share/keyrings/cusparselt* /etc/apt/sources.list.d/*cuspa*")
+    assert "0.8.0" not in left and repos.facts["0.8.0"]["keyring"] not in left
+    offered = repos.host.execute("apt-cache policy libcusparselt0-cuda-13")
+    assert "0.8.1.1-1" in offered and "0.8.0" not in offered
+    # The maintainer scripts are covered by no signature, so none came along.
+    assert repos.host.execute("ls /var/lib/dpkg/info/cusparselt-local-repo*inst 2>/dev/null || true") == ""
+    assert not repos.run("0.8.1", key_fingerprint=repos.facts["0.8.1"]["key_fingerprint"])["changed"]
+
+
+def test_one_that_is_older_than_the_installed_one_is_refused(repos: LocalRepos) -> None:
+    said = repos.refused("0.8.0", sha256=repos.facts["0.8.0"]["sha256"])
+    assert "newer than the 0.8.0" in said and "state: absent" in said
+
+
+def test_absent_takes_back_everything_and_is_idempotent(repos: LocalRepos) -> None:
+    assert repos.host.task(MODULE, check=True, name="cusparselt", state="absent")["changed"]
+    assert repos.host.task(MODULE, name="cusparselt", state="absent")["changed"]
+    assert repos.state()[2] == ""
+    assert "cusparselt" not in "\n".join(repos.host.contents())
+    assert not repos.host.task(MODULE, name="cusparselt", state="absent")["changed"]
+
+
+def test_absent_can_leave_alone_what_somebody_else_has_installed(repos: LocalRepos) -> None:
+    # As seeds/003 does it by hand.
+    deb = f"{FOLDER}/{repos.file('0.8.1').name}"
+    repos.host.execute(f"dpkg -i {deb} && cp /var/cusparselt-*/*-keyring.gpg /usr/share/keyrings/")
+    before = repos.state()
+    assert not repos.host.task(MODULE, name="cusparselt", state="absent", keep_foreign=True)["changed"]
+    assert repos.state() == before
+    assert not repos.run("0.8.1", sha256="ab" * 32)["changed"], "one that is there already is not fetched again"

@@ -1,0 +1,202 @@
+"""The chain llvm -> triton -> pytorch -> extensions -> environment under the real roles, over ssh.
+
+The sources are tests/upstream's trees, served by the lab. What differs from real use are inventory variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab.host import cache_directory
+from tests import upstream
+from tests.integration.conftest import CHECKOUT, Host, NativeBench, Play
+
+pytestmark = pytest.mark.native
+
+
+@dataclass
+class Site:
+    """A host, the stack of the fixture's trees, and what was said when it was built."""
+
+    host: Host
+    made: upstream.Upstream
+    first: Play
+
+    def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
+        return self.host.run(playbook, *arguments, **{**VARIABLES, **variables})
+
+    def info(self) -> dict:
+        return self.host.task("sparkforge.dgx_spark.build_info")
+
+    def receipts(self) -> dict[str, dict]:
+        """Return the newest receipt of each unit."""
+        return {receipt["name"]: receipt for receipt in reversed(self.info()["receipts"])}
+
+
+VARIABLES = {
+    "stack_name": "lab-upstream",
+    "stack_method": "build",
+    # The containers share this machine's memory and disk with the rest of the tests.
+    "sparkforge_build_memory_reserve": 512,
+    "preflight_memory_minimum_gib": 1,
+    "preflight_disk_minimum": [{"path": "/", "gib": 2, "purpose": "small trees"}],
+    # Our fixes are for the real 2.9.1; these libraries are tiny stand-ins that can be linked with.
+    "pytorch_fixes": {"rowwise_121a": False, "fermi_token": False, "attention_guard": False},
+    "pytorch_architectures": "12.0",
+    "pytorch_cuda": False,
+    "torch_extensions_cuda": False,
+    "torch_extensions_packages": [],
+    "torch_extensions_names": ["torchvision", "flash_attention"],
+    "torch_extensions": [
+        {"name": name, "memory_per_job": 512, "free_space": 100} for name in ("torchvision", "flash_attention")
+    ],
+    "pytorch_libraries": ["cudss"],
+    "pytorch_blas": "NVPL",
+    "python_env_imports": ["torch", "triton", "torchvision", "flash_attn"],
+    "pytorch_unit": {
+        "patches": [{"name": "cstdint", "content": upstream.PYTORCH_PATCH.read_text()}],
+        "environment": {"FIXTURE_WEIGHT": "0"},
+        "memory_per_job": 512,
+    },
+    "llvm_unit": {"memory_per_job": 512, "free_space": 100},
+    "triton_unit": {"memory_per_job": 512, "free_space": 100},
+}
+
+
+def write_stack(host: Host) -> upstream.Upstream:
+    """Make the repositories, and give the bench's inventory their stack and its lock."""
+    made = upstream.make(cache_directory() / "git")
+    # By address: the name that pip needs for the certificate is known to the containers alone.
+    definition = made.stack(host.mirror["url_here"])
+    # PyYAML has a wheel for each machine, and the native mirror those of its own alone.
+    definition["machines"] = [platform.machine()]
+    # The tree reads no images.
+    definition["units"]["torchvision"]["expect"] = {"libraries": [], "files": []}
+    path = host.inventory / "stacks/lab-upstream.yml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump({"stack_definition": definition}))
+    return made
+
+
+def lock(host: Host, *arguments: str) -> Play:
+    here = {"sparkforge_nvidia_url": host.mirror["url_here"], "stack_lock_find_links": [host.mirror["wheels"]]}
+    parts = ["archives", "sources", "requirements"]
+    return host.run(
+        "lock", *arguments, stack_name="lab-upstream", stack_lock_host=host.name, stack_lock_parts=parts, **here
+    )
+
+
+@pytest.fixture(scope="session")
+def site(native_bench: NativeBench) -> Site:
+    host = native_bench.fresh()
+    made = write_stack(host)
+    lock(host).succeeded()
+    return Site(host, made, host.run("site", **VARIABLES).succeeded())
+
+
+def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
+    lock = yaml.safe_load((site.host.inventory / "locks/lab-upstream.yml").read_text())["stack_lock"]["sources"]
+    commits = site.made.commits
+    assert lock["pytorch"]["commit"] == commits["pytorch"]["v2.9.1"]
+    assert lock["triton"]["commit"] == commits["triton"]["v3.5.1"]
+    assert lock["triton"]["pinned_by"]["file"] == ".ci/docker/ci_commit_pins/triton.txt"
+    assert lock["llvm"]["commit"] == commits["llvm-project"]["main~1"]
+    assert lock["llvm"]["pinned_by"]["file"] == "cmake/llvm-hash.txt"
+
+
+def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Site) -> None:
+    receipts = site.receipts()
+    assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"}
+    found = site.host.execute(
+        "/opt/sparkforge/envs/torch/current/bin/python -c "
+        "'import torch, triton, torchvision; print(torch.__version__, torch.version.git_version)'"
+    )
+    version, git_version = found.split()
+    assert version.startswith("2.9.1")
+    assert git_version == site.made.commits["pytorch"]["v2.9.1"]
+    # The wheels are those of the receipts, and told apart from the index's.
+    assert version == receipts["pytorch"]["outputs"][0]["version"]
+    assert version != "2.9.1"
+
+
+def test_progress_is_printed_while_it_builds(site: Site) -> None:
+    for unit in ("llvm", "triton", "pytorch", "torchvision"):
+        assert f"{site.host.name} | {unit} | " in site.first.output
+
+
+def test_no_build_ran_as_root(site: Site) -> None:
+    owners = site.host.execute("stat -c %U /opt/sparkforge/builds /opt/sparkforge/wheelhouse /var/log/sparkforge/*.log")
+    assert set(owners.split()) == {"sparkforge"}
+
+
+def test_the_second_run_changes_nothing_and_compiles_nothing(site: Site) -> None:
+    before = site.info()["receipts"]
+    assert site.run("site").succeeded().changed == 0
+    assert site.info()["receipts"] == before
+
+
+def test_check_says_which_unit_would_be_built_and_why(site: Site) -> None:
+    unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "0", "USE_CUFILE": "0"}}
+    play = site.run("build", "--check", "--diff", pytorch_unit=unit).succeeded()
+    assert "environment.USE_CUFILE" in play.text or '"USE_CUFILE": "0"' in play.text
+    assert site.info()["unfinished"] == []
+
+
+def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
+    """The controller is killed while PyTorch compiles; the next run follows the same build to its end."""
+    unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "1"}}
+    extra = {"verify_report_directory": str(site.host.reports), **VARIABLES, "pytorch_unit": unit}
+    command = [
+        str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(site.host.inventory / "lab.yml"),
+        str(CHECKOUT / "playbooks/build.yml"), "-l", site.host.name, "-e", json.dumps(extra),
+    ]  # fmt: skip
+    with open(os.devnull, "w") as nothing:
+        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=nothing, stderr=nothing,
+                                      stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        while not any(item["state"].get("phase") == "build" and item["name"] == "pytorch"
+                      for item in site.info()["running"]):  # fmt: skip
+            assert controller.poll() is None
+            time.sleep(0.5)
+        os.killpg(controller.pid, 9)
+        controller.wait()
+    running = site.info()["running"]
+    assert [item["name"] for item in running] == ["pytorch"]
+    fingerprint = running[0]["fingerprint"]
+    site.run("build", pytorch_unit=unit).succeeded()
+    receipt = next(item for item in site.info()["receipts"] if item["fingerprint"] == fingerprint)
+    assert receipt["attempts"] == 1
+
+
+def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site) -> None:
+    unit = {**VARIABLES["pytorch_unit"], "patches": []}
+    play = site.run("build", pytorch_unit=unit).failed()
+    assert "uint32_t" in play.text
+    assert "/var/log/sparkforge/pytorch-" in play.text
+
+
+def test_a_patch_that_does_not_apply_names_file_and_hunk(site: Site) -> None:
+    text = upstream.PYTORCH_PATCH.read_text()
+    broken = "\n".join(f"{line}x" if line.startswith(" ") else line for line in text.splitlines()) + "\n"
+    unit = {**VARIABLES["pytorch_unit"], "patches": [{"name": "broken.patch", "content": broken}]}
+    play = site.run("build", pytorch_unit=unit).failed()
+    assert "broken.patch" in play.text
+    assert "hunk" in play.text.lower()
+
+
+def test_uninstall_takes_the_units_back(site: Site) -> None:
+    site.run("uninstall").succeeded()
+    left = site.host.execute(
+        "ls -d /opt/sparkforge /var/log/sparkforge 2>/dev/null; getent passwd sparkforge", check=False
+    )
+    assert left == ""
+    assert site.run("uninstall").succeeded().changed == 0

@@ -1,0 +1,219 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role cuda_libraries beside a vendor's source, pins and packages, as DGX OS has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.host import native_architecture
+from lab.packages import Package, SigningKey, write_repository
+from tests.integration.conftest import Host, NativeBench, Play
+
+Role = Callable[..., Play]
+VENDOR_SOURCE = "/etc/apt/sources.list.d/cuda-compute-repo.sources"
+VENDOR_KEYRING = "/usr/share/keyrings/cuda-compute-repo.asc"
+PINS = "/etc/apt/preferences.d/cuda-compute-repo-lowpri"
+HOLD_THE_LOCK = (
+    "import fcntl, time; lock = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(lock, fcntl.LOCK_EX); "
+    "print('held', flush=True); time.sleep(120)"
+)
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench) -> Host:
+    made = native_bench.fresh()
+    made.roles("network_access").succeeded()
+    return made
+
+
+@pytest.fixture
+def role(host: Host) -> Role:
+    def run(*arguments: str, **variables: Any) -> Play:
+        return host.roles("cuda_libraries", arguments=arguments, sparkforge_apt_lock_timeout=1, **variables)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def vendor(host: Host) -> str:
+    """Give the host NVIDIA's source as DGX OS has it, and a newer package of the same repository's kind beside it."""
+    repository = next((host.mirror["tree"] / "compute/cuda/repos/ubuntu2404").iterdir())
+    url = f"{host.mirror['url']}/compute/cuda/repos/ubuntu2404/{repository.name}"
+    host.copy(repository / "3bf863cc.pub", VENDOR_KEYRING)
+    text = f"Types: deb\nURIs: {url}/\nSuites: /\nSigned-By: {VENDOR_KEYRING}\n"
+    host.execute(f"cat > {VENDOR_SOURCE} <<'end'\n{text}end\napt-get update -q")
+    return url
+
+
+def package(name: str, version: str = "1.0", **relations: list[str]) -> Package:
+    return Package(name, version, native_architecture(), "planted by a test", relations=relations)
+
+
+def plant(host: Host, folder: Path, *packages: Package) -> None:
+    """Install packages that the collection did not bring."""
+    for one in packages:
+        host.copy(one.write(folder).path, f"/srv/{one.file_name}")
+        host.execute(f"dpkg -i /srv/{one.file_name}")
+
+
+@contextmanager
+def planted(host: Host, path: str, text: str) -> Iterator[None]:
+    host.execute(f"cat > {path} <<'end'\n{text}end")
+    try:
+        yield
+    finally:
+        host.execute(f"rm -f {path}")
+
+
+def state(host: Host) -> tuple[list[str], list[str]]:
+    return host.contents(), host.snapshot()["packages"]
+
+
+def test_without_an_accepted_licence_nothing_happens(host: Host, role: Role) -> None:
+    earlier = state(host)
+    play = role(sparkforge_accept_nvidia_license=False).failed()
+    assert "NVIDIA CUDA Toolkit EULA" in play.text and "sparkforge_accept_nvidia_license" in play.text
+    assert state(host) == earlier
+
+
+def test_a_wrong_key_fingerprint_is_refused_and_leaves_the_host_as_it_was(host: Host, role: Role) -> None:
+    earlier = state(host)
+    play = role(cuda_libraries_key_fingerprint="AB" * 20).failed()
+    assert host.mirror["summary"]["key_fingerprint"] in play.text and "AB" * 20 in play.text
+    assert state(host) == earlier
+
+
+def test_a_pin_that_forbids_a_package_is_named(host: Host, role: Role, vendor: str) -> None:
+    pin = "Package: libcudnn9*\nPin: release *\nPin-Priority: -1\n"
+    with planted(host, PINS, pin):
+        packages = host.snapshot()["packages"]
+        play = role().failed()
+        assert host.snapshot()["packages"] == packages
+    assert "libcudnn9-dev-cuda-13 is forbidden by the pin of libcudnn9* to -1" in play.text
+    assert PINS in play.text
+
+
+def test_the_process_that_holds_apt_is_named(host: Host, role: Role, vendor: str) -> None:
+    holder = host.execute(
+        f'python3 -c "{HOLD_THE_LOCK}" > /tmp/holder 2>&1 & echo $!; until grep -q held /tmp/holder; do sleep 0.1; done'
+    )
+    try:
+        play = role().failed()
+    finally:
+        host.execute(f"kill {holder}")
+    assert f"is held by process {holder} (python3 -c import fcntl" in play.text
+    assert "do not delete the lock file" in play.text
+
+
+def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, vendor: str, tmp_path: Path) -> None:
+    plant(host, tmp_path, package("our-cluster-library", Conflicts=["libnccl2"]))
+    earlier = state(host)[1]
+    play = role().failed()
+    assert "apt would remove our-cluster-library" in play.text
+    assert state(host)[1] == earlier
+    host.execute("dpkg --purge our-cluster-library")
+
+
+def test_a_plan_that_touches_the_driver_is_refused(host: Host, role: Role, vendor: str) -> None:
+    earlier = state(host)[1]
+    play = role(cuda_libraries_extra_packages=["cuda-drivers"]).failed()
+    assert "nvidia-driver-580-open" in play.text and "are the vendor's" in play.text
+    assert state(host)[1] == earlier
+
+
+def test_gpudirect_storage_comes_with_its_kernel_module_only_when_asked_for(role: Role, vendor: str) -> None:
+    assert "nvidia-fs" not in role("--check", "--diff").succeeded().text
+    assert "nvidia-fs" in role("--check", "--diff", cuda_libraries_gds=True).succeeded().text
+
+
+@pytest.fixture(scope="module")
+def converged(host: Host, vendor: str, tmp_path_factory: pytest.TempPathFactory) -> Play:
+    """The role's run beside a newer NCCL of a distribution's kind, and a pin that prefers an older package."""
+    site = host.mirror["summary"]["site_repository"]
+    tree = tmp_path_factory.mktemp("newer")
+    newer = package("cuda-nvtx-13-0", "13.0.99-1")
+    key = SigningKey(tree / "key.asc", "a source of the host's own")
+    indices = write_repository(tree, [(newer, newer.write(tree))], key, {"Origin": "newer"})
+    for file in [*indices, tree / newer.file_name]:
+        host.copy(file, f"/srv/newer/{file.name}")
+    (tree / "newer.asc").write_bytes(key.armored)
+    host.copy(tree / "newer.asc", "/usr/share/keyrings/newer.asc")
+    host.copy(host.mirror["tree"] / site["key"].lstrip("/"), "/usr/share/keyrings/site.asc")
+    lines = "deb [signed-by=/usr/share/keyrings/newer.asc] file:/srv/newer /\n"
+    lines += f"deb [signed-by=/usr/share/keyrings/site.asc] {host.mirror['url']}{site['path']} /\n"
+    host.execute(f"cat > /etc/apt/sources.list.d/others.list <<'end'\n{lines}end")
+    pin = "Package: cuda-nvtx-13-0\nPin: version 13.0.85-1\nPin-Priority: 1001\n"
+    host.execute(f"cat > {PINS} <<'end'\n{pin}end")
+    return host.roles("cuda_libraries").succeeded()
+
+
+def version(host: Host, name: str) -> str:
+    return host.execute(f"dpkg-query -W -f '${{Version}}' {name}")
+
+
+def test_the_vendors_source_is_recognised_by_its_url_and_no_second_one_is_added(
+    host: Host, converged: Play, vendor: str
+) -> None:
+    assert host.execute(f"grep -rlF {vendor} /etc/apt") == VENDOR_SOURCE
+    assert host.execute("ls /usr/share/keyrings | grep sparkforge || true") == ""
+
+
+def test_nccl_is_nvidias_for_the_cuda_major_and_not_the_newer_one_of_another_source(
+    host: Host, converged: Play
+) -> None:
+    assert "2.31.0-1" in host.execute("apt-cache policy libnccl2"), "the decoy is on offer"
+    assert version(host, "libnccl2") == version(host, "libnccl-dev") == "2.28.9-1+cuda13.0"
+
+
+def test_a_pin_that_prefers_an_older_version_is_honoured(host: Host, converged: Play) -> None:
+    assert "13.0.99-1" in host.execute("apt-cache policy cuda-nvtx-13-0"), "the newer one is on offer"
+    assert version(host, "cuda-nvtx-13-0") == "13.0.85-1"
+
+
+def test_a_second_run_changes_nothing(role: Role, converged: Play) -> None:
+    assert role().succeeded().changed == 0
+    assert role("--check", "--diff").succeeded().changed == 0
+
+
+def test_the_libraries_open(host: Host, converged: Play) -> None:
+    for soname in ("libcublas.so.13", "libcudart.so.13", "libcufile.so.0"):
+        host.execute(f"""python3 -c "import ctypes; ctypes.CDLL('{soname}')" """)
+
+
+def test_autoremove_leaves_the_vendors_packages_alone(host: Host, converged: Play, tmp_path: Path) -> None:
+    assert '"^dgx-"' in host.execute("apt-config dump APT::NeverAutoRemove")
+    plant(host, tmp_path, package("dgx-something"), package("left-over"))
+    host.execute("apt-mark auto dgx-something left-over")
+    plan = host.execute("apt-get -s autoremove")
+    assert "Remv left-over" in plan, "autoremove does sweep what nobody guards"
+    assert "dgx-something" not in plan
+    host.execute("dpkg --purge dgx-something left-over")
+
+
+def test_a_second_source_that_is_signed_differently_is_reported_by_preflight(
+    host: Host, converged: Play, vendor: str
+) -> None:
+    host.execute(f"cp {VENDOR_KEYRING} /usr/share/keyrings/cuda-archive-keyring.asc")
+    second = f"deb [signed-by=/usr/share/keyrings/cuda-archive-keyring.asc] {vendor}/ /\n"
+    with planted(host, "/etc/apt/sources.list.d/cuda-ubuntu2404.list", second):
+        play = host.run("preflight").failed()
+    assert "signed differently" in play.text and VENDOR_SOURCE in play.text
+    assert "/etc/apt/sources.list.d/cuda-ubuntu2404.list" in play.text
+
+
+def test_absent_takes_back_the_packages_and_leaves_the_vendors_source(host: Host, role: Role, converged: Play) -> None:
+    assert role(cuda_libraries_state="absent").succeeded().changed > 0
+    packages = "\n".join(host.snapshot()["packages"])
+    assert "cuda-" not in packages and "libnccl" not in packages and "libcublas" not in packages
+    host.execute(f"test -f {VENDOR_SOURCE} && test -f {VENDOR_KEYRING}")
+    contents = "\n".join(host.contents())
+    assert "52sparkforge" not in contents and "/usr/local/cuda" not in contents
+    assert role(cuda_libraries_state="absent").succeeded().changed == 0

@@ -1,0 +1,173 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role cusparselt on one host: each backend, the change from one to the next, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Host, NativeBench, Play, changes
+
+Role = Callable[..., Play]
+REDIST = "/opt/sparkforge/redist/libcusparse_lt"
+LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-cusparselt.conf"
+OPEN = """python3 -c "import ctypes; ctypes.CDLL('libcusparseLt.so.0')
+print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcusparseLt' in line))" """
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench) -> Host:
+    made = native_bench.fresh()
+    # What every further run would bring once: the CA of the mirror, and Debian's package lists.
+    made.roles("network_access").succeeded()
+    made.execute("apt-get update -q")
+    return made
+
+
+@pytest.fixture(scope="module")
+def before(host: Host) -> tuple[list[str], list[str]]:
+    return host.contents(), host.snapshot()["packages"]
+
+
+@pytest.fixture
+def role(host: Host) -> Role:
+    def run(*arguments: str, **variables: Any) -> Play:
+        return host.roles("cusparselt", arguments=arguments, **variables)
+
+    return run
+
+
+def state(host: Host) -> tuple[list[str], list[str]]:
+    return host.contents(), host.snapshot()["packages"]
+
+
+def opened(host: Host) -> str:
+    """Return the file that dlopen takes for the library."""
+    return host.execute(OPEN)
+
+
+def remains(host: Host) -> dict[str, bool]:
+    """Say which backend has left anything on the host."""
+    packages = "\n".join(line for line in host.snapshot()["packages"] if "cusparselt" in line)
+    contents = "\n".join(host.contents())
+    return {
+        "package": "libcusparselt0" in packages or LOADER_ENTRY in contents or "apt-cusparselt" in contents,
+        "local_repo": "local-repo" in packages or "cusparselt-local" in contents or "apt_local_repo-" in contents,
+        "redist": "libcusparse_lt" in contents,
+    }
+
+
+def test_local_repo_alone_without_a_proof_is_refused_with_the_remedy(
+    host: Host, before: tuple[list[str], list[str]], role: Role
+) -> None:
+    play = role(cusparselt_backends=["local_repo"], cusparselt_local_repo_sha256="").failed()
+    assert "neither the sha256 of its .deb nor the fingerprint of its key is given" in play.text
+    assert "Set cusparselt_local_repo_sha256" in play.text and "redist" in play.text
+    assert state(host) == before
+
+
+def test_check_on_a_fresh_host_says_where_it_would_come_from(
+    host: Host, before: tuple[list[str], list[str]], role: Role
+) -> None:
+    play = role("--check", "--diff").succeeded()
+    assert play.changed > 0
+    assert "cuSPARSELt 0.8.1 by local_repo" in play.text
+    assert "Passed over: no apt source offers libcusparselt0-cuda-13" in play.text
+    assert state(host) == before
+
+
+def test_local_repo_by_sha256_brings_a_library_that_opens(host: Host, role: Role) -> None:
+    repository = host.mirror["summary"]["cusparselt_local_repos"]["0.8.0"]
+    role(cusparselt_version="0.8.0", cusparselt_local_repo_sha256=repository["sha256"]).succeeded()
+    assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.0.4")
+
+
+def test_local_repo_by_fingerprint_alone_upgrades_and_retires_the_older(host: Host, role: Role) -> None:
+    repository = host.mirror["summary"]["cusparselt_local_repos"]["0.8.1"]
+    options = {
+        "cusparselt_local_repo_sha256": "",
+        "cusparselt_local_repo_key_fingerprint": repository["key_fingerprint"],
+    }
+    role(**options).succeeded()
+    assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.1.1")
+    assert "0.8.0" not in host.execute("ls -d /var/cusparselt*; dpkg -l | grep cusparselt")
+
+
+def test_a_second_run_changes_nothing_and_stays_with_the_local_repo(role: Role) -> None:
+    play = role().succeeded()
+    assert play.changed == 0
+    assert "by local_repo" in play.text and "already" in play.text
+
+
+def test_an_older_version_than_the_installed_one_is_refused(host: Host, role: Role) -> None:
+    earlier = state(host)
+    repository = host.mirror["summary"]["cusparselt_local_repos"]["0.8.0"]
+    play = role(cusparselt_version="0.8.0", cusparselt_local_repo_sha256=repository["sha256"]).failed()
+    assert "is installed, newer than" in play.text and "cusparselt_state: absent" in play.text
+    assert state(host) == earlier
+
+
+def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: Host, role: Role) -> None:
+    role(cusparselt_backends=["redist"]).succeeded()
+    assert opened(host).startswith(REDIST)
+    assert remains(host) == {"package": False, "local_repo": False, "redist": True}
+
+
+def test_the_archive_in_use_stays_with_the_default_order(role: Role) -> None:
+    play = role().succeeded()
+    assert play.changed == 0 and "by redist" in play.text
+
+
+def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, role: Role) -> None:
+    url, site = host.mirror["url"], host.mirror["summary"]["site_repository"]
+    options = {"key_url": url + site["key"], "key_fingerprint": site["key_fingerprint"], "url": url + site["path"]}
+    added = host.task("sparkforge.dgx_spark.apt_source", name="site", **options)
+    assert added["changed"], added
+    play = role(cusparselt_backends=["apt", "local_repo"]).succeeded()
+    assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
+    assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.1.1")
+    assert remains(host) == {"package": True, "local_repo": False, "redist": False}
+
+
+def test_what_apt_has_brought_stays_with_the_default_order(role: Role) -> None:
+    play = role().succeeded()
+    assert play.changed == 0 and "by apt" in play.text
+
+
+def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], role: Role) -> None:
+    earlier = state(host)
+    assert role("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0
+    assert state(host) == earlier
+    assert role(cusparselt_state="absent").succeeded().changed > 0
+    assert remains(host) == {"package": False, "local_repo": False, "redist": False}
+    assert "libcusparseLt" not in host.execute("/sbin/ldconfig -p")
+    assert role(cusparselt_state="absent").succeeded().changed == 0
+    assert changes(before[1], host.snapshot()["packages"]) == []
+
+
+def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) -> None:
+    play = role("--check").succeeded()
+    assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
+
+
+def test_a_release_with_generic_names_is_installed_by_those(
+    host: Host, before: tuple[list[str], list[str]], role: Role
+) -> None:
+    assert host.task("sparkforge.dgx_spark.apt_source", name="site", state="absent")["changed"]
+    repository = host.mirror["summary"]["cusparselt_local_repos"]["0.7.1"]
+    options = {
+        "cusparselt_version": "0.7.1",
+        "cusparselt_local_repo_url": host.mirror["url"] + repository["path"],
+        "cusparselt_local_repo_sha256": repository["sha256"],
+    }
+    role(**options).succeeded()
+    assert Path(opened(host)).name == "libcusparseLt.so.0.7.1.0"
+    role(cusparselt_state="absent").succeeded()
+    assert changes(before[0], host.contents()) == []
+    assert changes(before[1], host.snapshot()["packages"]) == []

@@ -1,0 +1,175 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Proxies and a corporate CA on a host: told to every fetch, shown nowhere, and taken back."""
+
+from __future__ import annotations
+
+import base64
+import select
+import socket
+import socketserver
+import threading
+import typing as t
+from collections.abc import Iterator
+
+import pytest
+
+from lab import bench as benches
+from lab import image
+from tests.integration.conftest import Host, NativeBench, Play
+
+APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
+CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
+PASSWORD = "s3cret-of-the-proxy"
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench) -> Host:
+    return native_bench.fresh()
+
+
+@pytest.fixture(scope="module")
+def factory(host: Host) -> list[str]:
+    return host.contents()
+
+
+class _Tunnel(socketserver.StreamRequestHandler):
+    """Answer CONNECT as a corporate proxy does: only to who names the user and the password."""
+
+    timeout = 30
+
+    def handle(self) -> None:
+        proxy = t.cast(Proxy, self.server)
+        request = self.rfile.readline().decode().split()
+        headers = {}
+        while (line := self.rfile.readline().decode().strip()) and ":" in line:
+            headers[line.split(":")[0].lower()] = line.split(":", 1)[1].strip()
+        expected = "Basic " + base64.b64encode(f"spark:{PASSWORD}".encode()).decode()
+        proxy.asked.append((request[0], request[1], headers.get("proxy-authorization") == expected))
+        if headers.get("proxy-authorization") != expected:
+            self.wfile.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+            return
+        # What the containers call the mirror, this machine knows by its address.
+        port = int(request[1].rsplit(":", 1)[1])
+        with socket.create_connection((proxy.gateway, port), timeout=30) as upstream:
+            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            self._copy(upstream)
+
+    def _copy(self, upstream: socket.socket) -> None:
+        pairs = {upstream: self.connection, self.connection: upstream}
+        while True:
+            for ready in select.select(list(pairs), [], [], 30)[0] or [None]:
+                data = ready.recv(65536) if ready else b""
+                if not data:
+                    return
+                pairs[ready].sendall(data)
+
+
+class Proxy(socketserver.ThreadingTCPServer):
+    """A proxy on the containers' gateway that notes what it is asked."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, gateway: str) -> None:
+        self.gateway = gateway
+        self.asked: list[tuple[str, str, bool]] = []
+        super().__init__((gateway, 0), _Tunnel)
+
+    @property
+    def url(self) -> str:
+        return f"http://spark:{PASSWORD}@{self.gateway}:{self.server_address[1]}"
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[Proxy]:
+    gateway = image.podman("network", "inspect", "podman", "--format", benches.GATEWAY_FORMAT).stdout.strip()
+    with Proxy(gateway) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def apply(host: Host, *arguments: str, **variables: t.Any) -> Play:
+    return host.roles("network_access", arguments=arguments, **variables)
+
+
+def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
+    host: Host, factory: list[str], proxy: Proxy
+) -> None:
+    play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
+    assert play.changed == 3  # the two files of the proxies, and the CA
+    assert PASSWORD not in play.output
+    assert host.contents() == factory
+
+
+def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
+    host: Host, factory: list[str], proxy: Proxy
+) -> None:
+    proxies = {"http": proxy.url, "https": proxy.url, "no_proxy": ["10.0.0.0/8", ".example.com", "direct.example"]}
+    play = apply(host, "--diff", "-vvv", sparkforge_proxies=proxies).succeeded()
+    assert PASSWORD not in play.output
+    assert host.execute(f"stat -c '%a %U' {APT_FILE}") == "600 root"
+    text = host.execute("apt-config dump Acquire::https")
+    assert f'Acquire::https::Proxy "{proxy.url}";' in text
+    assert 'Acquire::https::Proxy::direct.example "DIRECT";' in text
+    assert host.execute("grep -c . /etc/ssl/certs/sparkforge.pem")
+    again = apply(host, "--diff", "-vvv", sparkforge_proxies=proxies).succeeded()
+    assert again.changed == 0
+    assert PASSWORD not in again.output
+
+    # A module of the collection fetches by the environment that the playbooks give it.
+    proxies["no_proxy"] = []
+    play = host.roles("math_libraries", arguments=["-vvv"], sparkforge_proxies=proxies).succeeded()
+    assert any(method == "CONNECT" and "mirror." in target and right for method, target, right in proxy.asked)
+    assert PASSWORD not in play.output
+    host.roles("math_libraries", math_libraries_state="absent").succeeded()
+
+
+def test_a_proxy_that_wants_another_password_is_named_without_the_one_that_was_given(host: Host, proxy: Proxy) -> None:
+    wrong = proxy.url.replace(PASSWORD, "wr0ng-password")
+    play = host.roles("network_access", "math_libraries", sparkforge_proxies={"https": wrong}).failed()
+    assert "sparkforge_proxies" in play.text
+    assert "407" in play.text
+    assert "wr0ng-password" not in play.output
+
+
+def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:
+    apply(host, sparkforge_proxies={"http": proxy.url}).succeeded()
+    empty = {"sparkforge_proxies": {}, "sparkforge_ca_certificate": ""}
+    play = apply(host, "--check", "--diff", **empty).succeeded()
+    assert play.changed >= 2
+    assert host.execute(f"ls {APT_FILE} {CA_FILE}").split() == [APT_FILE, CA_FILE]
+    apply(host, **empty).succeeded()
+    assert host.contents() == factory
+    assert apply(host, **empty).succeeded().changed == 0
+
+
+def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
+    host: Host, factory: list[str], tmp_path: t.Any
+) -> None:
+    before = host.contents()
+    certificate = tmp_path / "ca.pem"
+    certificate.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    proxies = {"http": f"ftp://u:{PASSWORD}@proxy.example", "https": f"http://u:{PASSWORD}@proxy:99999", "ftp": "x"}
+    play = apply(
+        host, "-vvv", sparkforge_proxies={**proxies, "no_proxy": ["a b;c"]}, sparkforge_ca_certificate=str(certificate)
+    ).failed()
+    for sentence in (
+        "sparkforge_proxies has the unknown key ftp.",
+        "sparkforge_proxies.http does not begin with http:// or https://.",
+        "sparkforge_proxies.https has a port or a host that is none.",
+        "sparkforge_proxies.no_proxy has an entry that is no host.",
+        f"The CA certificate {certificate} holds something else than an X.509 certificate.",
+        "Write it as http://proxy.example.com:3128",
+    ):
+        assert sentence in play.text
+    assert PASSWORD not in play.output
+    assert host.contents() == before
+
+
+def test_a_certificate_that_is_not_on_the_controller_is_named(host: Host) -> None:
+    play = apply(host, sparkforge_ca_certificate="/nowhere/ca.pem").failed()
+    assert "The CA certificate /nowhere/ca.pem cannot be read (No such file or directory)." in play.text

@@ -1,0 +1,121 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ansible that runs on the host which it provisions: no ssh, no inventory, a checkout and one extra variable."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lab import image
+from tests.integration.conftest import CHECKOUT, Host, NativeBench
+
+ANSIBLE = "ansible-core==2.21.5"
+PYTHON = "3.13"
+
+
+def readme_command() -> str:
+    """Return the README's command for the Spark itself, without -K: root's sudo asks for no password."""
+    lines = (CHECKOUT / "README.md").read_text().splitlines()
+    found = {line.replace(" -K", "") for line in lines if line.startswith("ansible-playbook -c local -i localhost,")}
+    assert len(found) == 1, f"the README has {len(found)} commands for the Spark itself"
+    return found.pop()
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench, tmp_path_factory: pytest.TempPathFactory) -> Host:
+    """A host with a checkout in /srv/checkout and an Ansible of its own in /srv/ansible."""
+    host = native_bench.fresh()
+    work = tmp_path_factory.mktemp("spark-itself")
+    platforms = [f"manylinux_2_{minor}_{platform.machine()}" for minor in (34, 28, 17)]
+    platforms.append(f"manylinux2014_{platform.machine()}")
+    wheels = work / "wheels"
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
+            "--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)),
+            "--dest", str(wheels), ANSIBLE,
+        ],
+        check=True,
+    )  # fmt: skip
+    for wheel in wheels.iterdir():
+        with zipfile.ZipFile(wheel) as content:
+            content.extractall(work / "ansible")
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.split("\0")
+    with tarfile.open(work / "checkout.tar", "w") as archive:
+        for name in filter(None, names):
+            # A file that is tracked and gone has no place on the host either.
+            if (CHECKOUT / name).is_symlink() or (CHECKOUT / name).exists():
+                archive.add(CHECKOUT / name, name)
+    image.podman("cp", work / "ansible", f"{host.container}:/srv/ansible")
+    image.podman("cp", work / "checkout.tar", f"{host.container}:/srv/checkout.tar")
+    host.execute("mkdir /srv/checkout && tar -C /srv/checkout -xf /srv/checkout.tar")
+    return host
+
+
+def play(host: Host, command: str) -> tuple[int, str]:
+    """Run ansible-playbook inside the container, as a person who is logged in there does."""
+    script = (
+        "cd /srv/checkout && export LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 PYTHONPATH=/srv/ansible\n"
+        f"python3 -m ansible {command.removeprefix('ansible-')} 2>&1; echo ended with $?"
+    )
+    output = host.execute(script)
+    code = re.search(r"ended with (\d+)$", output)
+    assert code, output
+    assert "Traceback" not in output, output[-6000:]
+    return int(code[1]), " ".join(output.split())
+
+
+def test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change(host: Host) -> None:
+    before = (host.contents(), host.snapshot())
+    code, text = play(host, readme_command())
+    assert code == 2
+    found = re.search(r"localhost cannot get stack torch-[0-9.]+\. Problems: (\d+)\. Nothing was changed\.", text)
+    assert found
+    message = text[found.start() : text.index("Origin:")]
+    assert message.count("Remedy:") == int(found[1])
+    for check in (
+        "operating system: The host runs debian 13",
+        "gpu: The host has no NVIDIA GPU",
+        "python: Stack torch-",
+    ):
+        assert check in message
+    assert "licence:" not in message
+    assert (host.contents(), host.snapshot()) == before
+
+
+def test_the_site_is_checked_on_the_host_itself_with_the_labs_variables(host: Host) -> None:
+    mirror = host.mirror
+    host.copy(Path(mirror["ca"]), "/srv/mirror-ca.pem")
+    host.copy(host.inventory / "locks/lab-native.yml", "/srv/locks/lab-native.yml")
+    variables = {
+        "stack_name": "lab-native",
+        "stack_profile": "generic",
+        "stack_directories": ["/srv/checkout/inventory/stacks"],
+        "stack_lock_directories": ["/srv/locks"],
+        "sparkforge_gpu_required": False,
+        "sparkforge_nvidia_url": mirror["url"],
+        "sparkforge_ca_certificate": "/srv/mirror-ca.pem",
+        "cuda_libraries_key_fingerprint": mirror["summary"]["key_fingerprint"],
+        "cusparselt_local_repo_sha256": mirror["summary"]["cusparselt_local_repo_sha256"],
+        "python_env_find_links": [f"{mirror['url']}/wheels/"],
+        "python_env_index_url": "",
+        "verify_report_directory": "/srv/reports",
+    }
+    host.execute(f"cat > /srv/variables.json <<'end'\n{json.dumps(variables)}\nend")
+    before = host.contents()
+    code, text = play(host, f"{readme_command()} -e @/srv/variables.json --check --diff")
+    assert code == 0, text[-4000:]
+    assert re.search(r"localhost : ok=\d+ changed=[1-9]\d* unreachable=0 failed=0", text)
+    assert host.contents() == before

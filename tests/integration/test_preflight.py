@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What preflight says of a host: nothing where all is well, else every problem in one task before any change."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.conftest import Host, NativeBench
+
+# Holds dpkg's lock as dpkg does until the file below is removed.
+HOLD = """
+import fcntl, os, time
+lock = open('/var/lib/dpkg/lock-frontend', 'w')
+fcntl.lockf(lock, fcntl.LOCK_EX)
+open('/tmp/held', 'w').close()
+while os.path.exists('/tmp/held'): time.sleep(0.1)
+"""
+PIN = "Package: libcublas*\\nPin: release *\\nPin-Priority: -1\\n"
+SOURCE = "Types: deb\\nURIs: https://apt.example\\nSuites: /\\nSigned-By: /usr/share/keyrings/gone.gpg\\n"
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench) -> Host:
+    return native_bench.fresh()
+
+
+@pytest.fixture
+def lock_held(host: Host) -> Iterator[Host]:
+    """A host on which a process that is not ours holds dpkg's lock."""
+    host.execute(
+        f"cat > /tmp/hold.py <<'end'{HOLD}end\nsetsid python3 /tmp/hold.py >/dev/null 2>&1 & echo $! > /tmp/hold.pid"
+    )
+    host.execute("timeout 20 sh -c 'while [ ! -e /tmp/held ]; do sleep 0.1; done'")
+    yield host
+    host.execute("rm -f /tmp/held; while kill -0 $(cat /tmp/hold.pid) 2>/dev/null; do sleep 0.1; done; rm /tmp/hold.*")
+
+
+@pytest.fixture
+def spoilt(lock_held: Host) -> Iterator[Host]:
+    """A host whose apt is in trouble in every way at once."""
+    host = lock_held
+    host.execute(
+        f"printf '{PIN}' > /etc/apt/preferences.d/site; printf '{SOURCE}' > /etc/apt/sources.list.d/site.sources\n"
+        "cp /var/lib/dpkg/status /tmp/status; mkdir -p /var/lib/dpkg/updates; touch /var/lib/dpkg/updates/0001\n"
+        "sed -i '/^Package: acl$/,/^$/ s/^Status: .*/Status: install ok half-configured/' /var/lib/dpkg/status"
+    )
+    yield host
+    host.execute(
+        "cp /tmp/status /var/lib/dpkg/status; rm /tmp/status /var/lib/dpkg/updates/0001\n"
+        "rm /etc/apt/preferences.d/site /etc/apt/sources.list.d/site.sources"
+    )
+
+
+def test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables(host: Host) -> None:
+    before = host.contents()
+    play = host.run("preflight", "--diff", "-e", "sparkforge_gpu_required=false", "-e", "preflight_apt_wait=5")
+    assert play.succeeded().changed == 0
+    assert host.run("preflight", "--check", "--diff").succeeded().changed == 0
+    assert host.contents() == before
+
+
+def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes(spoilt: Host) -> None:
+    before = spoilt.contents()
+    play = spoilt.run(
+        "site",
+        "-e", "sparkforge_gpu_required=true",
+        "-e", "sparkforge_accept_nvidia_license=no",
+        stack_name="torch-2.15.0",
+        stack_profile="gb10",
+        preflight_apt_wait=1,
+        preflight_apt_delay=1,
+        preflight_disk_minimum=[{"path": "/opt", "gib": 90000, "purpose": "a test"}, {"path": "/usr", "gib": 9000}],
+        preflight_memory_minimum_gib=90000,
+    ).failed()  # fmt: skip
+    found = re.search(r"spark\d+ cannot get stack torch-2.15.0. Problems: (\d+). Nothing was changed.", play.text)
+    assert found
+    count = int(found[1])
+    message = play.text[found.start() : play.text.index("Origin:")]
+    checks = re.findall(r"(\d+)\. ([a-z ]+): ", message)
+    assert [int(number) for number, _check in checks] == list(range(1, count + 1))
+    assert message.count("Remedy: ") == count
+    wanted = {"operating system", "licence", "gpu", "memory", "disk", "python", "apt", "apt lock", "apt source"}
+    assert wanted | {"apt pins"} <= {check for _number, check in checks}
+    for sentence in (
+        "The host runs debian 13, and stack torch-2.15.0 is for ubuntu 24.04",
+        "set sparkforge_accept_nvidia_license: true",
+        "The host has no NVIDIA GPU, and one is required.",
+        "99000 GiB are needed: 90000 GiB for /opt (a test), 9000 GiB for /usr",
+        "Stack torch-2.15.0 needs Python 3.12",
+        "dpkg left packages half done: acl (half-configured), dpkg (interrupted).",
+        "python3 /tmp/hold.py (process ",
+        "holds /var/lib/dpkg/lock-frontend, still after a wait of 1 s.",
+        "names the keyring /usr/share/keyrings/gone.gpg for https://apt.example, which is not there",
+        "The pin /etc/apt/preferences.d/site (libcublas*: release *, -1) forbids packages",
+    ):
+        assert sentence in message
+    assert play.output.count("fatal:") == 1
+    assert "Host libraries" not in play.output, "the site went on after preflight had failed"
+    assert spoilt.contents() == before
+
+
+def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) -> None:
+    lock_held.execute("setsid sh -c 'sleep 6; rm -f /tmp/held' >/dev/null 2>&1 &")
+    play = lock_held.run("preflight", preflight_apt_wait=60, preflight_apt_delay=1).succeeded()
+    assert "FAILED - RETRYING" in play.output
+
+
+def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> None:
+    play = host.roles("preflight", become=False, preflight_memory_minimum_gib=90000).failed()
+    assert "Problems: 1. Nothing was changed." in play.text
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentences"),
+    [
+        ({"preflight_apt_wait": "soon"}, ["Validation of arguments failed", "preflight_apt_wait", "int"]),
+        ({"preflight_disk_minimum": [{"path": "/"}]}, ["missing required arguments: gib", "preflight_disk_minimum"]),
+        (
+            {"stack_name": "torch-2.15.O"},
+            ["There is no stack 'torch-2.15.O'", "known are", "lab-native (", "Set stack_name to `torch-2.15.0`"],
+        ),
+        ({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"]),
+        ({"stack_method": "compile"}, ["value of stack_method must be one of: wheel, build, got: compile"]),
+        ({"stack_method": "build"}, ["names no units", "Set stack_method: wheel"]),
+    ],
+)  # fmt: skip
+def test_a_variable_that_cannot_be_is_refused_before_the_host_is_asked(
+    host: Host, variables: dict, sentences: list[str]
+) -> None:
+    play = host.run("preflight", **variables).failed()
+    for sentence in sentences:
+        assert sentence in play.text, json.dumps(play.text)
+    assert play.changed == 0

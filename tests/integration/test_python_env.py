@@ -1,0 +1,256 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The environment on a host: made from hashed wheels, switched, used by people, and taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab import stand_ins
+from lab.host import cache_directory
+from tests.integration.conftest import Host, NativeBench, Play
+
+ROOT = "/opt/sparkforge"
+ENVIRONMENTS = f"{ROOT}/envs/torch"
+KERNEL = "/usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json"
+
+
+@pytest.fixture(scope="module")
+def bare(native_bench: NativeBench) -> Host:
+    """A host that trusts the mirror and has a Python without venv, as the factory left it."""
+    host = native_bench.fresh()
+    host.roles("network_access").succeeded()
+    return host
+
+
+@pytest.fixture(scope="module")
+def host(bare: Host) -> Host:
+    """The same with what the role build_toolchain brings for this one."""
+    bare.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
+    bare.execute("useradd --create-home worker")
+    return bare
+
+
+@pytest.fixture(scope="module")
+def factory(host: Host) -> list[str]:
+    """What was on the host before the first run."""
+    return host.contents()
+
+
+@pytest.fixture
+def installed(host: Host, factory: list[str]) -> Host:
+    """The stack's environment is in use."""
+    if not current(host) or "2.10.0" not in run_python(host, "import torch; print(torch.__version__)"):
+        make(host).succeeded()
+    return host
+
+
+@pytest.fixture(scope="module")
+def ipykernel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A wheel on the controller that stands for ipykernel: it shows which interpreter a kernel would run in."""
+    launcher = "import os, sys\nprint(sys.prefix, os.environ['VIRTUAL_ENV'])\n"
+    files = {"ipykernel/__init__.py": "", "ipykernel_launcher.py": launcher}
+    return str(stand_ins.write_wheel(tmp_path_factory.mktemp("wheels"), "ipykernel", "7.0.0", files))
+
+
+def make(host: Host, *arguments: str, **variables: t.Any) -> Play:
+    return host.roles("python_env", arguments=arguments, **variables)
+
+
+def current(host: Host) -> str:
+    return host.execute(f"readlink {ENVIRONMENTS}/current || true")
+
+
+def run_python(host: Host, code: str) -> str:
+    return host.execute(f"{ROOT}/bin/torch-python -c '{code}'")
+
+
+def locked(host: Host, **versions: str) -> list[str]:
+    """Return the lock's requirements, some of them at another version that the mirror has too."""
+    lock = yaml.safe_load((host.inventory / "locks/lab-native.yml").read_text())["stack_lock"]
+    lines = {line.split("==")[0]: line for line in lock["wheels"][f"cp313-linux-{platform.machine()}"]}
+    for name, version in versions.items():
+        wheel = cache_directory() / f"mirror/native/wheels/{name}-{version}-py3-none-any.whl"
+        lines[name] = f"{name}=={version} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+    return list(lines.values())
+
+
+def test_without_the_venv_module_the_role_says_who_brings_it_and_changes_nothing(bare: Host) -> None:
+    if "python3-venv " in " ".join(bare.snapshot()["packages"]):
+        pytest.fail("this test has to run before those that install venv")
+    before = bare.contents()
+    assert make(bare, "--check", "--diff").succeeded().changed == 1
+    play = make(bare).failed()
+    assert "cannot make virtual environments: its modules venv and ensurepip are not installed" in play.text
+    assert "Run the role build_toolchain, or: apt install python3.13-venv" in play.text
+    assert bare.contents() == before
+
+
+def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(installed: Host) -> None:
+    assert make(installed, "--diff").succeeded().changed == 0
+    assert make(installed, "--check", "--diff").succeeded().changed == 0
+    assert run_python(installed, "import sys; print(sys.prefix)") == f"{ENVIRONMENTS}/{current(installed)}"
+    receipt = json.loads(installed.execute(f"cat {ROOT}/receipts/env-torch.json"))
+    assert receipt["requirements"] == locked(installed)
+    assert receipt["packages"]["torch"] == "2.10.0"
+
+
+def test_a_requirement_without_a_hash_is_refused(installed: Host) -> None:
+    before = installed.contents()
+    play = make(installed, python_env_extra_requirements=["rich==14.0.0"]).failed()
+    assert "The requirement 'rich==14.0.0' has no hash." in play.text
+    assert "Write it as name==version --hash=sha256:<64 hex digits>" in play.text
+    assert installed.contents() == before
+
+
+def test_a_wheel_with_another_hash_is_refused_with_the_name_of_its_package(installed: Host) -> None:
+    before = installed.contents()
+    wrong = [f"{line.split('sha256:')[0]}sha256:{'0' * 64}" if "sympy" in line else line for line in locked(installed)]
+    play = make(installed, python_env_requirements=wrong).failed()
+    right = next(line for line in locked(installed) if "sympy" in line).split("sha256:")[1]
+    assert f"The sha256 of sympy==1.14.0 is {right}, the lock says {'0' * 64}." in play.text
+    assert "lock again with playbooks/lock.yml" in play.text
+    assert installed.contents() == before
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_a_member_of_the_group_activates_and_leaves_the_environment(installed: Host, shell: str) -> None:
+    installed.execute("usermod -aG sparkforge worker")
+    script = (
+        f"set -eu; before=$PATH; . {ROOT}/bin/activate-torch; python -c 'import sys, torch; print(sys.prefix)'; "
+        'echo $VIRTUAL_ENV; deactivate; test "$PATH" = "$before"; echo ${VIRTUAL_ENV-left}'
+    )
+    installed.execute(f"cat > /tmp/activate <<'end'\n{script}\nend")
+    place = f"{ENVIRONMENTS}/{current(installed)}"
+    assert installed.execute(f"runuser -u worker -- {shell} /tmp/activate").split() == [place, place, "left"]
+
+
+def test_who_is_not_in_the_group_cannot_use_the_environment(installed: Host) -> None:
+    said = installed.execute(
+        f"runuser -u nobody -- ls {ENVIRONMENTS}/ 2>&1; runuser -u nobody -- {ROOT}/bin/torch-python -V 2>&1",
+        check=False,
+    )
+    assert said.count("Permission denied") >= 1
+    assert "Python 3" not in said
+
+
+def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipykernel: str) -> None:
+    make(installed, python_env_wheels=[ipykernel]).succeeded()
+    kernel = json.loads(installed.execute(f"cat {KERNEL}"))
+    place = f"{ENVIRONMENTS}/{current(installed)}"
+    assert kernel["argv"][0] == f"{place}/bin/python"
+    assert kernel["env"]["VIRTUAL_ENV"] == place
+    words = " ".join(kernel["argv"]).format(connection_file="/tmp/none")
+    assert installed.execute(f"VIRTUAL_ENV={kernel['env']['VIRTUAL_ENV']} {words}").split() == [place, place]
+    assert make(installed, "--diff", python_env_wheels=[ipykernel]).succeeded().changed == 0
+
+    # What is given as -e name=value is text, and still means false.
+    make(installed, "-e", "python_env_jupyter=false", python_env_wheels=[ipykernel]).succeeded()
+    assert installed.execute(f"test -e {os.path.dirname(KERNEL)} || echo gone") == "gone"
+    assert run_python(installed, "import ipykernel_launcher").split() == [place, place]
+
+
+def test_going_back_makes_nothing_anew(installed: Host, ipykernel: str) -> None:
+    make(installed, python_env_wheels=[ipykernel], python_env_jupyter=False).succeeded()
+    with_kernel = current(installed)
+    inode = installed.execute(f"stat -c %i {ENVIRONMENTS}/{with_kernel}")
+    make(installed).succeeded()
+    assert current(installed) != with_kernel
+    # Nothing could be fetched from there.
+    back = {"python_env_wheels": [ipykernel], "python_env_find_links": ["/nowhere"], "python_env_jupyter": False}
+    assert make(installed, **back).succeeded().changed == 1
+    assert current(installed) == with_kernel
+    assert installed.execute(f"stat -c %i {ENVIRONMENTS}/{with_kernel}") == inode
+
+
+def test_a_wheel_of_the_controller_with_another_sha256_is_refused(installed: Host, ipykernel: str) -> None:
+    before = installed.contents()
+    play = make(installed, python_env_wheels=[{"path": ipykernel, "sha256": "0" * 64}]).failed()
+    assert f"The sha256 of {ipykernel} is" in play.text
+    play = make(installed, python_env_wheels=[ipykernel.replace("7.0.0", "8.0.0")]).failed()
+    assert "ipykernel-8.0.0-py3-none-any.whl is not on the controller." in play.text
+    assert installed.contents() == before
+
+
+def test_an_import_that_fails_leaves_the_environment_before_in_use(installed: Host, tmp_path: Path) -> None:
+    broken = {"broken/__init__.py": "import ctypes; ctypes.CDLL('libcudss.so.0')\n"}
+    wheel = stand_ins.write_wheel(tmp_path, "broken", "1.0", broken)
+    before = installed.contents()
+    play = make(installed, python_env_wheels=[str(wheel)], python_env_imports=["torch", "broken"]).failed()
+    assert "import broken failed" in play.text
+    assert "Run the role math_libraries, which brings it" in play.text
+    assert installed.contents() == before
+
+
+def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host, ipykernel: str) -> None:
+    before = installed.contents()
+    own = {"sparkforge_root": "/home/worker/sparkforge", "python_env_group": "", "python_env_jupyter": False}
+    # The files that are sent belong to the user who logs in, and who becomes another one.
+    own |= {"ansible_become_user": "worker", "python_env_wheels": [ipykernel]}
+    make(installed, **own).succeeded()
+    assert make(installed, **own).succeeded().changed == 0
+    used = installed.execute(
+        "runuser -u worker -- /home/worker/sparkforge/bin/torch-python -c 'import torch, ipykernel'"
+    )
+    assert used == ""
+    assert installed.execute("find /home/worker/sparkforge ! -user worker") == ""
+    make(installed, python_env_state="absent", **own).succeeded()
+    assert installed.execute("ls /home/worker") == ""
+    assert installed.contents() == before
+
+
+def test_a_running_job_keeps_its_versions_when_the_environment_is_switched(installed: Host) -> None:
+    first = current(installed)
+    job = (
+        "import os, time\nopen('/tmp/job-started', 'w').close()\n"
+        "while not os.path.exists('/tmp/job-go'): time.sleep(0.1)\n"
+        "import torch\nopen('/tmp/job-said', 'w').write(torch.__version__ + ' ' + torch.__file__)\n"
+    )
+    installed.execute(f"cat > /tmp/job.py <<'end'\n{job}end\nrm -f /tmp/job-*")
+    installed.execute(
+        f"setsid {ROOT}/bin/torch-python /tmp/job.py >/tmp/job.log 2>&1 & echo $! > /tmp/job.pid\n"
+        "while [ ! -e /tmp/job-started ]; do sleep 0.1; done"
+    )
+    # Two switches further on, the job's environment is neither current nor the previous one; it is in use.
+    older = locked(installed, torch="2.9.1")
+    make(installed, python_env_requirements=older, python_env_keep=1).succeeded()
+    second = current(installed)
+    assert installed.execute(f"readlink {ENVIRONMENTS}/previous") == first
+    assert run_python(installed, "import torch; print(torch.__version__)").startswith("2.9.1")
+    without = {"python_env_requirements": [line for line in older if not line.startswith("setuptools")]}
+    make(installed, python_env_keep=1, **without).succeeded()
+    third = current(installed)
+    assert set(installed.execute(f"ls {ENVIRONMENTS}").split()) == {first, second, third, "current", "previous"}
+
+    installed.execute("touch /tmp/job-go; while kill -0 $(cat /tmp/job.pid) 2>/dev/null; do sleep 0.1; done")
+    said = installed.execute("cat /tmp/job-said")
+    assert said.startswith("2.10.0")
+    assert f"{ENVIRONMENTS}/{first}/lib/" in said
+    make(installed, python_env_keep=1, **without).succeeded()
+    assert set(installed.execute(f"ls {ENVIRONMENTS}").split()) == {second, third, "current", "previous"}
+
+
+def test_absent_is_refused_while_a_job_runs_and_leaves_the_host_as_it_was(host: Host, factory: list[str]) -> None:
+    if not current(host):
+        make(host).succeeded()
+    host.execute(f"setsid {ROOT}/bin/torch-python -c 'import time; time.sleep(600)' & echo $! > /tmp/job.pid; sleep 1")
+    play = make(host, python_env_state="absent").failed()
+    assert "The environment torch is used by 1 process(es)" in play.text
+    assert "End them first, or set force to true." in play.text
+    assert current(host)
+    host.execute("kill $(cat /tmp/job.pid); gpasswd -d worker sparkforge || true")
+    assert make(host, "--check", "--diff", python_env_state="absent").succeeded().changed == 1
+    assert current(host)
+    make(host, python_env_state="absent").succeeded()
+    assert host.contents() == factory
+    assert make(host, python_env_state="absent").succeeded().changed == 0

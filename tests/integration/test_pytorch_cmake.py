@@ -1,0 +1,483 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What PyTorch's own CMake modules decide on a provisioned host, with the environment that the role pytorch gives.
+
+The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels carry
+(2.9.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles brought into a
+container, and nvcc is a real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tarfile
+import tempfile
+import typing as t
+import urllib.request
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _patch
+
+from lab import image
+from lab.host import cache_directory
+from tests.integration.conftest import CHECKOUT, Host, NativeBench
+
+#: Of each wheel: its sha256 on the index, and the sha256 over the modules that are taken from it.
+WHEELS = {
+    "2.9.1": (
+        "da5f6f4d7f4940a173e5572791af238cb0b9e21b1aab592bd8b26da4c99f1cd6",
+        "d2724d8aeacce5b7197432e72376b89823349ddc328e585c94d888141948a32f",
+    ),
+    "2.15.0": (
+        "9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18",
+        "b3e983905753f73688aa6130401ce920b4edfb02bd276ab078b7491431900b67",
+    ),
+}
+SHARED = "torch/share/cmake/Caffe2/"
+PLACE = "/opt/probe"
+TRAP = "-gencode;arch=compute_20,code=sm_121"
+
+#: What PyTorch's CMakeLists.txt and cmake/Dependencies.cmake do around these modules, and nothing else.
+PROBE = r"""
+cmake_minimum_required(VERSION 3.27)
+project(probe CXX)
+set(CAFFE2_CMAKE_BUILDING_WITH_MAIN_REPO ON)
+list(APPEND CMAKE_MODULE_PATH "${MODULES}")
+include("${MODULES}/public/utils.cmake")
+foreach(name CUDA CUDNN CUSPARSELT CUDSS CUFILE)
+  option(USE_${name} "" ON)
+  set(CAFFE2_USE_${name} ${USE_${name}})
+endforeach()
+include("${MODULES}/public/cuda.cmake")
+
+set(told "")
+function(tell name)
+  string(APPEND told "${name}=${ARGN}\n")
+  set(told "${told}" PARENT_SCOPE)
+endfunction()
+
+tell(found ${CUDA_FOUND})
+tell(toolkit ${CUDA_TOOLKIT_ROOT_DIR})
+tell(flags ${NVCC_FLAGS_EXTRA})
+foreach(name CUSPARSELT CUDSS)
+  tell(${name} ${${name}_FOUND})
+  tell(${name}_version ${${name}_VERSION})
+  tell(${name}_library ${${name}_LIBRARY_PATH})
+  tell(${name}_include ${${name}_INCLUDE_PATH})
+endforeach()
+tell(use_cusparselt ${CAFFE2_USE_CUSPARSELT})
+tell(use_cudss ${USE_CUDSS})
+get_property(cached CACHE USE_CUDSS PROPERTY VALUE)
+tell(cached_use_cudss ${cached})
+if(CUDA_FOUND)
+  foreach(list "12.0" "12.1" "12.0 12.1")
+    string(REPLACE " " ";" TORCH_CUDA_ARCH_LIST "${list}")
+    torch_cuda_get_nvcc_gencode_flag(chosen)
+    tell("flags ${list}" ${chosen})
+  endforeach()
+  unset(TORCH_CUDA_ARCH_LIST)
+  unset(TORCH_CUDA_ARCH_LIST CACHE)
+  unset(ENV{TORCH_CUDA_ARCH_LIST})
+  torch_cuda_get_nvcc_gencode_flag(chosen)
+  tell("flags unset" ${chosen})
+endif()
+if(BLAS STREQUAL "NVPL")
+  find_package(NVPL_BLAS REQUIRED)
+  find_package(NVPL_LAPACK REQUIRED)
+  foreach(name blas lapack)
+    get_target_property(at nvpl::${name}_lp64_omp IMPORTED_LOCATION)
+    tell(nvpl_${name} ${at})
+  endforeach()
+endif()
+file(WRITE "${CMAKE_BINARY_DIR}/told" "${told}")
+"""
+
+#: A GPU of 12.1 for the detection of 2.9.1 to find: it asks cudart.
+GPU = """
+#include <cuda_runtime_api.h>
+#include <cstring>
+#undef cudaGetDeviceProperties
+extern "C" cudaError_t cudaGetDeviceCount(int *count) { *count = 1; return cudaSuccess; }
+extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp *device, int) {
+  std::memset(device, 0, sizeof *device);
+  device->major = 12;
+  device->minor = 1;
+  return cudaSuccess;
+}
+"""
+
+# --- the modules ----------------------------------------------------------------------------------------------
+
+
+class Ranges(io.RawIOBase):
+    """A file behind a URL, read in pieces: of a wheel of 484 MB its modules are 1.5."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.position = 0
+        self.context = ssl.create_default_context(cafile=os.environ.get("PIP_CERT") or None)
+        with self._open("bytes=0-0") as answer:
+            if answer.status != 206:
+                raise OSError(f"{url} is not served in parts (status {answer.status})")
+            self.size = int(answer.headers["Content-Range"].rpartition("/")[2])
+
+    def _open(self, wanted: str) -> t.Any:
+        request = urllib.request.Request(self.url, headers={"Range": wanted})
+        return urllib.request.urlopen(request, timeout=120, context=self.context)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self.position, io.SEEK_END: self.size}[whence]
+        self.position = start + offset
+        return self.position
+
+    def readinto(self, buffer: t.Any) -> int:
+        last = min(self.position + len(buffer), self.size) - 1
+        if last < self.position:
+            return 0
+        with self._open(f"bytes={self.position}-{last}") as answer:
+            data = answer.read()
+        buffer[: len(data)] = data
+        self.position += len(data)
+        return len(data)
+
+
+def open_wheel(version: str, sha256: str) -> zipfile.ZipFile:
+    """Return the wheel of the index that pip is configured for.
+
+    :raises OSError: with the reason, where it is not to be had.
+    """
+    # pip wants --target for the wheels of another machine, and nothing is put there.
+    with tempfile.TemporaryDirectory() as nowhere:
+        report = ["--dry-run", "--ignore-installed", "--no-deps", "--report", "-", f"--target={nowhere}"]
+        machine = ["--platform=manylinux_2_28_aarch64", "--python-version=3.12", "--implementation=cp"]
+        wanted = [*machine, "--only-binary=:all:", f"torch=={version}"]
+        command = [sys.executable, "-m", "pip", "install", "-q", *report, *wanted]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"pip does not find torch {version} for aarch64: {done.stderr.strip().splitlines()[-1:]}")
+    found = json.loads(done.stdout)["install"][0]["download_info"]
+    if found["archive_info"]["hashes"]["sha256"] != sha256:
+        raise OSError(f"the index has another torch {version} than the one that this test knows")
+    if found["url"].startswith("file://"):
+        return zipfile.ZipFile(urllib.request.url2pathname(found["url"].removeprefix("file://")))
+    return zipfile.ZipFile(io.BufferedReader(Ranges(found["url"]), 1 << 16))
+
+
+def digest_of(tree: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in tree.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(tree)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def modules_of(version: str) -> Path:
+    """Return a directory whose ``cmake/`` has the modules as PyTorch's repository has them; made when missing."""
+    sha256, content = WHEELS[version]
+    tree = cache_directory() / "torch-cmake" / f"{version}-{sha256[:12]}"
+    if not tree.exists():
+        partial = tree.with_suffix(f".{os.getpid()}")
+        try:
+            with open_wheel(version, sha256) as wheel:
+                for name in wheel.namelist():
+                    if name.startswith(SHARED) and not name.endswith("/"):
+                        target = partial / "cmake" / name.removeprefix(SHARED)
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        target.write_bytes(wheel.read(name))
+            partial.rename(tree)
+        except OSError as error:
+            pytest.skip(f"the CMake modules of torch {version} cannot be had: {error}")
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    assert digest_of(tree) == content, f"{tree} is not what the wheel holds: remove it, and it is fetched again"
+    return tree
+
+
+@pytest.fixture(scope="module", params=sorted(WHEELS))
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+# --- the host -------------------------------------------------------------------------------------------------
+
+
+def real_toolkit() -> Path:
+    """Return the CUDA toolkit of this machine."""
+    nvcc = shutil.which("nvcc")
+    candidates = [
+        os.environ.get("CUDA_HOME") or "",
+        "/usr/local/cuda",
+        str(Path(nvcc).resolve().parents[1]) if nvcc else "",
+    ]
+    for candidate in filter(None, candidates):
+        if (Path(candidate) / "bin/nvcc").exists() and (Path(candidate) / "nvvm/bin/cicc").exists():
+            done = subprocess.run([f"{candidate}/bin/nvcc", "--version"], capture_output=True, text=True, check=False)
+            release = re.search(r"release (\d+)\.(\d+)", done.stdout)
+            if release and (int(release[1]), int(release[2])) >= (12, 9):
+                return Path(candidate)
+    return pytest.skip("no CUDA toolkit with nvcc 12.9 or newer is on this machine (CUDA_HOME, /usr/local/cuda, PATH)")
+
+
+@dataclass
+class Told:
+    """What a run of CMake decided: its status, its output, and the values that the probe wrote down."""
+
+    code: int
+    output: str
+    values: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.values[name]
+
+
+@dataclass
+class Probed:
+    """A provisioned container with a real nvcc, and the environment that the role gives there."""
+
+    host: Host
+    environment: dict[str, str]
+    toolkit: str
+
+    def configure(self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = "") -> Told:
+        """Run CMake as PyTorch's build does: it inherits nothing, and what setup.py hands on is given with -D."""
+        words = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
+        given = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
+        path = path or f"{self.toolkit}/bin:/usr/bin:/bin"
+        build = f"{PLACE}/build-{name}"
+        output = self.host.execute(
+            f"rm -rf {build}; cd {PLACE}; env -i PATH={path} {words} cmake -G Ninja -S {PLACE} -B {build}"
+            f" -DMODULES={tree}/cmake {given} {arguments} 2>&1; echo status=$?; cat {build}/told 2>/dev/null || true"
+        )
+        text, _mark, told = output.partition("status=")
+        lines = told.splitlines()
+        return Told(int(lines[0]), text, dict(line.split("=", 1) for line in lines[1:] if "=" in line))
+
+
+def quoted(value: str) -> str:
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def handed_on(environment: dict[str, str]) -> dict[str, str]:
+    """Return what 2.9.1's tools/setup_helpers/cmake.py makes -D of, and EnvVarForwarding.cmake sets from 2.14 on."""
+    names = {"CUDNN_LIBRARY", "CUDNN_INCLUDE_DIR", "TORCH_CUDA_ARCH_LIST", "BLAS"}
+    found = {key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names}
+    if "CUDACXX" in environment:
+        found["CUDA_NVCC_EXECUTABLE"] = environment["CUDACXX"]
+    return found
+
+
+PLAY = {
+    "hosts": "all",
+    "gather_facts": False,
+    "vars_files": [str(CHECKOUT / "roles/pytorch" / name / "main.yml") for name in ("defaults", "vars")],
+    "roles": ["sparkforge.dgx_spark.stack"],
+    "post_tasks": [
+        {"sparkforge.dgx_spark.spark_info": {}},
+        {"ansible.builtin.set_fact": {"__pytorch_plan": "{{ __pytorch_planned }}"}},
+        {
+            "ansible.builtin.copy": {
+                "content": "{{ {'unit': __pytorch_unit, 'missing': __pytorch_plan.missing} | to_json }}",
+                "dest": "{{ told }}",
+                "mode": "0644",
+            },
+            "delegate_to": "localhost",
+            "become": False,
+            "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable},
+        },
+    ],
+}
+UNIT = {"source": {"repo": "https://example.com/pytorch.git", "version": "5811a8d7da873dd699ff6687092c225caffcf1bb"}}
+
+
+@pytest.fixture(scope="module")
+def probed(native_bench: NativeBench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
+    """The libraries by the collection's roles, the role's environment by Ansible, and this machine's nvcc."""
+    toolkit = real_toolkit()
+    host = native_bench.fresh()
+    # Of the toolchain only what a configure run takes: LLVM is most of the time.
+    tools = ["build-essential", "cmake", "ninja-build"]
+    host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()
+    place = tmp_path_factory.mktemp("probe")
+    told = place / "told.json"
+    (place / "play.yml").write_text(json.dumps([PLAY]))
+    host.run(
+        str(place / "play.yml"), told=str(told), stack_method="wheel", pytorch_version="2.9.1",
+        pytorch_architectures="12.0", pytorch_blas="NVPL", pytorch_unit=UNIT,
+    ).succeeded()  # fmt: skip
+    plan = json.loads(told.read_text())
+    assert plan["missing"] == ["nvcc 13.0 (role cuda_libraries)"]  # the lab's package of it is empty
+    home = plan["unit"]["environment"]["CUDA_HOME"]
+
+    archive = place / "probe.tar"
+    machine = host.execute("uname -m")
+    target = {"aarch64": "sbsa-linux"}.get(machine, f"{machine}-linux")
+    with tarfile.open(archive, "w", dereference=True) as tar:
+        inside = home.lstrip("/")
+        for part, goes in (("bin", "bin"), ("nvvm", "nvvm"), ("include", f"targets/{target}/include")):
+            tar.add(toolkit / part, f"{inside}/{goes}")
+        for library in sorted((toolkit / "lib64").glob("libcuda[rd]*")):
+            tar.add(library, f"{inside}/targets/{target}/lib/{library.name}")
+        for version in WHEELS:
+            tar.add(modules_of(version), f"{PLACE.lstrip('/')}/{version}")
+            patched = place / version
+            shutil.copytree(modules_of(version), patched)
+            known = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
+            assert version in known["fermi_token"]["versions"]
+            _patch.apply(
+                str(patched), [], [{"name": "fermi_token", **edit} for edit in known["fermi_token"]["edits"]], print
+            )
+            tar.add(patched, f"{PLACE.lstrip('/')}/{version}-patched")
+        for name, text in (("CMakeLists.txt", PROBE), ("gpu.cpp", GPU)):
+            (place / name).write_text(text)
+            tar.add(place / name, f"{PLACE.lstrip('/')}/{name}")
+    image.podman("cp", archive, f"{host.container}:/tmp/probe.tar")
+    host.execute(
+        f"tar -C / -xf /tmp/probe.tar --no-same-owner --keep-directory-symlink && rm /tmp/probe.tar"
+        f" && g++ -shared -fPIC -I{home}/targets/{target}/include {PLACE}/gpu.cpp -o {PLACE}/gpu.so"
+    )
+    return Probed(host, plan["unit"]["environment"], home)
+
+
+@pytest.fixture(scope="module")
+def configured(probed: Probed, version: str) -> Told:
+    """The modules as they are, with the role's environment and, for what is not set, a GPU of 12.1."""
+    environment = {**probed.environment, "LD_PRELOAD": f"{PLACE}/gpu.so"}
+    told = probed.configure(version, f"{PLACE}/{version}", environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
+    assert told.code == 0, told.output
+    return told
+
+
+@pytest.fixture(scope="module")
+def bare(probed: Probed, version: str) -> Told:
+    """The patched modules, without the variables that say where cuDSS and cuSPARSELt are."""
+    environment = {key: value for key, value in probed.environment.items() if not re.match("CUDSS_|CUSPARSELT_", key)}
+    environment["LD_PRELOAD"] = f"{PLACE}/gpu.so"
+    tree = f"{PLACE}/{version}-patched"
+    told = probed.configure(f"{version}-bare", tree, environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
+    assert told.code == 0, told.output
+    return told
+
+
+# --- what is decided ------------------------------------------------------------------------------------------
+
+
+def test_the_toolkit_is_the_stack_s(probed: Probed, configured: Told) -> None:
+    assert configured["found"] == "TRUE"
+    assert configured["toolkit"] == probed.toolkit
+
+
+def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: Told) -> None:
+    environment = probed.environment
+    assert configured["CUDSS"] == configured["CUSPARSELT"] == "TRUE"
+    assert configured["use_cusparselt"] in ("1", "ON") and configured["use_cudss"] in ("1", "ON")
+    assert configured["CUDSS_library"] == f"{environment['CUDSS_ROOT']}/lib/libcudss.so"
+    assert configured["CUDSS_include"] == environment["CUDSS_INCLUDE_DIR"]
+    assert configured["CUSPARSELT_library"].endswith("/libcusparseLt.so")
+    assert configured["CUSPARSELT_include"] == environment["CUSPARSELT_INCLUDE_DIR"]
+    for component in ("blas", "lapack"):
+        assert configured[f"nvpl_{component}"].startswith(environment[f"NVPL_{component.upper()}_ROOT"] + "/lib/")
+
+
+def test_without_the_variables_cmake_drops_them_and_goes_on(bare: Told, version: str) -> None:
+    assert bare["CUDSS"] == bare["CUSPARSELT"] == "FALSE"
+    assert "Cannot find CUDSS library. Turning the option off" in " ".join(bare.output.split())
+    assert bare["use_cudss"] == bare["use_cusparselt"] == "OFF"
+    # What the role's README says: the cache keeps the option, so that the check looks at the library's path.
+    assert bare["cached_use_cudss"] == "1", version
+
+
+def test_the_list_makes_the_architectures(configured: Told, bare: Told) -> None:
+    assert configured["flags"] == "-gencode;arch=compute_120,code=sm_120"
+    for told in (configured, bare):
+        assert told["flags 12.0"] == "-gencode;arch=compute_120,code=sm_120"
+        assert told["flags 12.1"] == "-gencode;arch=compute_121,code=sm_121"
+        assert told["flags 12.0 12.1"] == f"{told['flags 12.0']};{told['flags 12.1']}"
+
+
+def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(configured: Told, bare: Told, version: str) -> None:
+    if version == "2.9.1":
+        assert "Autodetected CUDA architecture(s):  12.1(2.0)" in configured.output
+        assert configured["flags unset"] == TRAP
+        assert bare["flags unset"] == "-gencode;arch=compute_121,code=sm_121"
+    else:
+        # 12.1(2.0) is newer than the newest that this module knows, 12.0, and so becomes that with PTX.
+        fallback = "-gencode;arch=compute_120,code=sm_120;-gencode;arch=compute_120,code=compute_120"
+        assert configured["flags unset"] == bare["flags unset"] == fallback
+
+
+def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(probed: Probed, configured: Told) -> None:
+    probed.host.execute(f"echo '__global__ void nothing() {{}}' > {PLACE}/nothing.cu")
+    nvcc = f"{probed.toolkit}/bin/nvcc -c {PLACE}/nothing.cu -o {PLACE}/nothing.o"
+    probed.host.execute(f"{nvcc} {configured['flags 12.0 12.1'].replace(';', ' ')}")
+    refused = probed.host.execute(f"{nvcc} {TRAP.replace(';', ' ')} 2>&1 || true")
+    assert "Unsupported gpu architecture 'compute_20'" in refused
+
+
+def test_a_second_cudss_in_a_directory_of_the_system_is_not_taken(probed: Probed) -> None:
+    """``_LIBRARY`` comes after the system's directories, ``_ROOT`` before them."""
+    decoy = "/usr/local/lib/libcudss.so"
+    probed.host.execute(f"echo decoy > {decoy}")
+    try:
+        told = probed.configure("decoy", f"{PLACE}/2.9.1", probed.environment)
+        assert told["CUDSS_library"] == f"{probed.environment['CUDSS_ROOT']}/lib/libcudss.so"
+        without = {key: value for key, value in probed.environment.items() if key != "CUDSS_ROOT"}
+        told = probed.configure("decoy", f"{PLACE}/2.9.1", without)
+        assert told["CUDSS_library"] == decoy
+        assert told["CUDSS_include"] == probed.environment["CUDSS_INCLUDE_DIR"]
+    finally:
+        probed.host.execute(f"rm {decoy}")
+
+
+def test_cuda_home_does_not_choose_the_toolkit_and_cuda_path_does(probed: Probed) -> None:
+    """An nvcc of another directory comes first on PATH, as where somebody has put a script into /usr/local/bin."""
+    script, path = "/usr/local/bin/nvcc", "/usr/local/bin:/usr/bin:/bin"
+    probed.host.execute(f"printf '#!/bin/sh\\nexec {probed.toolkit}/bin/nvcc \"$@\"\\n' > {script}; chmod +x {script}")
+    try:
+        less = {key: value for key, value in probed.environment.items() if key not in ("CUDA_PATH", "CUDACXX")}
+        told = probed.configure("home", f"{PLACE}/2.9.1", less, path=path)
+        assert told.code == 0 and "PyTorch: CUDA cannot be found" in told.output and told["flags"] == ""
+        told = probed.configure("path", f"{PLACE}/2.9.1", probed.environment, path=path)
+        assert told["toolkit"] == probed.toolkit and told["flags"] == "-gencode;arch=compute_120,code=sm_120"
+    finally:
+        probed.host.execute(f"rm {script}")
+
+
+def test_cudaarchs_stops_cmake(probed: Probed) -> None:
+    told = probed.configure("archs", f"{PLACE}/2.9.1", {**probed.environment, "CUDAARCHS": "12.1"})
+    assert told.code != 0
+    assert re.search(r"CMAKE_CUDA_ARCHITECTURES:\s+12\.1\s+is not one of the following", told.output)
+
+
+def test_the_role_would_build_what_is_there_and_refuses_what_is_not(probed: Probed) -> None:
+    given: dict[str, t.Any] = {
+        "stack_method": "wheel",
+        "pytorch_version": "2.9.1",
+        "pytorch_architectures": "12.0",
+        "pytorch_unit": UNIT,
+    }
+    play = probed.host.roles("pytorch", arguments=["--check", "-v"], pytorch_blas="NVPL", **given).succeeded()
+    assert play.changed == 1 and "would_build" in play.output
+    refused = probed.host.roles("pytorch", **given).failed()
+    assert "This host does not show OpenBLAS, libopenblas-dev" in refused.text

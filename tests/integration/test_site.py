@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The whole site on one host: looked at, run, run again, looked at again."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.integration.conftest import SiteRun
+
+# DESIGN.md: a converged host costs one remote call a role at most; issue 2 bounds the site of these roles.
+REMOTE_CALLS_BOUND = 10
+
+
+def test_check_on_a_fresh_host_does_not_fail(site_run: SiteRun) -> None:
+    site_run.checked.succeeded()
+
+
+def test_check_on_a_fresh_host_announces_changes_and_makes_none(site_run: SiteRun) -> None:
+    assert site_run.checked.changed > 0
+    assert site_run.after_check == site_run.before
+
+
+def test_check_with_diff_names_what_would_be_installed(site_run: SiteRun) -> None:
+    for name in ("libcublas-dev-13-0", "clang-19", "libcudss 0.7.1.6", "nvpl_lapack", "torch==2.10.0"):
+        assert name in site_run.checked.text, f"--check --diff on a fresh host does not name {name}"
+
+
+def test_the_site_provisions_a_fresh_host(site_run: SiteRun) -> None:
+    site_run.first.succeeded()
+    assert site_run.first.changed > 0
+
+
+def test_a_second_run_changes_nothing(site_run: SiteRun) -> None:
+    assert site_run.second.succeeded().changed == 0
+
+
+def test_check_on_a_provisioned_host_would_change_nothing(site_run: SiteRun) -> None:
+    assert site_run.checked_again.succeeded().changed == 0
+
+
+def test_a_converged_run_makes_few_remote_calls(site_run: SiteRun) -> None:
+    modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", site_run.second.output)
+    assert modules, "the run of -vvv names no module at all: the count below would prove nothing"
+    assert len(modules) <= REMOTE_CALLS_BOUND, modules
+
+
+def test_the_report_is_written_and_has_no_failed_check(site_run: SiteRun) -> None:
+    report = json.loads((site_run.host.reports / f"{site_run.host.name}.json").read_text())
+    assert report["verdict"] == "unproven", "no number was computed, so the report may not be green"
+    assert [check for check in report["checks"] if check["status"] == "fail"] == []
+    passed = {check["name"] for check in report["checks"] if check["status"] == "pass"}
+    assert {"open libcudss.so.0", "open libcusparseLt.so.0", "open libnvpl_lapack_lp64_gomp.so.0"} <= passed
+    assert all(check["cause"] for check in report["checks"] if check["status"] == "skip"), "a skip without a reason"
+
+
+def test_the_play_says_where_the_report_is(site_run: SiteRun) -> None:
+    assert str(site_run.host.reports / f"{site_run.host.name}.json") in site_run.first.text
+
+
+def test_sudo_asks_the_user_of_the_play_for_a_password(site_run: SiteRun) -> None:
+    refused = site_run.host.execute("su spark -c 'sudo -n true' 2>&1 || true")
+    assert "password is required" in refused
+
+
+def test_a_wrong_sudo_password_ends_in_one_clear_message(site_run: SiteRun) -> None:
+    before = site_run.host.contents()
+    play = site_run.host.run("site", ansible_become_password="wrong").failed()
+    assert play.output.count("fatal: ") == 1
+    assert "Incorrect sudo password" in play.text
+    assert site_run.host.contents() == before
+
+
+def test_an_unknown_stack_ends_before_any_remote_call(site_run: SiteRun) -> None:
+    play = site_run.host.run("site", "-vvv", stack_name="torch-0.0.1").failed()
+    assert "torch-0.0.1" in play.text and "torch-2.9.1" in play.text, "the message names the stacks that there are"
+    assert "Using module file" not in play.output
+
+
+def test_a_role_variable_of_the_wrong_type_is_named(site_run: SiteRun) -> None:
+    play = site_run.host.run("site", cuda_libraries_extra_packages={"not": "a list"}).failed()
+    assert "cuda_libraries_extra_packages" in play.text

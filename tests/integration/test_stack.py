@@ -1,0 +1,130 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A site's own stack and its lock, from the inventory to the facts."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integration.conftest import Host, NativeBench, Play
+
+
+@pytest.fixture(scope="module")
+def host(native_bench: NativeBench) -> Host:
+    return native_bench.fresh()
+
+
+@pytest.fixture
+def site(host: Host) -> Iterator[Path]:
+    """A stack of the site's own, with the lock of the lab's, in the inventory's folders."""
+    stack, lock = host.inventory / "stacks/site.yml", host.inventory / "locks/site.yml"
+    stack.write_text((host.inventory / "stacks/lab-native.yml").read_text().replace("The test bench", "Our site"))
+    lock.write_text((host.inventory / "locks/lab-native.yml").read_text().replace("lab-native", "site"))
+    yield stack
+    stack.unlink(missing_ok=True)
+    lock.unlink(missing_ok=True)
+
+
+def lock(host: Host, *arguments: str, **variables: t.Any) -> Play:
+    """Resolve the stack ``site`` as the bench resolves the lab's: this machine knows the mirror by its address."""
+    here = {"sparkforge_nvidia_url": host.mirror["url_here"], "stack_lock_find_links": [host.mirror["wheels"]]}
+    return host.run("lock", *arguments, stack_name="site", stack_lock_host=host.name, **here, **variables)
+
+
+def lock_file(host: Host) -> Path:
+    return host.inventory / "locks/site.yml"
+
+
+def test_a_stack_beside_the_inventory_becomes_facts_without_a_call_to_the_host(host: Host, site: Path) -> None:
+    before = host.execute("ls -d /home/spark/.ansible 2>/dev/null || true")
+    play = host.roles(arguments=["-v"], stack_name="site").succeeded()
+    assert play.changed == 0
+    assert "Our site" in play.text
+    assert str(site) in play.text
+    assert host.execute("ls -d /home/spark/.ansible 2>/dev/null || true") == before
+
+
+def test_a_definition_of_the_site_wins_over_the_shipped_one_of_the_same_name(host: Host, site: Path) -> None:
+    name = "torch-2.15.0"
+    own = [host.inventory / f"stacks/{name}.yml", host.inventory / f"locks/{name}.yml"]
+    own[0].write_text(site.read_text())
+    own[1].write_text(lock_file(host).read_text().replace("stack: site", f"stack: {name}"))
+    try:
+        play = host.roles(arguments=["-v"], stack_name=name).succeeded()
+    finally:
+        for path in own:
+            path.unlink()
+    assert "Our site" in play.text
+
+
+def test_lock_in_check_mode_says_what_moved_and_writes_nothing(host: Host, site: Path) -> None:
+    path = lock_file(host)
+    pins = yaml.safe_load(path.read_text())["stack_lock"]["archives"]["libcudss"]["sha256"]
+    platform, right = next(iter(pins.items()))
+    path.write_text(path.read_text().replace(right, "a" * 64).replace("sympy==1.14.0", "sympy==1.13.9"))
+    before = path.read_text()
+
+    play = lock(host, "--check", "--diff").succeeded()
+    assert play.changed == 1
+    assert path.read_text() == before
+    assert f"lock site | archives libcudss {platform} 0.7.1.6: sha256 {'a' * 64} -> {right}" in play.output
+    assert "sympy: 1.13.9 -> 1.14.0" in play.output
+    assert play.output.count("\n+ ") == play.output.count("\n- ") == 3, "the diff shows what moved and nothing else"
+
+    lock(host, "--diff").succeeded()
+    written = yaml.safe_load(path.read_text())["stack_lock"]
+    assert set(written["archives"]["libcudss"]["sha256"].values()) == {right}
+    assert lock(host, "--diff").succeeded().changed == 0
+
+
+def test_without_a_lock_the_remedy_is_the_command_that_writes_it(host: Host, site: Path) -> None:
+    lock_file(host).unlink()
+    play = host.roles("preflight", stack_name="site").failed()
+    assert "lock" in play.text
+    assert "ansible-playbook sparkforge.dgx_spark.lock -e stack_name=site" in play.text
+    lock(host).succeeded()
+    assert host.roles("preflight", stack_name="site").succeeded().changed == 0
+
+
+def test_every_problem_of_a_stack_file_is_said_at_once(host: Host, site: Path) -> None:
+    definition = yaml.safe_load(site.read_text())
+    inner = definition["stack_definition"]
+    inner["python"]["version"] = 3.1
+    inner["llvm_mayor"] = inner.pop("llvm_major")
+    inner["archives"][0]["sha256"] = {"linux-sbsa": "abc"}
+    site.write_text(yaml.safe_dump(definition))
+    play = host.roles("preflight", stack_name="site").failed()
+    for sentence in (
+        f"The stack {site} has 4 problems",
+        "python.version is the number 3.1: quote it",
+        "llvm_mayor is not a key of it, did you mean llvm_major",
+        "llvm_major is missing",
+        "archives[0].sha256.linux-sbsa is 'abc', write it as 64 hexadecimal digits",
+    ):
+        assert sentence in play.text, json.dumps(play.text[-3000:])
+
+
+def test_a_lock_that_somebody_edited_wrongly_is_refused_with_its_path(host: Host, site: Path) -> None:
+    path = lock_file(host)
+    path.write_text(path.read_text().replace("--hash=sha256:", "--hash=md5:"))
+    play = host.roles("preflight", stack_name="site").failed()
+    assert str(path) in play.text
+    assert "--hash=sha256:<64 hexadecimal digits>" in play.text
+
+
+def test_a_mirror_without_the_manifest_leaves_the_lock_as_it_was(host: Host, site: Path) -> None:
+    before = lock_file(host).read_text()
+    play = host.run(
+        "lock", stack_name="site", stack_lock_host=host.name, sparkforge_nvidia_url=f"{host.mirror['url_here']}/none"
+    ).failed()
+    assert "redistrib_0.7.1.json does not exist (HTTP 404)" in play.text
+    assert "sparkforge_nvidia_url" in play.text
+    assert lock_file(host).read_text() == before

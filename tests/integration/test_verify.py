@@ -1,0 +1,118 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""verify on a provisioned host: silence is failure, and each failure names its cause and its remedy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Host, Play
+
+REDIST = "/opt/sparkforge/redist"
+
+
+@dataclass
+class Removed:
+    """What verify said of a host from which libraries were removed."""
+
+    play: Play
+    report: dict[str, Any]
+    checked: Play
+    check_report: dict[str, Any]
+
+
+@contextmanager
+def broken(host: Host, how: str, mend: str) -> Iterator[None]:
+    host.execute(how)
+    try:
+        yield
+    finally:
+        host.execute(mend)
+
+
+def report(host: Host, kind: str = "") -> dict[str, Any]:
+    return json.loads((host.reports / f"{host.name}{kind}.json").read_text())
+
+
+def failed(host: Host, kind: str = "") -> dict[str, dict[str, str]]:
+    return {check["name"]: check for check in report(host, kind)["checks"] if check["status"] == "fail"}
+
+
+@pytest.fixture(scope="module")
+def removed(provisioned: Host) -> Removed:
+    """Somebody has removed two packages' libraries by hand and refreshed the loader's cache."""
+    files = "/usr/local/cuda-13.0/targets/*/lib/libcublas.so.13* /usr/lib/*/libcusparseLt/13/libcusparseLt.so.0*"
+    gone = f"tar -C / -cf /srv/gone.tar $(ls {files} | sed s,^/,,) && rm {files} && /sbin/ldconfig"
+    with broken(provisioned, gone, "tar -C / -xf /srv/gone.tar && /sbin/ldconfig"):
+        play = provisioned.run("verify")
+        found = report(provisioned)
+        checked = provisioned.run("verify", "--check")
+    # Mended before the tests look at what was said: the host is shared.
+    return Removed(play, found, checked, report(provisioned, ".check"))
+
+
+def test_a_removed_library_fails_with_its_soname_who_needs_it_and_the_role(removed: Removed) -> None:
+    said = removed.play.failed().text
+    assert "The loader does not find libcublas.so.13, which " in said and "libcudss.so.0.7.1 needs" in said
+    assert "Run the role cuda_libraries, which brings the package libcublas-13-0" in said
+
+
+def test_the_play_names_every_failure_at_once_and_so_does_the_report(removed: Removed) -> None:
+    assert removed.report["verdict"] == "fail"
+    found = {check["name"]: check for check in removed.report["checks"] if check["status"] == "fail"}
+    assert set(found) == {"closure libcublas.so.13", "open libcudss.so.0", "open libcusparseLt.so.0"}
+    assert all(check["cause"] in removed.play.text and check["remedy"] for check in found.values())
+    assert "libcusparseLt.so.0: cannot open shared object file" in found["open libcusparseLt.so.0"]["cause"]
+    assert "the checks named closure say what brings libcublas.so.13" in found["open libcudss.so.0"]["remedy"]
+
+
+def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed) -> None:
+    assert removed.checked.succeeded().changed == 0
+    skipped = [check["cause"] for check in removed.check_report["checks"] if check["status"] == "skip"]
+    assert any("cuda_libraries would bring libcublas.so.13" in cause for cause in skipped)
+
+
+def test_a_library_that_the_loader_no_longer_looks_at_is_told_from_one_that_is_gone(provisioned: Host) -> None:
+    entry = "/etc/ld.so.conf.d/sparkforge-libcudss.conf"
+    aside = "/srv/entry.conf"
+    with broken(provisioned, f"mv {entry} {aside} && /sbin/ldconfig", f"mv {aside} {entry} && /sbin/ldconfig"):
+        play = provisioned.run("verify").failed()
+    assert "libcudss.so.0" in failed(provisioned)["open libcudss.so.0"]["cause"]
+    assert "ldconfig" in play.text
+
+
+def test_a_library_that_was_overwritten_with_garbage_fails(provisioned: Host) -> None:
+    file = f"$(readlink -f {REDIST}/libcudss/current/lib/libcudss.so.0)"
+    with broken(provisioned, f"cp {file} /srv/cudss && echo garbage > {file}", f"cat /srv/cudss > {file}"):
+        provisioned.run("verify").failed()
+    found = failed(provisioned)
+    assert any("libcudss" in name for name in found), found
+
+
+def test_an_environment_that_is_gone_fails_with_the_playbook_to_run(provisioned: Host) -> None:
+    receipt = "/opt/sparkforge/receipts/env-torch.json"
+    with broken(provisioned, f"mv {receipt} /srv/", f"mv /srv/env-torch.json {receipt}"):
+        play = provisioned.run("verify").failed()
+    assert "playbooks/deploy.yml" in play.text
+
+
+def test_a_required_gpu_that_is_not_there_fails(provisioned: Host) -> None:
+    play = provisioned.run("verify", sparkforge_gpu_required=True).failed()
+    assert "No GPU answers on this host" in play.text
+    assert report(provisioned)["verdict"] == "fail"
+
+
+def test_a_sound_host_passes_and_nothing_on_it_changes(provisioned: Host) -> None:
+    before = provisioned.contents()
+    play = provisioned.run("verify").succeeded()
+    assert play.changed == 0, "the report of a sound host is the same each time"
+    assert failed(provisioned) == {} and report(provisioned)["verdict"] == "unproven"
+    assert provisioned.contents() == before

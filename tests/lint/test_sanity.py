@@ -1,0 +1,86 @@
+"""ansible-test sanity, for the oldest and the newest ansible-core that this machine's interpreters can run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+
+# ansible-core -> the interpreter that it runs on here, and the pip that its ansible-test wants.
+CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
+
+# What goes into the copy that is checked: the collection as it is installed.
+CONTENT = ("galaxy.yml", "meta", "plugins", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
+
+# ansible-test fetches a bootstrap script from a host of its own, which a closed network does not reach.
+# Python carries a pip: this does the same with it.
+BOOTSTRAP = """
+import subprocess, sys
+subprocess.check_call([sys.executable, "-m", "ensurepip"])
+packages = [word for word in sys.argv[1:] if "==" in word]
+subprocess.check_call([sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "-q", *packages])
+"""
+
+
+def interpreter(version: str) -> str | None:
+    """Return an interpreter of ``version`` that can make virtual environments, or None."""
+    homes = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))
+    for candidate in [sys.executable, shutil.which(f"python{version}"), *map(str, homes)]:
+        question = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+        if candidate:
+            asked = subprocess.run([candidate, "-c", question], capture_output=True, text=True, check=False)
+            if asked.returncode == 0 and asked.stdout.strip() == version:
+                return candidate
+    return None
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_ansible_test_sanity_finds_nothing(core: str, tmp_path: Path):
+    version, pip = CORES[core]
+    python = interpreter(version)
+    if not python:
+        pytest.skip(f"ansible-core {core} needs Python {version}, which this machine does not have")
+    subprocess.run([python, "-m", "venv", tmp_path / "venv"], check=True)
+    install = [
+        tmp_path / "venv/bin/pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        f"ansible-core=={core}",
+    ]
+    subprocess.run(install, check=True)
+
+    collection = tmp_path / "ansible_collections/sparkforge/dgx_spark"
+    collection.mkdir(parents=True)
+    for name in CONTENT:
+        source = CHECKOUT / name
+        if source.is_dir():
+            shutil.copytree(source, collection / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, collection / name)
+    (collection / ".gitignore").write_text("tests/output/\n")
+    subprocess.run(["git", "init", "-q", "."], cwd=collection, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=collection, check=True)
+
+    home = tmp_path / "home"
+    cache = home / ".ansible/test/cache"
+    cache.mkdir(parents=True)
+    (cache / f"get_pip_{pip.replace('.', '_')}.py").write_text(BOOTSTRAP)
+    for name in (".config/pip", ".pip"):
+        # The person's own pip settings (an index, a proxy, a certificate) hold for ansible-test too.
+        if (Path.home() / name).is_dir():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).symlink_to(Path.home() / name)
+    environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}"}
+    command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no"]
+    done = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    # Hundreds of lines tell what pip installed; these tell what was found.
+    found = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
+    assert done.returncode == 0, "\n".join(found)

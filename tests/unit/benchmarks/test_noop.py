@@ -1,0 +1,177 @@
+"""What benchmarks/noop.py reads of Ansible's output, what it prints, and when it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks import noop
+
+CHECKOUT = Path(__file__).parents[3]
+SSH = "SSH: EXEC ssh -o ControlMaster=auto -o ControlPersist=120s -o 'User=\"spark\"' -o 'ControlPath=\"/tmp/cp/1\"' "
+SUDO = (
+    "'/bin/sh -c '\"'\"'sudo -H -S -p \"[sudo via ansible, key=abc] password:\" -u root /bin/sh -c "
+    "'\"'\"'\"'\"'\"'\"'\"'\"'echo BECOME-SUCCESS-abc ; {}'\"'\"'\"'\"'\"'\"'\"'\"' && sleep 0'\"'\"''"
+)
+PIPELINED = f"<10.88.0.9> {SSH}10.88.0.9 " + SUDO.format("/usr/bin/python3")
+PIPELINED_WITHOUT_SUDO = f"<10.88.0.9> {SSH}10.88.0.9 '/bin/sh -c '\"'\"'/usr/bin/python3.13 && sleep 0'\"'\"''"
+BY_FILE = f"<10.88.0.9> {SSH}10.88.0.9 " + SUDO.format(
+    "/usr/bin/python3 /home/spark/.ansible/tmp/ansible-tmp-1/AnsiballZ_setup.py"
+)
+HOME = f"<10.88.0.9> {SSH}10.88.0.9 '/bin/sh -c '\"'\"'echo ~spark && sleep 0'\"'\"''"
+EXISTS = f"<10.88.0.9> {SSH}10.88.0.9 " + SUDO.format("test -e /opt/sparkforge/redist/libcudss/0.7.1.6/lib")
+FOLDER = f"<10.88.0.9> {SSH}10.88.0.9 '/bin/sh -c '\"'\"'( umask 77 && mkdir -p /tmp/x ) && sleep 0'\"'\"''"
+TRANSFER = "<10.88.0.9> SSH: EXEC sftp -b - -o ControlMaster=auto '[10.88.0.9]'"
+RECAP = """PLAY RECAP *****
+{host}                    : ok=31   changed={changed}    unreachable={unreachable}    failed={failed}    skipped=3
+"""
+
+
+def result(**figures: object) -> noop.Result:
+    values: dict = {
+        "ansible_core": "2.19.0",
+        "ping": noop.Times((0.8, 0.9, 0.7)),
+        "ours": noop.Times((4.0, 5.0, 4.4)),
+        "baseline": noop.Times((30.0, 28.0, 40.0)),
+        "ours_calls": noop.Calls(4, 4),
+        "baseline_calls": noop.Calls(55, 106),
+        "ours_changed": 0,
+        "baseline_changed": 0,
+        "ours_first": 60.0,
+        "baseline_first": 70.0,
+    }
+    return noop.Result(**{**values, **figures})
+
+
+@pytest.mark.parametrize(
+    ("line", "modules"),
+    [
+        (PIPELINED, 1),
+        (PIPELINED_WITHOUT_SUDO, 1),
+        (BY_FILE, 1),
+        (HOME, 0),
+        (EXISTS, 0),
+        (FOLDER, 0),
+        (TRANSFER, 0),
+    ],
+)
+def test_a_command_over_ssh_is_a_module_call_only_if_it_runs_a_module(line: str, modules: int) -> None:
+    assert noop.count_calls(f"TASK [x] ***\n{line}\nok: [spark01]\n") == noop.Calls(modules, 1)
+
+
+def test_what_a_module_printed_is_not_counted() -> None:
+    output = f"{PIPELINED}\n<10.88.0.9> (0, b'SSH: EXEC ssh /usr/bin/python3 && sleep 0', b'')\nSSH: EXEC\n"
+    assert noop.count_calls(output) == noop.Calls(1, 1)
+
+
+def test_the_recap_says_how_many_tasks_changed_the_host() -> None:
+    output = RECAP.format(host="spark02", changed=7, unreachable=0, failed=0)
+    assert noop.changed_tasks(output, "spark02") == 7
+
+
+@pytest.mark.parametrize(("unreachable", "failed"), [(1, 0), (0, 1)])
+def test_a_host_that_failed_is_an_error(unreachable: int, failed: int) -> None:
+    output = RECAP.format(host="spark01", changed=0, unreachable=unreachable, failed=failed)
+    with pytest.raises(noop.BenchmarkError, match="spark01 failed"):
+        noop.changed_tasks(output, "spark01")
+
+
+def test_a_run_without_a_recap_of_the_host_is_an_error() -> None:
+    with pytest.raises(noop.BenchmarkError, match="spark01 is not in the recap"):
+        noop.changed_tasks("ERROR! no inventory\n", "spark01")
+
+
+def test_ratios_are_of_medians() -> None:
+    assert result().ping_ratio == pytest.approx(4.4 / 0.8)
+    assert result().baseline_ratio == pytest.approx(30.0 / 4.4)
+
+
+def test_the_table_says_which_goal_is_met() -> None:
+    text = noop.table(result())
+    assert text.count(" met") == 3
+    assert "missed" not in text
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({"ours_calls": noop.Calls(11, 11)}, "bound missed"),
+        ({"ping": noop.Times((0.5,))}, "goal missed"),
+        ({"baseline": noop.Times((16.0,))}, "goal missed"),
+    ],
+)
+def test_the_table_says_which_goal_is_missed(figures: dict, said: str) -> None:
+    text = noop.table(result(**figures))
+    assert text.count("missed") == 1
+    assert said in text
+
+
+def test_the_figures_are_plain_json_with_ratios_and_goals() -> None:
+    data = json.loads(json.dumps(noop.as_json(result())))
+    assert data["ours_calls"] == {"modules": 4, "round_trips": 4}
+    assert data["median"] == {"ping": 0.8, "ours": 4.4, "baseline": 30.0}
+    assert data["bounds"] == {"calls": 10, "ping_ratio": 8.0, "baseline_ratio": 4.0}
+    assert data["ping_ratio"] == pytest.approx(5.5)
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A bench that starts nothing and says what was asked of it."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        noop.benches, "up", lambda name, platform, hosts, _inventory: asked.append(f"up {platform} {hosts}")
+    )
+    monkeypatch.setattr(noop.benches, "down", lambda _name, _inventory: asked.append("down"))
+    monkeypatch.setattr(noop.Site, "list_hosts", lambda _self: None)
+    return asked
+
+
+def test_slow_times_do_not_fail_and_the_figures_are_written(
+    bench: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(noop, "measure", lambda _site, _runs: result(ours=noop.Times((99.0,))))
+    assert noop.main(["--json", str(tmp_path / "noop.json")]) == 0
+    assert json.loads((tmp_path / "noop.json").read_text())["ping_ratio"] > 8
+    assert bench == ["up native ['spark01', 'spark02']", "down"]
+
+
+@pytest.mark.parametrize("side", ["ours_changed", "baseline_changed"])
+def test_a_converged_run_that_changes_something_fails(
+    bench: list[str], side: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(noop, "measure", lambda _site, _runs: result(**{side: 1}))
+    assert noop.main([]) == 1
+    assert "a converged run changed something" in capsys.readouterr().err
+
+
+def test_the_bench_ends_also_when_a_run_fails(
+    bench: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_site: noop.Site, _runs: int) -> noop.Result:
+        raise noop.BenchmarkError("spark02 failed.")
+
+    monkeypatch.setattr(noop, "measure", fails)
+    assert noop.main([]) == 1
+    assert bench[-1] == "down"
+    assert "spark02 failed." in capsys.readouterr().err
+
+
+def test_no_runs_at_all_are_refused(bench: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        noop.main(["--runs", "0"])
+    assert bench == []
+
+
+def test_the_baseline_uses_only_modules_that_come_with_ansible_core() -> None:
+    (play,) = yaml.safe_load((CHECKOUT / "benchmarks/baseline/site.yml").read_text())
+    keywords = {
+        "name", "register", "when", "loop", "loop_control", "vars", "notify", "changed_when", "failed_when",
+        "environment", "delegate_to", "become",
+    }  # fmt: skip
+    used = {key for task in play["tasks"] + play["handlers"] for key in task if key not in keywords}
+    assert used
+    assert all(name.startswith("ansible.builtin.") for name in used)
+    assert "sparkforge.dgx_spark." not in (CHECKOUT / "benchmarks/baseline/site.yml").read_text()

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Small real projects, a compiler that keeps a record of its calls, and ``source_build`` run on them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pwd
+import shutil
+import sys
+import tarfile
+import time
+import typing as t
+from pathlib import Path
+
+from tests.unit.run_module import run_module
+
+#: Counts each compilation, and can be made slow, or wait until the test lets it go on.
+COMPILER = """#!/bin/sh
+case "$*" in *--version*|*-dumpversion*) exec {real} "$@";; esac
+case " $* " in
+  *" -c "*unit_*)
+    for word; do case "$word" in *unit_*.c*) source=$word;; esac; done
+    echo "$(basename "$source")" >> {record}
+    while [ -e {gate} ]; do sleep 0.05; done
+    ;;
+esac
+exec {real} "$@"
+"""
+
+CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(tiny C)
+option(USE_FANCY "fancy" ON)
+find_library(FANCY fancy PATHS "$ENV{{FANCY_DIR}}" NO_DEFAULT_PATH)
+if(USE_FANCY AND NOT FANCY)
+  message(WARNING "fancy not found")
+  set(USE_FANCY OFF CACHE BOOL "fancy" FORCE)
+endif()
+add_library(tiny SHARED {sources})
+install(TARGETS tiny LIBRARY DESTINATION lib)
+"""
+
+
+class EngineHost:
+    """A root for builds on this machine, the compiler's record, and the projects."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.root = place / "root"
+        self.logs = place / "log"
+        self.record = place / "compiled"
+        self.gate = place / "gate"
+        self.compiler = place / "tools/gcc"
+        self.compiler.parent.mkdir()
+        real = shutil.which("gcc", path="/usr/bin:/bin") or "gcc"
+        self.compiler.write_text(COMPILER.format(real=real, record=self.record, gate=self.gate))
+        self.compiler.chmod(0o755)
+        self.user = pwd.getpwuid(os.geteuid()).pw_name
+
+    def project(self, units: int = 8, broken: bool = False) -> dict[str, t.Any]:
+        """Return the source of a CMake project with so many translation units."""
+        tree = self.place / f"tiny-{units}-{broken}"
+        tree.mkdir()
+        names = [f"unit_{number}.c" for number in range(units)]
+        for number, name in enumerate(names):
+            text = f"int unit_{number}(void) {{ return {number}; }}\n"
+            if broken and number == units - 1:
+                text = '#include "no_such_header.h"\n'
+            (tree / name).write_text(text)
+        (tree / "CMakeLists.txt").write_text(CMAKE.format(sources=" ".join(names)))
+        archive = self.place / f"{tree.name}.tar.gz"
+        with tarfile.open(archive, "w:gz") as stream:
+            stream.add(tree, "tiny-1.0")
+        return {"archive": str(archive), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()}
+
+    def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
+        """Run the module once, to the end of the build as far as ``follow`` has it."""
+        wanted = {
+            "name": "tiny",
+            "kind": "cmake",
+            "source": source,
+            "toolchain": {"cc": str(self.compiler), "cmake": tool("cmake"), "ninja": tool("ninja")},
+            "memory_reserve": 1,
+            "memory_per_job": 1,
+            "jobs": 2,
+            "ccache": False,
+            "user": self.user,
+            "root": str(self.root),
+            "log_root": str(self.logs),
+            "follow": False,
+            **options,
+        }
+        result = run_module("source_build", check_mode=check_mode, **wanted)
+        if wanted["follow"]:
+            while result.get("status") == "running":
+                seen = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
+                attach = {"fingerprint": result["fingerprint"], "seen": seen}
+                result = run_module("source_build", **{**wanted, "attach": attach})
+        return result
+
+    def built(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+        """Build to the end and return the result, which must be a success."""
+        result = self.build(source, follow=True, **options)
+        assert not result.get("failed"), json.dumps(result, indent=1) + self.log(result)
+        return result
+
+    def failed(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+        """Build to the end and return the result, which must be a failure with cause and remedy."""
+        result = self.build(source, follow=True, **options)
+        assert result.get("failed"), json.dumps(result, indent=1)
+        assert result["cause"] and result["remedy"]
+        return result
+
+    def log(self, result: dict[str, t.Any]) -> str:
+        path = Path(str(result.get("log", "/none")))
+        return path.read_text() if path.exists() else ""
+
+    def compiled(self) -> list[str]:
+        return self.record.read_text().split() if self.record.exists() else []
+
+    def directory(self, result: dict[str, t.Any]) -> Path:
+        return self.root / "builds" / str(result["name"]) / str(result["fingerprint"])
+
+    def state(self, result: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the state; empty while there is none."""
+        path = self.directory(result) / "state.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def change_state(self, result: dict[str, t.Any], **values: t.Any) -> None:
+        path = self.directory(result) / "state.json"
+        path.write_text(json.dumps({**self.state(result), **values}))
+
+    def wait_until(self, condition: t.Callable[[], bool]) -> None:
+        while not condition():
+            time.sleep(0.05)
+
+
+def tool(name: str) -> str:
+    """Return the path of a build tool: this machine's, else that of the tests' own environment."""
+    path = f"/usr/local/bin:/usr/bin:/bin:{Path(sys.executable).parent}"
+    found = shutil.which(name, path=path)
+    assert found, f"{name} is missing: make setup brings it"
+    return found

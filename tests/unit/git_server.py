@@ -1,0 +1,217 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Git repositories to fetch from, and git's own HTTP server on 127.0.0.1 that remembers what it was asked and can
+misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import http.server
+import os
+import re
+import ssl
+import subprocess
+import threading
+import typing as t
+import urllib.parse
+from pathlib import Path
+
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "A"), ("EMAIL", "a@example.com"), ("DATE", "1700000000 +0000"))
+    },
+}
+
+
+def git(*arguments: str, cwd: str | Path) -> str:
+    """Return what git says, without its last line end."""
+    done = subprocess.run(["git", *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+class Repository:
+    """A repository whose bare half ``<directory>/<name>.git`` is served, and that takes commits."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self.bare = directory / f"{name}.git"
+        self.tree = directory.parent / "work" / name
+        self.tree.mkdir(parents=True)
+        self.bare.parent.mkdir(parents=True, exist_ok=True)
+        git("init", "--quiet", "--initial-branch=main", f"--separate-git-dir={self.bare}", ".", cwd=self.tree)
+        # As the large hosts have it.
+        git("config", "uploadpack.allowFilter", "true", cwd=self.tree)
+
+    def commit(
+        self,
+        files: t.Mapping[str, str | bytes],
+        submodules: t.Mapping[str, tuple[str, str]] | None = None,
+        modules: str | None = None,
+    ) -> str:
+        """Commit ``files`` and return the commit.
+
+        :param submodules: path -> URL as ``.gitmodules`` says it, and commit.
+        :param modules: another content of ``.gitmodules``.
+        """
+        for path, content in files.items():
+            file = self.tree / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        if submodules is not None:
+            lines = [f'[submodule "{path}"]\n\tpath = {path}\n\turl = {url}\n' for path, (url, _) in submodules.items()]
+            (self.tree / ".gitmodules").write_text("".join(lines) if modules is None else modules)
+        git("add", "--all", cwd=self.tree)
+        for path, (_url, commit) in (submodules or {}).items():
+            git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}", cwd=self.tree)
+        git("commit", "--quiet", "--allow-empty", "--message=change", cwd=self.tree)
+        return git("rev-parse", "HEAD", cwd=self.tree)
+
+
+class Server:
+    """Serves the repositories below ``root``.
+
+    ``statuses``: HTTP states that the next answers have; ``cuts``: bytes of pack after which the next answers break
+    off (0 for one that is whole); ``stall``: bytes after which every answer hangs until the server is closed;
+    ``redirects``: beginning of a path -> URL; ``authorization``: what that header must say; ``old``: it speaks the
+    protocol's version 0, which gives no single commit; ``dumb``: it serves files only. It speaks TLS with
+    ``certificate``, a PEM file with certificate and key.
+    """
+
+    def __init__(self, root: Path, certificate: str | None = None) -> None:
+        self.root = root
+        self.certificate = certificate
+        self.statuses: list[int] = []
+        self.cuts: list[int] = []
+        self.stall = 0
+        self.stalled, self.released = threading.Event(), threading.Event()
+        self.redirects: dict[str, str] = {}
+        self.authorization: str | None = None
+        self.old = False
+        self.dumb = False
+        self.requests: list[str] = []
+        self.wants: list[list[str]] = []
+        self.sent = 0
+        self.port = 0
+        self.start()
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.answer(self)
+
+            do_POST = do_GET
+
+            def log_message(self, format: str, *args: t.Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.port = self.server.server_address[1]
+        if self.certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Refuse connections until ``start``."""
+        self.released.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        body = self.body(handler)
+        self.requests.append(f"{handler.command} {handler.path}")
+        handler.close_connection = True
+        for beginning, url in self.redirects.items():
+            if handler.path.startswith(beginning):
+                handler.send_response(302)
+                handler.send_header("Location", url + handler.path[len(beginning) :])
+                handler.send_header("Content-Length", "0")
+                handler.end_headers()
+                return
+        if self.statuses:
+            handler.send_error(self.statuses.pop(0))
+            return
+        if self.authorization is not None and handler.headers.get("Authorization") != self.authorization:
+            handler.send_response(401)
+            handler.send_header("WWW-Authenticate", 'Basic realm="git"')
+            handler.end_headers()
+            return
+        path = urllib.parse.urlsplit(handler.path)
+        if self.dumb:
+            file = self.root / path.path.lstrip("/")
+            if not file.is_file():
+                handler.send_error(404)
+                return
+            self.send(handler, 200, {"Content-Type": "text/plain"}, file.read_bytes(), False)
+            return
+        wants = [found.decode() for found in re.findall(rb"want ([0-9a-f]{40})", body)]
+        if wants:
+            self.wants.append(wants)
+        status, headers, content = self.backend(handler, path, body)
+        self.send(handler, status, headers, content, b"packfile\n" in content[:4096] or b"PACK" in content[:4096])
+
+    def body(self, handler: http.server.BaseHTTPRequestHandler) -> bytes:
+        if handler.headers.get("Transfer-Encoding") == "chunked":
+            body = b""
+            while size := int(handler.rfile.readline(), 16):
+                body += handler.rfile.read(size)
+                handler.rfile.readline()
+            handler.rfile.readline()
+        else:
+            body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        return gzip.decompress(body) if handler.headers.get("Content-Encoding") == "gzip" else body
+
+    def backend(
+        self, handler: http.server.BaseHTTPRequestHandler, path: urllib.parse.SplitResult, body: bytes
+    ) -> tuple[int, dict[str, str], bytes]:
+        environment = {
+            **ENVIRONMENT,
+            "GIT_PROJECT_ROOT": str(self.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": urllib.parse.unquote(path.path),
+            "QUERY_STRING": path.query,
+            "REQUEST_METHOD": handler.command,
+            "CONTENT_TYPE": handler.headers.get("Content-Type") or "",
+            "CONTENT_LENGTH": str(len(body)),
+            "GIT_PROTOCOL": "" if self.old else handler.headers.get("Git-Protocol") or "",
+        }
+        done = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, check=False)
+        head, _blank, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
+        return int(headers.pop("Status", "200").split()[0]), headers, content
+
+    def send(
+        self,
+        handler: http.server.BaseHTTPRequestHandler,
+        status: int,
+        headers: t.Mapping[str, str],
+        content: bytes,
+        is_pack: bool,
+    ) -> None:
+        handler.send_response(status)
+        for key, value in headers.items():
+            handler.send_header(key, value)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        cut = self.cuts.pop(0) if self.cuts and is_pack else 0
+        self.sent += len(content[: cut or None])
+        with contextlib.suppress(OSError):
+            if is_pack and self.stall:
+                handler.wfile.write(content[: self.stall])
+                self.stalled.set()
+                self.released.wait()
+                return
+            handler.wfile.write(content[: cut or None])

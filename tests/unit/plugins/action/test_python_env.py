@@ -1,0 +1,196 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How often the host is asked, what is sent, and one real play over the local connection."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import typing as t
+import unittest.mock
+import zipfile
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible_collections.sparkforge.dgx_spark.plugins.action.python_env import ActionModule
+
+REPOSITORY = pathlib.Path(__file__).parents[4]
+
+
+class Action:
+    """The action plugin with a host that answers from a list."""
+
+    def __init__(self, directory: pathlib.Path, arguments: dict[str, t.Any], answers: list[dict[str, t.Any]]) -> None:
+        task = unittest.mock.MagicMock(async_val=0, check_mode=False, diff=False, args=arguments)
+        connection = unittest.mock.MagicMock()
+        connection._shell.tmpdir = None
+        connection._shell.join_path = os.path.join
+        self.plugin = ActionModule(
+            task=task,
+            connection=connection,
+            play_context=unittest.mock.MagicMock(),
+            loader=unittest.mock.MagicMock(),
+            templar=unittest.mock.MagicMock(),
+            shared_loader_obj=None,
+        )
+        self.task = task
+        self.calls: list[dict[str, t.Any]] = []
+        self.sent: list[tuple[str, str]] = []
+        self.readable: list[str] = []
+
+        def execute(module_args: dict[str, t.Any], task_vars: t.Any) -> dict[str, t.Any]:
+            self.calls.append(json.loads(json.dumps(module_args)))
+            return answers[len(self.calls) - 1]
+
+        def find(_directory: str, name: str) -> str:
+            path = directory / name
+            if not path.exists():
+                raise AnsibleError(f"Could not find or access {name}")
+            return str(path)
+
+        replaced: dict[str, t.Any] = {
+            "_execute_module": execute,
+            "_find_needle": find,
+            "_make_tmp_path": lambda: "/remote/tmp",
+            "_transfer_file": lambda local, remote: self.sent.append((local, remote)),
+            "_fixup_perms2": self.readable.extend,
+        }
+        for name, function in replaced.items():
+            setattr(self.plugin, name, function)
+
+    def run(self) -> dict[str, t.Any]:
+        return self.plugin.run(task_vars={})
+
+
+def test_without_wheels_the_host_is_asked_once_and_nothing_is_sent(tmp_path: pathlib.Path) -> None:
+    action = Action(tmp_path, {"name": "torch", "requirements": ["x"]}, [{"changed": True}])
+    assert action.run()["changed"]
+    assert action.calls == [{"name": "torch", "requirements": ["x"]}]
+    assert action.sent == []
+
+
+def test_a_host_that_has_the_wheels_is_asked_once(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
+    action = Action(
+        tmp_path,
+        {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]},
+        [{"changed": False, "missing_wheels": []}],
+    )
+    action.run()
+    digest = hashlib.sha256(b"a").hexdigest()
+    assert [call["wheels"] for call in action.calls] == [[{"path": "a-1-py3-none-any.whl", "sha256": digest}]]
+    assert action.sent == []
+
+
+def test_only_the_missing_wheels_are_sent_and_made_readable(tmp_path: pathlib.Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}-1-py3-none-any.whl").write_bytes(name.encode())
+    digest = hashlib.sha256(b"b").hexdigest()
+    wheels = ["a-1-py3-none-any.whl", {"path": "b-1-py3-none-any.whl", "sha256": digest.upper()}]
+    action = Action(
+        tmp_path,
+        {"name": "torch", "wheels": wheels, "transferred": {"x": "/etc/shadow"}},
+        [{"changed": False, "missing_wheels": [{"file": "b", "sha256": digest}]}, {"changed": True}],
+    )
+    assert action.run() == {"changed": True}
+    remote = f"/remote/tmp/{digest}.whl"
+    assert action.sent == [(str(tmp_path / "b-1-py3-none-any.whl"), remote)]
+    assert action.readable == ["/remote/tmp", remote]
+    assert "transferred" not in action.calls[0]
+    assert action.calls[1]["transferred"] == {digest: remote}
+
+
+def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
+    digest = hashlib.sha256(b"a").hexdigest()
+    action = Action(
+        tmp_path,
+        {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]},
+        [{"changed": True, "missing_wheels": [{"file": "a", "sha256": digest}]}],
+    )
+    action.task.check_mode = True
+    assert action.run()["changed"]
+    assert action.sent == []
+
+
+@pytest.mark.parametrize(
+    ("wheels", "cause"),
+    [
+        (["missing-1-py3-none-any.whl"], "missing-1-py3-none-any.whl is not on the controller"),
+        ([{"path": "a-1-py3-none-any.whl", "sha256": "0" * 64}], "the pin says 0000"),
+        ([{"sha256": "0" * 64}], "has no path"),
+        ([7], "has no path"),
+        ("a-1-py3-none-any.whl", "is not a list"),
+    ],
+)
+def test_bad_wheels_end_before_the_host_is_asked(tmp_path: pathlib.Path, wheels: t.Any, cause: str) -> None:
+    (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
+    action = Action(tmp_path, {"name": "torch", "wheels": wheels}, [])
+    result = action.run()
+    assert result["failed"]
+    assert cause in result["cause"]
+    assert result["remedy"]
+    assert action.calls == []
+
+
+def test_wheels_of_an_absent_environment_need_not_exist(tmp_path: pathlib.Path) -> None:
+    action = Action(tmp_path, {"name": "torch", "state": "absent", "wheels": ["gone.whl"]}, [{"changed": False}])
+    assert not action.run()["changed"]
+
+
+def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: pathlib.Path) -> None:
+    info = "tiny-1.0.dist-info"
+    (tmp_path / "files").mkdir()
+    with zipfile.ZipFile(tmp_path / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("tiny.py", "__version__ = '1.0'\n")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", f"tiny.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    task = {
+        "name": "Environment",
+        "sparkforge.dgx_spark.python_env": {
+            "name": "torch",
+            "root": str(tmp_path / "root"),
+            "kernel_dir": str(tmp_path / "kernels"),
+            "python": sys.executable,
+            "wheels": ["tiny-1.0-py3-none-any.whl"],
+            "index_url": "none",
+            "imports": ["tiny"],
+        },
+    }
+    play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    command = [
+        str(pathlib.Path(sys.executable).with_name("ansible-playbook")),
+        *("-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={sys.executable}"),
+        *("-e", "ansible_remote_tmp=" + str(tmp_path / "remote")),
+        str(tmp_path / "play.yml"),
+    ]
+    environ = {
+        **{key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "PIP_"))},
+        "ANSIBLE_CONFIG": str(REPOSITORY / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".collections"),
+        "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
+        "ANSIBLE_NOCOLOR": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+
+    def run(*options: str) -> str:
+        done = subprocess.run(
+            [*command, *options], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "changed=1" in run("--check", "--diff")
+    assert not (tmp_path / "root").exists()
+    assert "changed=1" in run()
+    assert (tmp_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
+    assert "changed=0" in run()
+    assert not list((tmp_path / "remote").glob("ansible-tmp-*"))

@@ -1,0 +1,311 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/lock.yml, run against a download tree, a pip and a repository that are files of the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_lock
+
+COLLECTION = Path(__file__).parents[4]
+RECORDED = COLLECTION / "tests/unit/plugins/plugin_utils/recorded/wheels.json"
+SHA = {"libcudss": "1" * 64, "nvpl_blas": "2" * 64, "nvpl_lapack": "3" * 64, "libcusparse_lt": "4" * 64}
+# Writes the report that pip would write, from the recorded wheels.
+PIP = """
+import json, sys
+from packaging.requirements import Requirement
+wheels = {item["name"]: item for item in json.load(open(sys.argv[1]))["cp313-linux-aarch64"]}
+report = sys.argv[sys.argv.index("--report") + 1]
+asked = [text for text in sys.argv[sys.argv.index("--target") + 2:] if not text.startswith("-")]
+found = []
+for text in asked:
+    wheel = wheels[Requirement(text).name]
+    found.append({
+        "metadata": {"name": wheel["name"], "version": wheel["version"], "requires_dist": wheel["requires"]},
+        "download_info": {
+            "url": "https://user:secret@index.example/" + wheel["name"],
+            "archive_info": {"hashes": {"sha256": wheel["sha256"]}},
+        },
+    })
+json.dump({"install": found}, open(report, "w"))
+"""
+
+
+class Site:
+    """An inventory with the lab's stack, and what it is resolved against."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.inventory = path / "inventory"
+        (self.inventory / "stacks").mkdir(parents=True)
+        shutil.copy(COLLECTION / "inventory/stacks/lab.yml", self.inventory / "stacks")
+        (self.inventory / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
+        (path / "ansible.cfg").write_text("")
+        (path / "pip.py").write_text(PIP)
+        self.tree = path / "tree"
+        definition = yaml.safe_load((self.inventory / "stacks/lab.yml").read_text())["stack_definition"]
+        for archive in [*definition["archives"], definition["cusparselt"]["archive"]]:
+            entry: dict[str, t.Any] = {"sha256": SHA[archive["component"]]}
+            if archive.get("variant"):
+                entry = {archive["variant"]: entry}
+            manifest = self.tree / f"compute/{archive['product']}/redist/redistrib_{archive['release']}.json"
+            manifest.parent.mkdir(parents=True, exist_ok=True)
+            content = json.loads(manifest.read_text()) if manifest.exists() else {}
+            content[archive["component"]] = {"version": archive["version"], "linux-sbsa": entry}
+            manifest.write_text(json.dumps(content))
+
+    @property
+    def lock(self) -> Path:
+        return self.inventory / "locks" / "lab.yml"
+
+    def run(self, *arguments: str, **variables: t.Any) -> subprocess.CompletedProcess[str]:
+        given = {
+            "stack_name": "lab",
+            "sparkforge_nvidia_url": self.tree.as_uri(),
+            "stack_lock_pip": [sys.executable, str(self.path / "pip.py"), str(RECORDED)],
+            **variables,
+        }
+        given = {key: value for key, value in given.items() if value is not None}
+        return subprocess.run(
+            [
+                str(Path(sys.executable).parent / "ansible-playbook"),
+                *("-i", str(self.inventory / "hosts.yml"), str(COLLECTION / "playbooks/lock.yml")),
+                *("-e", json.dumps(given), *arguments),
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={
+                **os.environ,
+                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
+                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
+                "ANSIBLE_NOCOLOR": "1",
+            },
+        )
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def test_a_lock_is_written_once_and_the_second_run_changes_nothing(site: Site) -> None:
+    first = site.run()
+    assert "changed=1" in first.stdout, first.stdout + first.stderr
+    lock = yaml.safe_load(site.lock.read_text())["stack_lock"]
+    assert lock["archives"]["libcudss"]["sha256"] == {"linux-sbsa": "1" * 64}
+    assert lock["archives"]["libcusparse_lt"]["sha256"] == {"linux-sbsa": "4" * 64}
+    lines = lock["wheels"]["cp313-linux-aarch64"]
+    assert lines[-2].startswith("torch==2.10.0 --hash=sha256:5c4d217b")
+    assert not [line for line in lines if line.startswith(("triton", "nvidia"))]
+    for word in ("index.example", "secret", str(site.path)):
+        assert word not in site.lock.read_text()
+
+    site.lock.write_text(site.lock.read_text().replace(lock["resolved"], "2026-01-01"))
+    before = site.lock.read_bytes()
+    second = site.run()
+    assert "changed=0" in second.stdout, second.stdout + second.stderr
+    assert site.lock.read_bytes() == before
+
+
+def test_check_says_what_moved_and_writes_nothing(site: Site) -> None:
+    first = site.run("--check", "--diff")
+    assert "changed=1" in first.stdout, first.stdout + first.stderr
+    assert "+      - torch==2.10.0 --hash" in first.stdout
+    assert not site.lock.parent.exists()
+
+    site.run()
+    before = site.lock.read_bytes()
+    manifest = site.tree / "compute/nvpl/redist/redistrib_25.5.json"
+    manifest.write_text(manifest.read_text().replace("2" * 64, "9" * 64))
+    moved = site.run("--check")
+    assert f"archives nvpl_blas linux-sbsa 0.4.1.1: sha256 {'2' * 64} -> {'9' * 64}" in moved.stdout
+    assert site.lock.read_bytes() == before
+
+
+def test_a_part_that_is_left_out_keeps_what_the_lock_has(site: Site) -> None:
+    site.run()
+    before = site.lock.read_bytes()
+    shutil.rmtree(site.tree)
+    kept = site.run(stack_lock_parts=["wheels"])
+    assert "archives kept: not among the parts asked for" in kept.stdout
+    assert "changed=0" in kept.stdout
+    assert site.lock.read_bytes() == before
+
+
+def test_an_upstream_that_cannot_be_reached_fails_and_leaves_the_lock(site: Site) -> None:
+    site.run()
+    before = site.lock.read_bytes()
+    shutil.rmtree(site.tree)
+    failed = site.run()
+    assert failed.returncode == 2
+    assert "redistrib_0.7.1.json" in failed.stdout
+    assert "Traceback" not in failed.stdout + failed.stderr
+    assert site.lock.read_bytes() == before
+
+
+def test_a_broken_lock_is_replaced_and_the_output_says_so(site: Site) -> None:
+    site.lock.parent.mkdir()
+    site.lock.write_text("stack_lock: {format: 7}\n")
+    done = site.run()
+    assert "What was there is not kept" in done.stdout
+    assert "changed=1" in done.stdout
+    assert yaml.safe_load(site.lock.read_text())["stack_lock"]["stack"] == "lab"
+
+
+def commit(repository: Path, **files: str) -> str:
+    """Commit files into a repository, which is made where there is none, and return the commit."""
+    environment = {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        **{f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], check=True, cwd=repository, env=environment, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    if not repository.exists():
+        repository.mkdir()
+        git("init", "-q", "-b", "main", ".")
+    for name, content in files.items():
+        path = repository / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    git("add", ".")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    return git("rev-parse", "HEAD")
+
+
+def define(site: Site, **changes: t.Any) -> None:
+    """Change the site's stack."""
+    path = site.inventory / "stacks/lab.yml"
+    content = yaml.safe_load(path.read_text())
+    content["stack_definition"].update(changes)
+    path.write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture
+def upstream(site: Site) -> tuple[Path, Path]:
+    """PyTorch's and Triton's repositories, each naming what it is built with, and the stack that is built of them."""
+    llvm = "c" * 40
+    triton = commit(site.path / "triton", **{"cmake/llvm-hash.txt": f"{llvm}\n"})
+    commit(site.path / "pytorch", **{".ci/docker/ci_commit_pins/triton.txt": f"{triton}\n", "README": "x"})
+    define(
+        site,
+        sources={
+            "pytorch": {"url": (site.path / "pytorch").as_uri(), "ref": "main"},
+            "triton": {"url": (site.path / "triton").as_uri(), "ref": None},
+            "llvm": {"url": None, "ref": None},
+        },
+    )
+    return site.path / "pytorch", site.path / "triton"
+
+
+def sources(site: Site) -> dict[str, t.Any]:
+    return t.cast("dict[str, t.Any]", yaml.safe_load(site.lock.read_text())["stack_lock"]["sources"])
+
+
+def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_said_so(
+    site: Site, upstream: tuple[Path, Path]
+) -> None:
+    done = site.run(stack_lock_parts=["sources"])
+    assert "changed=1" in done.stdout, done.stdout + done.stderr
+    found = sources(site)
+    assert found["llvm"]["commit"] == "c" * 40
+    assert found["llvm"]["pinned_by"] == {
+        "source": "triton",
+        "commit": found["triton"]["commit"],
+        "file": "cmake/llvm-hash.txt",
+    }
+    assert found["triton"]["pinned_by"]["commit"] == found["pytorch"]["commit"]
+
+
+def test_check_says_what_moved_upstream_down_to_what_it_is_built_with(site: Site, upstream: tuple[Path, Path]) -> None:
+    site.run(stack_lock_parts=["sources"])
+    before, old = site.lock.read_bytes(), sources(site)
+    pytorch, triton = upstream
+    newer = commit(triton, **{"cmake/llvm-hash.txt": "d" * 40})
+    moved = commit(pytorch, **{".ci/docker/ci_commit_pins/triton.txt": newer})
+    done = site.run("--check", "--diff", stack_lock_parts=["sources"])
+    assert site.lock.read_bytes() == before
+    said = " ".join(done.stdout.split())
+    assert f"sources pytorch: {old['pytorch']['commit']} -> {moved}" in said
+    assert f"-> {newer} (.ci/docker/ci_commit_pins/triton.txt of pytorch {moved[:12]})" in said
+    assert f"-> {'d' * 40} (cmake/llvm-hash.txt of triton {newer[:12]})" in said
+
+
+def test_what_units_are_built_with_is_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
+    units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
+    define(site, units=units)
+    done = site.run(stack_lock_parts=["requirements"])
+    assert "changed=1" in done.stdout, done.stdout + done.stderr
+    lock = yaml.safe_load(site.lock.read_text())["stack_lock"]
+    built = lock["build_requirements"]["cp313-linux-aarch64"]
+    assert [line.split(" --hash=sha256:")[0] for line in built["triton"]] == ["filelock==4.2.11"]
+    assert built["llvm"] == []
+    needed = [line.split("==")[0] for line in lock["run_requirements"]["cp313-linux-aarch64"]["pytorch"]]
+    assert needed == ["mpmath", "sympy"]
+    assert "changed=0" in site.run(stack_lock_parts=["requirements"]).stdout
+
+
+def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None:
+    (site.inventory / "host_vars").mkdir()
+    (site.inventory / "host_vars/spark01.yml").write_text(f"sparkforge_nvidia_url: {site.tree.as_uri()}\n")
+    done = site.run(sparkforge_nvidia_url=None, stack_lock_host="spark01", stack_lock_parts=["archives"])
+    assert "changed: [spark01]" in done.stdout, done.stdout + done.stderr
+    assert site.lock.exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"sparkforge_ca_certificate": "/no/such.pem"}, "The CA certificate /no/such.pem cannot be read"),
+        ({"stack_name": "laboratory"}, "There is no stack 'laboratory'"),
+        ({"stack_lock_parts": ["wheel"]}, "value of parts must be one or more of"),
+        ({"stack_lock_pip": ["/no/such/pip"]}, "/no/such/pip"),
+    ],
+)
+def test_bad_input_ends_in_one_message(site: Site, variables: dict[str, t.Any], words: str) -> None:
+    done = site.run(**variables)
+    assert done.returncode == 2
+    assert words in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not site.lock.exists()
+
+
+def test_a_sites_ca_is_trusted_beside_the_systems_and_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = tmp_path / "system.pem"
+    system.write_text("SYSTEM")
+    own = tmp_path / "own.pem"
+    own.write_text("OWN")
+    monkeypatch.setenv("SSL_CERT_FILE", str(system))
+    monkeypatch.delenv("https_proxy", raising=False)
+    with stack_lock.network(
+        {"https": "http://proxy.example:3128", "no_proxy": ["localhost", ".example.com"]}, str(own)
+    ):
+        bundle = Path(os.environ["SSL_CERT_FILE"])
+        assert bundle.read_text().split() == ["SYSTEM", "OWN"]
+        assert os.environ["PIP_CERT"] == os.environ["GIT_SSL_CAINFO"] == str(bundle)
+        assert os.environ["https_proxy"] == "http://proxy.example:3128"
+        assert os.environ["no_proxy"] == "localhost,.example.com"
+    assert os.environ["SSL_CERT_FILE"] == str(system)
+    assert "https_proxy" not in os.environ
+    assert not bundle.exists()

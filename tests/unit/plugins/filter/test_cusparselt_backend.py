@@ -1,0 +1,157 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where cuSPARSELt comes from, and why."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.cusparselt_backend import FilterModule
+
+cusparselt_backend = FilterModule().filters()["cusparselt_backend"]
+
+ALL = ["apt", "local_repo", "redist"]
+ARCHIVE = {
+    "product": "cusparselt",
+    "component": "libcusparse_lt",
+    "release": "0.8.1",
+    "version": "0.8.1.1",
+    "variant": "cuda13",
+    "sha256": {"linux-sbsa": "d3" * 32},
+}
+NAMES = [
+    "libcusparselt0-cuda-13", "libcusparselt0",
+    "libcusparselt0-dev-cuda-13", "libcusparselt0-dev", "libcusparselt-dev",
+]  # fmt: skip
+NOTHING: dict[str, list[str]] = {name: [] for name in NAMES}
+OFFERED = {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"], "libcusparselt0-dev-cuda-13": ["0.8.1.1-1"]}
+
+
+def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **more: t.Any) -> dict:
+    observation = {
+        "kernel": {"machine": more.pop("machine", "aarch64")},
+        "apt": {"packages": more.pop("packages", {}), "offers": offers or {}},
+        "loader": {"libraries": more.pop("libraries", {})},
+    }
+    return cusparselt_backend(
+        backends,
+        version=version,
+        cuda_major=13,
+        observation=observation,
+        archive=more.pop("archive", ARCHIVE),
+        **more,
+    )
+
+
+def test_apt_has_to_be_asked_first():
+    choice = choose(ALL)
+    assert choice["undecided"]
+    assert choice["names"] == NAMES
+
+
+def test_apt_is_taken_where_it_offers_the_version():
+    choice = choose(ALL, OFFERED)
+    assert (choice["backend"], choice["settled"], choice["undecided"]) == ("apt", False, False)
+    assert choice["packages"][0] == "libcusparselt0-cuda-13=0.8.1[.-]*|libcusparselt0=0.8.1[.-]*"
+    assert choice["directory"] == "/usr/lib/aarch64-linux-gnu/libcusparseLt/13"
+
+
+def test_the_generic_names_will_do():
+    generic = {**NOTHING, "libcusparselt0": ["0.8.1.1-1"], "libcusparselt0-dev": ["0.8.1.1-1"]}
+    assert choose(ALL, generic)["backend"] == "apt"
+
+
+@pytest.mark.parametrize("offered", ["0.8.10.1-1", "0.8.0.4-1", "0.9.0-1"])
+def test_another_version_on_offer_is_not_the_wanted_one(offered: str):
+    offers = {**NOTHING, "libcusparselt0-cuda-13": [offered], "libcusparselt0-dev-cuda-13": [offered]}
+    choice = choose(ALL, offers)
+    assert choice["backend"] == "redist"
+    assert [row["backend"] for row in choice["passed_over"]] == ["apt", "local_repo"]
+
+
+def test_a_runtime_without_its_headers_is_not_enough():
+    choice = choose(ALL, {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"]})
+    assert choice["backend"] == "redist"
+    assert "libcusparselt0-dev-cuda-13" in choice["passed_over"][0]["reason"]
+
+
+@pytest.mark.parametrize("proof", [{"sha256": "a" * 64}, {"key_fingerprint": "B" * 40}])
+def test_the_local_repository_is_taken_where_something_proves_it(proof: dict):
+    assert choose(ALL, NOTHING, **proof)["backend"] == "local_repo"
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "0.10.0", "1.0"])
+def test_no_local_repository_exists_from_0_9_on(version: str):
+    choice = choose(ALL, NOTHING, version, sha256="a" * 64, archive={**ARCHIVE, "release": version})
+    assert choice["backend"] == "redist"
+    assert "0.9" in choice["passed_over"][1]["reason"]
+
+
+def test_a_local_repository_that_is_forced_without_proof_is_refused_with_the_remedy():
+    with pytest.raises(AnsibleFilterError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
+        choose(["local_repo"])
+
+
+def test_the_archive_carries_the_sha256_of_its_platform_alone():
+    assert choose(["redist"])["archive"] == {
+        "soname": "libcusparseLt.so.0", "product": "cusparselt", "component": "libcusparse_lt", "release": "0.8.1",
+        "version": "0.8.1.1", "variant": "cuda13", "sha256": "d3" * 32,
+    }  # fmt: skip
+
+
+def test_an_archive_without_a_sha256_for_the_platform_is_refused_and_a_check_only_says_so() -> None:
+    with pytest.raises(AnsibleFilterError, match=r"no sha256 of the archive 0\.8\.1 is known for linux-x86_64"):
+        choose(["redist"], machine="x86_64")
+    choice = choose(["redist"], machine="x86_64", check_mode=True)
+    assert choice["backend"] == "none"
+    assert "linux-x86_64" in choice["reason"]
+
+
+def test_a_version_without_a_pinned_archive_is_refused():
+    with pytest.raises(AnsibleFilterError, match=r"No backend serves cuSPARSELt 0.8.0 .*pins no archive"):
+        choose(["redist"], version="0.8.0")
+
+
+INSTALLED = {"libcusparselt0-cuda-13": "0.8.1.1-1", "libcusparselt0-dev-cuda-13": "0.8.1.1-1"}
+
+
+def test_what_is_installed_is_settled_without_asking_apt():
+    choice = choose(ALL, packages=INSTALLED)
+    assert (choice["backend"], choice["settled"], choice["undecided"]) == ("apt", True, False)
+
+
+def test_packages_of_a_local_repository_in_use_stay_with_it():
+    repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
+    assert choose(ALL, packages={**INSTALLED, **repository})["backend"] == "local_repo"
+    assert choose(["apt", "redist"], packages={**INSTALLED, **repository})["backend"] == "apt"
+
+
+def test_a_local_repository_of_another_version_is_not_in_use():
+    choice = choose(ALL, packages={**INSTALLED, "cusparselt-local-repo-ubuntu2404-0.8.0": "0.8.0-1"})
+    assert (choice["backend"], choice["local_repos"]) == ("apt", ["cusparselt-local-repo-ubuntu2404-0.8.0"])
+
+
+def test_a_version_older_than_the_installed_one_is_refused():
+    with pytest.raises(AnsibleFilterError, match=r"libcusparselt0-cuda-13 0.8.1.1-1 is installed, newer than .* 0.8.0"):
+        choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32)
+
+
+def test_an_older_version_that_is_installed_settles_nothing():
+    assert not choose(ALL, OFFERED, packages=dict.fromkeys(INSTALLED, "0.8.0.4-1"))["settled"]
+
+
+def test_the_archive_in_use_stays_in_use_without_asking_apt():
+    library = {"libcusparseLt.so.0": "/opt/sparkforge/redist/libcusparse_lt/current/lib/libcusparseLt.so.0"}
+    choice = choose(ALL, libraries=library)
+    assert (choice["backend"], choice["undecided"]) == ("redist", False)
+    assert choose(["apt"], OFFERED, libraries=library)["backend"] == "apt"
+
+
+@pytest.mark.parametrize("backends", [[], ["pip"], ["apt", "wget"]])
+def test_an_unknown_backend_is_refused(backends: list[str]):
+    with pytest.raises(AnsibleFilterError, match="Name one or more of apt, local_repo, redist"):
+        choose(backends)

@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Proxies and a corporate CA: the environment of a fetch, the files of a host, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.filter import (
+    fetch_environment,
+    network_access_files,
+    network_access_problems,
+)
+
+environment = fetch_environment.FilterModule().filters()["fetch_environment"]
+files = network_access_files.FilterModule().filters()["network_access_files"]
+problems = network_access_problems.FilterModule().filters()["network_access_problems"]
+
+APT = "/etc/apt/apt.conf.d/51sparkforge-proxy"
+KEPT = "/etc/sparkforge-proxies.json"
+CA = "/usr/local/share/ca-certificates/sparkforge.crt"
+SECRET = "hunter2"
+PROXIES = {
+    "http": "http://proxy.example.com:3128",
+    "https": f"http://joe:{SECRET}@proxy.example.com:3128/",
+    "no_proxy": ["localhost", ".example.com", "10.0.0.0/8", "mirror.example.com"],
+}
+
+
+def pem(der: bytes) -> str:
+    return f"-----BEGIN CERTIFICATE-----\n{base64.encodebytes(der).decode()}-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture
+def certificate(tmp_path: t.Any) -> str:
+    """A file that has a certificate's outer form: a DER SEQUENCE in PEM armour."""
+    path = tmp_path / "ca.pem"
+    path.write_text(pem(b"\x30\x82\x01\x00" + bytes(256)))
+    return str(path)
+
+
+def test_without_proxies_and_ca_nothing_is_set() -> None:
+    assert environment({}, "") == {}
+    assert environment(None) == {}
+    assert {row["content"] for row in files({}, "").values()} == {""}
+
+
+def test_proxies_are_given_in_both_spellings(certificate: str) -> None:
+    hosts = "localhost,.example.com,10.0.0.0/8,mirror.example.com"
+    bundle = "/etc/ssl/certs/ca-certificates.crt"
+    proxies = {**PROXIES, "https": "http://proxy.example.com:3129"}
+    assert environment(proxies, certificate) == {
+        "http_proxy": proxies["http"],
+        "HTTP_PROXY": proxies["http"],
+        "https_proxy": proxies["https"],
+        "HTTPS_PROXY": proxies["https"],
+        "no_proxy": hosts,
+        "NO_PROXY": hosts,
+        "SSL_CERT_FILE": bundle,
+        "PIP_CERT": bundle,
+        "GIT_SSL_CAINFO": bundle,
+        "CURL_CA_BUNDLE": bundle,
+        "REQUESTS_CA_BUNDLE": bundle,
+    }
+
+
+def test_a_password_stands_in_a_file_and_not_in_the_environment() -> None:
+    assert environment(PROXIES) == {"SPARKFORGE_PROXIES": KEPT}
+    row = files(PROXIES, "")[KEPT]
+    assert row["mode"] == "0600"
+    assert json.loads(row["content"])["https_proxy"] == PROXIES["https"]
+    assert files({"http": PROXIES["http"]}, "")[KEPT]["content"] == ""
+
+
+def test_hosts_without_a_proxy_may_be_a_text() -> None:
+    assert environment({"no_proxy": "localhost, mirror.example.com"})["no_proxy"] == "localhost,mirror.example.com"
+
+
+def test_apt_gets_the_proxies_and_the_exceptions_that_it_can_express() -> None:
+    row = files(PROXIES, "")[APT]
+    assert row["content"].splitlines()[1:] == [
+        'Acquire::http::Proxy "http://proxy.example.com:3128";',
+        'Acquire::http::Proxy::localhost "DIRECT";',
+        'Acquire::http::Proxy::mirror.example.com "DIRECT";',
+        f'Acquire::https::Proxy "http://joe:{SECRET}@proxy.example.com:3128/";',
+        'Acquire::https::Proxy::localhost "DIRECT";',
+        'Acquire::https::Proxy::mirror.example.com "DIRECT";',
+    ]
+    assert row["sha256"] == hashlib.sha256(row["content"].encode()).hexdigest()
+
+
+def test_only_root_reads_a_file_with_a_password() -> None:
+    assert files(PROXIES, "")[APT]["mode"] == "0600"
+    assert files({"http": PROXIES["http"]}, "")[APT]["mode"] == "0644"
+
+
+def test_the_ca_is_copied_as_it_is(certificate: str) -> None:
+    with open(certificate, encoding="utf-8") as stream:
+        assert files({}, certificate)[CA]["content"] == stream.read()
+
+
+@pytest.mark.parametrize(
+    ("proxies", "named"),
+    [
+        ("http://proxy:3128", "not a mapping"),
+        ({"htpp": "http://proxy:3128"}, "htpp"),
+        ({"http": "proxy:3128"}, "http://"),
+        ({"http": f"ftp://joe:{SECRET}@proxy"}, "does not begin"),
+        ({"http": f"http://joe:{SECRET}@:3128"}, "names no host"),
+        ({"https": f"http://joe:{SECRET}@proxy:port"}, "port"),
+        ({"https": f"http://joe:{SECRET}@proxy:99999"}, "port"),
+        ({"http": f'http://joe:{SECRET}@proxy"; Dir "/'}, "odd characters"),
+        ({"http": f"http://joe:{SECRET}@proxy/path"}, "behind"),
+        ({"http": 3128}, "not a URL"),
+        ({"no_proxy": 5}, "neither"),
+        ({"no_proxy": ["a b;"]}, "no host"),
+    ],
+)
+def test_faulty_proxies_are_refused_without_telling_a_password(proxies: t.Any, named: str) -> None:
+    found = problems(proxies, "")
+    assert len(found) == 1
+    assert named in found[0]["cause"]
+    assert found[0]["remedy"]
+    assert SECRET not in str(found)
+    with pytest.raises(AnsibleFilterError) as error:
+        environment(proxies)
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (None, "cannot be read"),
+        (b"", "no PEM certificate"),
+        (b"\x30\x82\xff\xfe", "is not PEM"),
+        (b"-----BEGIN CERTIFICATE-----\nMIIB\n", "damaged PEM"),
+        (pem(b"\x30\x82\x01\x00" + bytes(10)).encode(), "something else"),
+        (pem(b"hello").encode(), "something else"),
+        (b"-----BEGIN PRIVATE KEY-----\n", "private key"),
+    ],
+)
+def test_a_faulty_certificate_is_refused_with_its_path(tmp_path: t.Any, content: bytes | None, named: str) -> None:
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_bytes(content)
+    found = problems({}, str(path))
+    assert len(found) == 1
+    assert named in found[0]["cause"]
+    assert str(path) in found[0]["cause"]
+    with pytest.raises(AnsibleFilterError):
+        files({}, str(path))
+
+
+def test_all_faults_are_told_at_once() -> None:
+    assert len(problems({"http": "x", "https": "y"}, "/nowhere/ca.pem")) == 3

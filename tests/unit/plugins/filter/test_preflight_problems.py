@@ -1,0 +1,446 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Preflight: every problem at once, each with cause and remedy."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import (
+    FilterModule,
+    preflight_problems,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _preflight
+
+HOSTS = os.path.join(os.path.dirname(__file__), "..", "..", "data", "hosts")
+
+STACK: dict[str, t.Any] = {
+    "name": "torch-2.15.0",
+    "method": "wheel",
+    "profile": {"name": "gb10", "architectures": "12.0", "compute_capability": "12.1"},
+    "cuda": {"version": "13.0", "major": 13, "suffix": "13-0"},
+    "driver_minimum": "580.65.06",
+    "systems": [{"id": "ubuntu", "version": "24.04"}],
+    "machines": ["aarch64", "x86_64"],
+    "python": {"version": "3.12", "minimum": "3.10", "maximum": "3.14"},
+    "lock": {"id": "0123456789ab", "wheels": {"cp312-linux-aarch64": [], "cp312-linux-x86_64": []}},
+}
+SETTINGS: dict[str, t.Any] = {
+    "gpu_required": True,
+    "accept_license": True,
+    "cuda_url": "https://developer.download.nvidia.com",
+    "apt_wait": 300,
+    "clock_tolerance": 300,
+    "disk": [
+        {"path": "/opt/sparkforge", "gib": 15, "purpose": "environments"},
+        {"path": "/usr", "gib": 8},
+        {"path": "/var/cache/apt", "gib": 4},
+        {"path": "/tmp", "gib": 2},  # a path of the host that is judged
+    ],
+    "memory_minimum_gib": 2,
+    "packages": ["cuda-nvcc-13-0", "libcublas-dev-13-0", "libcudnn9-dev-cuda-13", "libnccl-dev"],
+    "rdma": False,
+}
+
+
+def host(name: str = "dgx-spark") -> dict[str, t.Any]:
+    with open(os.path.join(HOSTS, name + ".json"), encoding="utf-8") as stream:
+        return t.cast(dict[str, t.Any], json.load(stream))
+
+
+def merged(base: t.Mapping[str, t.Any], change: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    result = copy.deepcopy(dict(base))
+    for key, value in change.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+def judge(
+    observed: t.Mapping[str, t.Any] | None = None,
+    stack: t.Mapping[str, t.Any] | None = None,
+    settings: t.Mapping[str, t.Any] | None = None,
+    name: str = "dgx-spark",
+) -> list[dict[str, str]]:
+    return preflight_problems(
+        merged(host(name), observed or {}), merged(STACK, stack or {}), merged(SETTINGS, settings or {})
+    )
+
+
+def test_a_healthy_dgx_spark_has_no_problem() -> None:
+    assert judge() == []
+
+
+LAB_STACK = {
+    "name": "lab",
+    "systems": [{"id": "debian", "version": "13"}],
+    "machines": ["aarch64"],
+    "python": {"version": "3.13"},
+    "lock": {"wheels": {"cp313-linux-aarch64": []}},
+}
+
+
+def test_a_healthy_host_without_a_gpu_has_no_problem_where_none_is_required() -> None:
+    assert judge(stack=LAB_STACK, settings={"gpu_required": False}, name="debian-13-without-gpu") == []
+
+
+def test_the_same_host_is_refused_for_its_missing_gpu_where_one_is_required() -> None:
+    problems = judge(stack=LAB_STACK, name="debian-13-without-gpu")
+    assert [row["check"] for row in problems] == ["gpu"]
+    assert "sparkforge_gpu_required: false" in problems[0]["remedy"]
+
+
+def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> None:
+    problems = judge(
+        stack={"profile": {"name": "generic", "architectures": "9.0", "compute_capability": None}},
+        name="ubuntu-24.04-h200",
+    )
+    assert [(row["check"], row["severity"]) for row in problems] == [("held packages", "warning")]
+    assert "libcublas-dev-13-0" in problems[0]["cause"]
+
+
+def test_gpu_memory_that_gb10_reports_as_not_available_is_understood() -> None:
+    assert host()["gpu"]["devices"][0]["memory_total_mib"] is None
+    assert judge(settings={"memory_minimum_gib": 100}) == []
+    problems = judge({"memory": {"available_mib": 50000}}, settings={"memory_minimum_gib": 100})
+    assert [row["check"] for row in problems] == ["memory"]
+    assert "48.8 GiB" in problems[0]["cause"]
+
+
+CUDA = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
+SECOND_SOURCE = {
+    "file": "/etc/apt/sources.list.d/cuda-ubuntu2404-sbsa.list",
+    "enabled": True,
+    "types": ["deb"],
+    "uris": [CUDA],
+    "suites": ["/"],
+    "components": [],
+    "signed_by": "/usr/share/keyrings/other.gpg",
+    "keyring_present": True,
+}
+GB10 = host()["gpu"]["devices"][0]
+
+
+@pytest.mark.parametrize(
+    ("observed", "stack", "settings", "check", "severity", "named"),
+    [
+        ({}, {"machines": ["x86_64"]}, {}, "architecture", "error", "aarch64"),
+        ({"os": {"id": "debian", "version": "12"}}, {}, {}, "operating system", "error", "debian 12"),
+        ({"driver": {"version": "575.57.08"}}, {}, {}, "driver", "error", "580.65.06"),
+        ({"driver": {"version": "580.65"}}, {}, {}, "driver", "error", "580.65,"),
+        ({"driver": {"version": "590.44.01"}}, {}, {}, "driver", "warning", "590"),
+        ({"driver": {"open_kernel_module": False}}, {}, {}, "kernel module", "error", "proprietary"),
+        ({"gpu": {"devices": []}}, {}, {}, "gpu", "error", "driver does not show it"),
+        (
+            {"gpu": {"devices": [{**GB10, "compute_capability": "12.0"}]}},
+            {},
+            {},
+            "compute capability",
+            "error",
+            "12.0",
+        ),
+        (
+            {},
+            {"profile": {"compute_capability": None, "architectures": "9.0;12.0a"}},
+            {},
+            "compute capability",
+            "error",
+            "12.0a",
+        ),
+        ({}, {"python": {"version": "3.9"}, "lock": {"wheels": None}}, {}, "python", "error", "3.10 to 3.14"),
+        ({}, {"python": {"version": "3.13"}, "lock": {"wheels": None}}, {}, "python", "error", "3.12.3"),
+        ({}, {}, {"accept_license": False}, "licence", "error", "cuDSS"),
+        (
+            {"apt": {"broken": [{"name": "cups", "state": "half-configured"}]}},
+            {},
+            {},
+            "apt",
+            "error",
+            "cups (half-configured)",
+        ),
+        (
+            {
+                "apt": {
+                    "lock_holder": {
+                        "pid": 812,
+                        "command": "/usr/bin/unattended-upgrade",
+                        "file": "/var/lib/dpkg/lock-frontend",
+                    }
+                }
+            },
+            {},
+            {},
+            "apt lock",
+            "error",
+            "process 812",
+        ),
+        ({"clock": {"offset": -301.2}}, {}, {}, "clock", "error", "301 s behind"),
+        ({"clock": {"offset": None}}, {}, {"controller_epoch": 1795170000.0}, "clock", "error", "ahead of"),
+        ({"kernel": {"release": "7.0.0-1019-nvidia"}}, {}, {"rdma": True}, "kernel", "error", "KHO"),
+        ({"kernel": {"release": "6.17.0-1008-nvidia"}}, {}, {}, "kernel", "warning", "7.4.0"),
+        (
+            {"apt_sources": host()["apt_sources"] + [SECOND_SOURCE]},
+            {},
+            {},
+            "apt source",
+            "error",
+            "other.gpg",
+        ),
+        (
+            {"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]},
+            {},
+            {},
+            "apt source",
+            "error",
+            "NO_PUBKEY",
+        ),
+        (
+            {
+                "apt": {
+                    "pins": [
+                        {
+                            "file": "/etc/apt/preferences.d/x",
+                            "package": "libcudnn9*",
+                            "pin": "origin developer.download.nvidia.com",
+                            "priority": -1,
+                        }
+                    ]
+                }
+            },
+            {},
+            {},
+            "apt pins",
+            "error",
+            "libcudnn9-dev-cuda-13",
+        ),
+        (
+            {"gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": 2048}]}},
+            {},
+            {},
+            "gpu processes",
+            "warning",
+            "2.0 GiB",
+        ),
+        ({"memory": {"available_mib": 1024}}, {}, {}, "memory", "error", "1.0 GiB"),
+        ({}, {"lock": {"wheels": None}}, {}, None, "", ""),
+    ],
+)
+def test_each_problem_is_found_alone_with_cause_and_remedy(
+    observed: dict[str, t.Any],
+    stack: dict[str, t.Any],
+    settings: dict[str, t.Any],
+    check: str | None,
+    severity: str,
+    named: str,
+) -> None:
+    problems = judge(observed, stack, settings)
+    if check is None:
+        assert problems == []
+        return
+    assert [(row["check"], row["severity"]) for row in problems] == [(check, severity)]
+    assert named in problems[0]["cause"] + " "
+    assert problems[0]["remedy"].endswith(".")
+    assert problems[0]["cause"].endswith(".")
+
+
+def test_a_lock_without_wheels_for_this_python_and_machine_is_named() -> None:
+    stack = merged(STACK, {})
+    stack["lock"] = {"wheels": {"cp312-linux-x86_64": []}}
+    problems = preflight_problems(host(), stack, SETTINGS)
+    assert [row["check"] for row in problems] == ["lock"]
+    assert "cp312-linux-aarch64" in problems[0]["cause"]
+
+
+def test_seven_problems_are_reported_at_once_and_errors_stand_first() -> None:
+    problems = judge(
+        {
+            "kernel": {"machine": "riscv64"},
+            "os": {"id": "fedora", "version": "43"},
+            "driver": {"version": "550.1"},
+            "disk": [{"mount": "/", "device": "/dev/sda1", "fstype": "ext4", "id": "8:1", "available_mib": 1024}],
+            "apt": {"broken": [{"name": "dpkg", "state": "interrupted"}]},
+            "clock": {"offset": 4000},
+            "gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": None}]},
+        },
+        {"lock": {"wheels": None}, "method": "build"},
+        {"accept_license": False},
+    )
+    errors = [row["check"] for row in problems if row["severity"] == "error"]
+    assert len(errors) == 7
+    assert set(errors) == {
+        "architecture",
+        "operating system",
+        "licence",
+        "driver",
+        "disk",
+        "apt",
+        "clock",
+    }
+    assert [row["severity"] for row in problems] == ["error"] * 7 + ["warning"]
+
+
+def disk(mount: str, available: int, device: str, number: str) -> dict[str, t.Any]:
+    return {
+        "mount": mount,
+        "device": device,
+        "fstype": "x",
+        "id": number,
+        "total_mib": 99999,
+        "available_mib": available,
+    }
+
+
+def test_needs_on_one_file_system_are_added_up() -> None:
+    problems = judge({"disk": [disk("/", 28 * 1024, "/dev/a", "8:1")]})
+    assert [row["check"] for row in problems] == ["disk"]
+    assert "29 GiB are needed" in problems[0]["cause"]
+    assert judge({"disk": [disk("/", 29 * 1024, "/dev/a", "8:1")]}) == []
+
+
+def test_each_path_is_judged_by_its_own_file_system() -> None:
+    disks = [disk("/", 14 * 1024, "/dev/a", "8:1"), disk("/opt", 16 * 1024, "/dev/b", "8:2")]
+    assert judge({"disk": disks}) == []
+    disks[1]["available_mib"] = 10 * 1024
+    assert ["/opt" in row["cause"] for row in judge({"disk": disks})] == [True]
+
+
+def test_a_bind_mount_shares_the_space_of_its_device() -> None:
+    disks = [disk("/", 20 * 1024, "/dev/a", "8:1"), disk("/opt", 20 * 1024, "/dev/a", "8:1")]
+    assert "29 GiB" in judge({"disk": disks})[0]["cause"]
+
+
+def test_a_file_system_whose_size_is_unknown_is_not_judged() -> None:
+    disks = [
+        disk("/", 20 * 1024, "/dev/a", "8:1"),
+        {**disk("/opt", 0, "nas:/x", "0:9"), "available_mib": None},
+    ]
+    assert judge({"disk": disks}) == []
+
+
+def test_a_host_that_was_provisioned_before_is_only_warned_of_little_space() -> None:
+    problems = judge(
+        {
+            "disk": [disk("/", 1024, "/dev/a", "8:1")],
+            "managed_files": {"/etc/ld.so.conf.d/sparkforge-x.conf": "0"},
+        }
+    )
+    assert [(row["check"], row["severity"]) for row in problems] == [("disk", "warning")]
+
+
+def test_a_file_of_someone_else_with_our_name_does_not_make_a_host_provisioned() -> None:
+    small = {
+        "disk": [disk("/", 1024, "/dev/a", "8:1")],
+        "managed_files": {"/etc/dpkg/dpkg.cfg.d/sparkforge-lab": "0"},
+    }
+    assert [row["severity"] for row in judge(small)] == ["error"]
+
+
+def test_gpu_faults_are_warnings_where_no_gpu_is_required() -> None:
+    problems = judge({"driver": {"version": "550.1"}}, settings={"gpu_required": False})
+    assert [(row["check"], row["severity"]) for row in problems] == [("driver", "warning")]
+
+
+def test_why_nvidia_smi_failed_is_told() -> None:
+    problems = judge(
+        {
+            "gpu": {"devices": []},
+            "unread": [{"probe": "nvidia-smi --query-gpu=index", "reason": "Driver/library version mismatch"}],
+        }
+    )
+    assert "Driver/library version mismatch" in problems[0]["cause"]
+
+
+def test_a_proprietary_module_that_shows_no_blackwell_gpu_is_the_named_reason() -> None:
+    checks = [row["check"] for row in judge({"gpu": {"devices": []}, "driver": {"open_kernel_module": False}})]
+    assert checks == ["gpu", "kernel module"]
+
+
+def test_kernel_7_is_no_problem_without_rdma_or_with_the_reserve_off() -> None:
+    assert judge({"kernel": {"release": "7.0.0-1019-nvidia"}}) == []
+    assert judge({"kernel": {"release": "7.0.0-1", "cmdline": "quiet kho=off"}}, settings={"rdma": True}) == []
+
+
+def test_a_disabled_second_source_is_no_problem() -> None:
+    assert judge({"apt_sources": host()["apt_sources"] + [{**SECOND_SOURCE, "enabled": False}]}) == []
+
+
+@pytest.mark.parametrize(
+    ("pins", "blocked"),
+    [
+        ([("*", "origin developer.download.nvidia.com", -1)], True),
+        ([("*", 'origin "developer.download.nvidia.com"', -10)], True),
+        ([("*", "origin example.com", -1)], False),
+        ([("/^libcudnn9-/", "release *", -1)], True),
+        ([("/^(libcudnn9-/", "release *", -1)], False),
+        (
+            [
+                ("libcudnn9-dev-cuda-13", "origin developer.download.nvidia.com", 900),
+                ("*", "origin developer.download.nvidia.com", -1),
+            ],
+            False,
+        ),
+        ([("libcudnn9-dev-cuda-13", "version 9.14.*", -1)], False),
+    ],
+)
+def test_a_pin_counts_where_it_forbids_a_package_of_nvidias_source(
+    pins: list[tuple[str, str, int]], blocked: bool
+) -> None:
+    rows = [{"file": "f", "package": package, "pin": pin, "priority": number} for package, pin, number in pins]
+    problems = judge({"apt": {"pins": rows}}, settings={"packages": ["libcudnn9-dev-cuda-13"]})
+    assert [row["check"] for row in problems] == (["apt pins"] if blocked else [])
+
+
+def test_a_pin_on_a_package_that_is_installed_is_no_problem() -> None:
+    rows = [{"file": "f", "package": "cuda-*", "pin": "origin developer.download.nvidia.com", "priority": -1}]
+    assert judge({"apt": {"pins": rows}}) == []
+
+
+def test_a_python_of_ones_own_must_bring_headers_and_venv() -> None:
+    python = {"path": "/usr/local/bin/python3.13", "version": "3.13.1", "headers": False, "venv": True}
+    stack = {"python": {"version": "3.13"}, "lock": {"wheels": None}}
+    problems = judge({"python": [python]}, stack)
+    assert "/usr/local/bin/python3.13 is there without its headers" in problems[0]["cause"]
+    assert judge({"python": [{**python, "headers": True}]}, stack) == []
+
+
+def test_a_python_that_apt_offers_is_no_problem() -> None:
+    stack = {"python": {"version": "3.13"}, "lock": {"wheels": None}}
+    assert judge({"apt": {"offers": {"python3.13": ["3.13.5-1"]}}}, stack) == []
+
+
+@pytest.mark.parametrize(
+    ("capability", "architectures", "fits"),
+    [
+        ("12.1", "12.0", True),
+        ("12.0", "12.1", False),
+        ("12.1", "12.0a", False),
+        ("12.1", "12.1a", True),
+        ("12.1", "12.0f", True),
+        ("9.0", "8.0;8.6", False),
+        ("9.0", "8.0;8.6+PTX", True),
+        ("12.1", "8.0 9.0 12.0+PTX", True),
+        ("12.1", "11.0", False),
+    ],
+)
+def test_code_fits_a_gpu_as_the_cuda_rules_have_it(capability: str, architectures: str, fits: bool) -> None:
+    assert _preflight.capability_fits(capability, architectures) is fits
+
+
+def test_an_observation_with_nothing_in_it_is_judged_without_an_exception() -> None:
+    checks = {row["check"] for row in preflight_problems({}, STACK, SETTINGS)}
+    assert {"architecture", "operating system", "gpu", "python"} <= checks
+
+
+@pytest.mark.parametrize("wrong", [("text", {}, {}), ({}, ["x"], {}), ({}, {}, "x")])
+def test_an_argument_that_is_no_mapping_is_refused_by_name(wrong: tuple[t.Any, t.Any, t.Any]) -> None:
+    with pytest.raises(AnsibleFilterError, match="wants a mapping"):
+        FilterModule().filters()["preflight_problems"](*wrong)

@@ -1,0 +1,385 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How PyTorch is built on a host: where libraries are, what is refused, what must come out."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pathlib
+import typing as t
+
+import pytest
+import yaml
+from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.filter import units
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _unit
+
+CHECKOUT = pathlib.Path(__file__).resolve().parents[4]
+ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
+KNOWN = {"known_fixes": ROLE["__pytorch_known_fixes"]}
+REDIST = "/opt/sparkforge/redist"
+COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
+
+plan_of = FilterModule().filters()["pytorch_environment"]
+
+# The build environment of seeds/003, word for word.
+SEED = {
+    "USE_CUDNN": 1, "USE_CUBLAS": 1, "USE_CUSPARSELT": 1, "USE_CUFILE": 1, "USE_NCCL": 1, "USE_SYSTEM_NCCL": 1,
+    "USE_DISTRIBUTED": 1, "USE_TENSORPIPE": 1, "USE_FBGEMM": 1, "USE_FBGEMM_GENAI": 1, "USE_FLASH_ATTENTION": 1,
+    "USE_MEM_EFF_ATTENTION": 1, "TORCH_CUDA_ARCH_LIST": "12.0;12.1", "CUDAARCHS": "12.1",
+    "PYTORCH_BUILD_VERSION": "2.9.1", "PYTORCH_BUILD_NUMBER": "1",
+}  # fmt: skip
+
+
+def stack(torch: str = "2.9.1", architectures: str | None = "12.0") -> dict[str, t.Any]:
+    """The fact, as the role stack sets it from the shipped file, cut to what a build reads."""
+    definition = yaml.safe_load((CHECKOUT / "roles/stack/vars/torch-2.9.1.yml").read_text())["stack_definition"]
+    return {
+        "versions": {**definition["versions"], "torch": torch},
+        "profile": {"name": "gb10", "architectures": architectures, "compute_capability": "12.1"},
+        "cuda": {"version": "13.0", "major": 13, "suffix": "13-0"},
+        "python": definition["python"],
+        "cusparselt": definition["cusparselt"],
+        "archives": definition["archives"],
+        "units": {
+            "pytorch": {
+                "source": {"repo": "https://example.com/p.git", "version": COMMIT, "submodules": True},
+                "requirements": {
+                    "cp312-linux-aarch64": ["six==1.17.0 --hash=sha256:" + "a" * 64],
+                    "cp312-linux-x86_64": ["six==1.17.0 --hash=sha256:" + "a" * 64],
+                },
+            }
+        },
+    }
+
+
+def spark() -> dict[str, t.Any]:
+    """A Spark with everything: cuSPARSELt by package, cuDSS and NVPL by archive."""
+    host = json.loads((CHECKOUT / "tests/unit/data/hosts/dgx-spark.json").read_text())
+    for name in ("libcudnn9-dev-cuda-13", "libnccl-dev", "libcufile-dev-13-0", "libcusparselt0-dev-cuda-13"):
+        host["apt"]["packages"][name] = "1"
+    host["loader"]["libraries"].update(
+        {
+            "libcusparseLt.so.0": "/usr/lib/aarch64-linux-gnu/libcusparseLt/13/libcusparseLt.so.0",
+            "libcudss.so.0": f"{REDIST}/libcudss/current/lib/libcudss.so.0",
+            "libnvpl_blas_lp64_gomp.so.0": f"{REDIST}/nvpl_blas/current/lib/libnvpl_blas_lp64_gomp.so.0",
+            "libnvpl_lapack_lp64_gomp.so.0": f"{REDIST}/nvpl_lapack/current/lib/libnvpl_lapack_lp64_gomp.so.0",
+        }
+    )
+    return host
+
+
+def plan(
+    host: dict[str, t.Any] | None = None,
+    facts: dict[str, t.Any] | None = None,
+    unit: dict[str, t.Any] | None = None,
+    **settings: t.Any,
+) -> dict[str, t.Any]:
+    """What the role gives to source_build: the filter's layer, the stack's and the user's, as its vars merge them."""
+    facts, host, unit = facts or stack(), host or spark(), unit or {}
+    if "environment" in settings:
+        unit = {**unit, "environment": settings.pop("environment")}
+    layers = [{"pytorch": facts["units"]["pytorch"]}, {"pytorch": unit}]
+    platform = f"cp312-linux-{host['kernel']['machine']}"
+    asked = units.units(["pytorch"], layers, platform)[0]
+    made = plan_of(facts, host, {**KNOWN, "unit": asked, **settings})
+    whole = units.units(["pytorch"], [{"pytorch": made["unit"]}, *layers], platform)[0]
+    return {**made, **whole, "version": whole["environment"]["PYTORCH_BUILD_VERSION"], "unit": whole}
+
+
+def refusal(**settings: t.Any) -> str:
+    with pytest.raises(AnsibleFilterError) as caught:
+        plan(**settings)
+    return str(caught.value)
+
+
+def test_a_spark_s_environment_has_every_library_at_its_real_path() -> None:
+    made = plan()
+    environment = made["environment"]
+    assert (made["missing"], made["notes"], made["kind"]) == ([], [], "wheel")
+    wanted = {
+        "TORCH_CUDA_ARCH_LIST": "12.0",
+        "CUDA_HOME": "/usr/local/cuda-13.0",
+        "CUDA_PATH": "/usr/local/cuda-13.0",
+        "CUDACXX": "/usr/local/cuda-13.0/bin/nvcc",
+        "USE_CUDNN": "1",
+        "CUDNN_LIBRARY": "/usr/lib/aarch64-linux-gnu",
+        "USE_NCCL": "1",
+        "USE_SYSTEM_NCCL": "1",
+        "NCCL_LIB_DIR": "/usr/lib/aarch64-linux-gnu",
+        "USE_CUFILE": "1",
+        "USE_CUSPARSELT": "1",
+        "CUSPARSELT_INCLUDE_DIR": "/usr/include/libcusparseLt/13",
+        "CUSPARSELT_LIBRARY": "/usr/lib/aarch64-linux-gnu/libcusparseLt/13",
+        "USE_CUDSS": "1",
+        "CUDSS_ROOT": f"{REDIST}/libcudss/0.7.0.20-cuda13",
+        "CUDSS_INCLUDE_DIR": f"{REDIST}/libcudss/0.7.0.20-cuda13/include",
+        "CUDSS_LIBRARY": f"{REDIST}/libcudss/0.7.0.20-cuda13/lib",
+        "BLAS": "NVPL",
+        "NVPL_BLAS_ROOT": f"{REDIST}/nvpl_blas/0.4.1.1",
+        "NVPL_LAPACK_ROOT": f"{REDIST}/nvpl_lapack/0.3.1.1",
+        "CMAKE_PREFIX_PATH": f"{REDIST}/nvpl_blas/0.4.1.1;{REDIST}/nvpl_lapack/0.3.1.1",
+        "USE_PRIORITIZED_TEXT_FOR_LD": "1",
+        # FBGEMM is for x86-64, whatever the seed says.
+        "USE_FBGEMM": "0",
+        "PYTORCH_BUILD_NUMBER": "1",
+    }
+    assert {key: environment.get(key) for key in wanted} == wanted
+    assert made["toolchain"] == {"nvcc": "/usr/local/cuda-13.0/bin/nvcc"}
+    assert made["minimum"]["cmake"] == "3.27"
+    assert "CUSPARSELT_ROOT" not in environment  # packages have no directory of their own
+
+
+def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
+    expect = plan()["expect"]
+    assert expect["libraries"] == [
+        "libcudnn.so.*", "libnccl.so.*", "libcufile.so.*", "libcusparseLt.so.0", "libcudss.so.0", "libcudart.so.13",
+        "libcublas.so.13", "libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0",
+    ]  # fmt: skip
+    assert expect["cmake_cache"]["USE_CUDNN"] == "ON"
+    # Not USE_CUDSS: 2.9.1 leaves it 1 in the cache where it dropped cuDSS.
+    assert "USE_CUDSS" not in expect["cmake_cache"]
+    assert expect["cmake_cache"]["CUDSS_LIBRARY_PATH"] == f"{REDIST}/libcudss/0.7.0.20-cuda13/lib/libcudss.so"
+    assert expect["architectures"] == ["12.0", "12.1a"]
+    assert "torch/lib/libtorch_cuda.so" in expect["files"]
+
+    without = plan(libraries=["cudnn"], fixes={"rowwise_121a": False})
+    assert without["environment"]["USE_CUDSS"] == "0" and "CUDSS_ROOT" not in without["environment"]
+    assert "libcudss.so.0" not in without["expect"]["libraries"]
+    assert without["expect"]["architectures"] == ["12.0"]
+    assert plan(unit={"expect": {"files": []}})["expect"]["files"] == []
+
+
+def test_source_build_takes_what_the_filter_returns() -> None:
+    made = plan(architectures="12.0;12.1")
+    unit = _unit.Unit.from_options(made["unit"])
+    assert dict(unit.environment) == made["environment"]
+    assert unit.requirements == ("six==1.17.0 --hash=sha256:" + "a" * 64,)
+    assert unit.source["version"] == COMMIT and unit.memory_per_job == 5428 and unit.free_space == 40960
+
+
+def test_what_the_stack_says_of_the_unit_counts_and_the_user_comes_last() -> None:
+    facts = stack()
+    facts["units"]["pytorch"].update(
+        environment={"USE_MAGMA": "1", "USE_NUMA": "1"},
+        edits=[{"path": "a", "match": "b", "replace": "c"}],
+        patches=["one.patch"],
+        expect={"files": ["torch/bin/*"]},
+        minimum={"cxx": "11"},
+        memory_per_job=6000,
+    )
+    mine = {"environment": {"USE_NUMA": 0}, "patches": ["two.patch"], "free_space": 1}
+    made = plan(facts=facts, unit=mine)
+    assert (made["environment"]["USE_MAGMA"], made["environment"]["USE_NUMA"]) == ("1", 0)
+    assert made["edits"][-1]["path"] == "a" and made["patches"] == ["one.patch", "two.patch"]
+    assert made["expect"]["files"] == ["torch/bin/*"] and "libcudss.so.0" in made["expect"]["libraries"]
+    assert made["minimum"] == {"cmake": "3.27", "cxx": "11", "nvcc": "12.0"}
+    assert (made["memory_per_job"], made["free_space"]) == (6000, 1)
+    facts["units"]["pytorch"]["environment"] = {"CUDAARCHS": "12.1"}
+    with pytest.raises(AnsibleFilterError, match="CMake stops"):
+        plan(facts=facts)
+
+
+def test_a_library_set_by_archive_and_one_set_by_package_are_told_apart() -> None:
+    host = spark()
+    del host["apt"]["packages"]["libcusparselt0-dev-cuda-13"]
+    host["loader"]["libraries"]["libcusparseLt.so.0"] = f"{REDIST}/libcusparse_lt/current/lib/libcusparseLt.so.0"
+    made = plan(host)
+    assert made["environment"]["CUSPARSELT_ROOT"] == f"{REDIST}/libcusparse_lt/0.8.1.1-cuda13"
+    host["apt"]["packages"]["libcudss0-dev-cuda-13"] = "0.7.1.4-1"
+    host["loader"]["libraries"]["libcudss.so.0"] = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
+    made = plan(host)
+    assert made["environment"]["CUDSS_LIBRARY"] == "/usr/lib/aarch64-linux-gnu/libcudss/13"
+    assert made["environment"]["CUDSS_INCLUDE_DIR"] == "/usr/include/libcudss/13"
+    assert "CUDSS_ROOT" not in made["environment"]
+
+
+def test_a_host_of_the_factory_lacks_them_and_each_is_named_with_its_role() -> None:
+    host = json.loads((CHECKOUT / "tests/unit/data/hosts/dgx-spark.json").read_text())
+    host["cuda_toolkits"] = []
+    missing = "; ".join(plan(host)["missing"])
+    for words in (
+        "nvcc 13.0 (role cuda_libraries)", "cuDNN, libcudnn9-dev-cuda-13", "NCCL, libnccl-dev", "cuFile",
+        "cuSPARSELt, libcusparseLt.so.0 (role cusparselt)", "cuDSS, libcudss.so.0 (role math_libraries)",
+        "NVPL, libnvpl_lapack_lp64_gomp.so.0",
+    ):  # fmt: skip
+        assert words in missing
+
+
+def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
+    host = spark()
+    host["kernel"]["machine"] = "x86_64"
+    host["apt"]["packages"]["libopenblas-dev"] = "1"
+    made = plan(host)
+    assert made["environment"]["BLAS"] == "OpenBLAS" and made["environment"]["USE_FBGEMM"] == "1"
+    assert "USE_PRIORITIZED_TEXT_FOR_LD" not in made["environment"]
+    assert not [line for line in made["missing"] if "OpenBLAS" in line]
+    with pytest.raises(AnsibleFilterError, match="does not pin for x86_64: set pytorch_blas to OpenBLAS"):
+        plan(host, blas="NVPL")
+    del host["apt"]["packages"]["libopenblas-dev"]
+    assert "OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)" in plan(host)["missing"]
+    assert "MKL, which Intel makes for x86-64" in refusal(blas="MKL")
+
+
+def test_the_seed_s_environment_is_taken_but_for_its_defects_which_are_all_named() -> None:
+    text = refusal(environment=SEED)
+    for words in ("CUDAARCHS=12.1: CMake stops", "USE_CUBLAS=1: PyTorch has no such option", "TORCH_CUDA_ARCH_LIST=",
+                  "PYTORCH_BUILD_VERSION=2.9.1", "PYTORCH_BUILD_NUMBER=1"):  # fmt: skip
+        assert words in text
+    bad = ("CUDAARCHS", "USE_CUBLAS", "TORCH_CUDA_ARCH_LIST", "PYTORCH_BUILD_VERSION", "PYTORCH_BUILD_NUMBER")
+    rest = {key: value for key, value in SEED.items() if key not in bad}
+    made = plan(environment=rest)
+    assert {key: made["environment"][key] for key in rest} == rest
+    assert [note for note in made["notes"] if "USE_FBGEMM_GENAI=1 has no effect" in note]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("CMAKE_CUDA_ARCHITECTURES", "121", "set pytorch_architectures instead"),
+        ("TORCH_NVCC_FLAGS", "-gencode arch=compute_121,code=sm_121", "behind the list's back"),
+        ("CMAKE_LIBRARY_PATH", "/usr/local/cuda/include", "holds no libraries"),
+        ("USE_SYSTEM_LIBS", "1", "swaps the submodules"),
+        ("NVCC_FLAGS_EXTRA", "-gencode;arch=x", "reads none from the environment"),
+        ("USE_NIGHTLY", "2.8.0", "checks no hash"),
+        ("WGETRC_ARGS", "--no-check-certificate", "turns the verification of TLS off"),
+        ("GIT_SSL_NO_VERIFY", "true", "--no-check-certificate does"),
+        ("USE_CUDA", "0", "set pytorch_cuda: false"),
+        ("BLAS", "MKL", "set pytorch_blas"),
+        ("USE_ROCM", "1", "for CUDA"),
+    ],
+)
+def test_what_would_not_do_what_it_says_is_refused(variable: str, value: str, words: str) -> None:
+    text = refusal(environment={variable: value})
+    assert f"The environment of the unit pytorch has {variable}={value}: " in text and words in text
+
+
+@pytest.mark.parametrize(
+    ("version", "variable", "words"),
+    [
+        ("2.15.0", "USE_FBGEMM_GENAI", "2.11 and newer do not know it; USE_MSLK is its new name"),
+        ("2.14.1", "USE_NINJA", "CMAKE_GENERATOR=Ninja"),
+        ("2.14.1", "CMAKE_FRESH", "2.14 dropped it; set pytorch_rebuild"),
+        ("2.14.1", "CMAKE_ONLY", "2.14 dropped it"),
+        ("2.9.1", "USE_MSLK", "it is USE_FBGEMM_GENAI there"),
+    ],
+)
+def test_a_renamed_or_dropped_option_is_refused_with_the_new_name(version: str, variable: str, words: str) -> None:
+    assert words in refusal(version=version, environment={variable: "1"})
+
+
+def test_from_2_14_on_a_variable_that_reaches_nothing_is_said() -> None:
+    notes = plan(version="2.14.1", environment={"MY_SWITCH": "1", "CUDSS_ROOT_DIR": "/x", "USE_MSLK": "1"})["notes"]
+    assert [note for note in notes if note.startswith("MY_SWITCH reaches nothing")] == notes
+    assert plan(environment={"MY_SWITCH": "1"})["notes"] == []
+
+
+def test_a_variable_of_the_user_replaces_the_role_s_and_null_takes_it_away() -> None:
+    made = plan(environment={"USE_CUDSS": False, "USE_NUMA": True, "USE_MAGMA": None, "USE_SYSTEM_NCCL": "0"})
+    environment = made["environment"]
+    assert environment["USE_CUDSS"] is False and environment["USE_NUMA"] is True and "USE_MAGMA" not in environment
+    assert not {"libcudss.so.0", "libnccl.so.*"} & set(made["expect"]["libraries"])
+
+
+# --- architectures and fixes ----------------------------------------------------------------------------------
+
+
+def test_a_list_that_is_not_set_is_refused_and_a_generic_host_s_is_its_gpu_s() -> None:
+    host = spark()
+    facts = stack(architectures=None)
+    made = plan(host, facts)
+    assert made["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
+    assert [note for note in made["notes"] if "12.1 and the list is 12.0" in note]
+    host["gpu"]["devices"] = [{"compute_capability": "9.0"}, {"compute_capability": "9.0"}]
+    assert plan(host, facts)["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0"
+    host["gpu"]["devices"] = []
+    with pytest.raises(AnsibleFilterError, match=r"it makes compute_20 of a 12\.1"):
+        plan(host, facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("sm_121", "12.1"), ("90a", "9.0a"), ("Blackwell", "12.0"), ("All", "12.0")]
+)
+def test_what_is_no_capability_is_refused_with_the_way_to_write_it(text: str, hint: str) -> None:
+    assert f"has {text}, which is no compute capability: write it as {hint}" in refusal(architectures=text)
+
+
+def test_the_list_is_written_as_pytorch_reads_it() -> None:
+    assert plan(architectures="9.0 12.0+PTX, 9.0")["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0;12.0+PTX"
+    assert plan(architectures="9.0 12.0+PTX")["expect"]["architectures"] == ["9.0", "12.0", "12.1a"]
+
+
+def test_12_1_brings_the_guard_and_12_0_does_not() -> None:
+    def names(**settings: t.Any) -> set[str]:
+        return {edit["name"] for edit in plan(**settings)["edits"]}
+
+    assert names() == {"rowwise_121a", "fermi_token"}
+    assert names(architectures="12.0;12.1") == {"rowwise_121a", "fermi_token", "attention_guard"}
+    assert names(fixes={"attention_guard": True}) == {"rowwise_121a", "fermi_token", "attention_guard"}
+    assert names(fixes={"rowwise_121a": False, "fermi_token": "off"}) == set()
+    guard = [edit for edit in plan(architectures="12.1")["edits"] if edit["name"] == "attention_guard"]
+    assert len(guard) == 29 and sum(edit["count"] for edit in guard) == 55
+    assert plan(architectures="12.1")["expect"]["architectures"] == ["12.1", "12.1a"]
+
+
+def test_12_1_without_a_guard_is_refused_up_to_2_11_and_taken_from_2_12_on() -> None:
+    assert "wrong numbers and no error" in refusal(architectures="12.1", fixes={"attention_guard": False})
+    assert "attention_guard" in refusal(architectures="12.0;12.1", version="2.11.0")
+    own = [{"name": "attention_guard", "path": "a.cu", "match": "1200", "replace": "1210"}]
+    assert plan(architectures="12.1", version="2.10.0", unit={"edits": own})["edits"][-1]["path"] == "a.cu"
+    assert plan(architectures="12.1", environment={"USE_MEM_EFF_ATTENTION": "0"})
+    newer = plan(architectures="12.1", version="2.15.0")
+    assert {edit["name"] for edit in newer["edits"]} == {"fermi_token"}
+    assert newer["expect"]["architectures"] == ["12.1"]
+
+
+def test_a_fix_is_not_applied_to_a_release_that_it_was_not_tried_on_and_that_is_said() -> None:
+    made = plan(version="2.10.0")
+    assert made["edits"] == []
+    assert [note for note in made["notes"] if "rowwise_121a was tried on 2.9.1, not on 2.10.0" in note]
+
+
+# --- version, requirements ------------------------------------------------------------------------------------
+
+
+def test_the_version_is_never_the_index_s_and_differs_with_the_inputs() -> None:
+    first = plan()
+    assert first["version"].startswith("2.9.1+cu130.sf")
+    assert first["environment"]["PYTORCH_BUILD_VERSION"] == first["version"]
+    other = stack()
+    other["units"]["pytorch"]["source"]["version"] = "f" * 40
+    mirror = copy.deepcopy(stack())
+    mirror["units"]["pytorch"]["source"]["repo"] = "https://mirror.sparkforge.test/p.git"
+    versions = {
+        first["version"], plan(facts=other)["version"], plan(libraries=["cudnn"])["version"],
+        plan(unit={"patches": ["/home/one/a.patch"]})["version"], plan(fixes={"fermi_token": False})["version"],
+    }  # fmt: skip
+    assert len(versions) == 5 and not [version for version in versions if "{" in version]
+    # The same bytes from another place are the same wheel.
+    assert plan(facts=mirror)["version"] == first["version"]
+    assert plan(local_version="site.1")["version"] == "2.9.1+site.1"
+    assert "lower-case letters" in refusal(local_version="Site_1")
+    assert plan(cuda=False)["version"].startswith("2.9.1+cpu.sf")
+
+
+def test_without_cuda_no_library_of_it_is_asked_for() -> None:
+    made = plan(cuda=False)
+    assert made["environment"]["USE_CUDA"] == "0" and "TORCH_CUDA_ARCH_LIST" not in made["environment"]
+    assert made["toolchain"] == {} and made["edits"] == [] and made["expect"]["architectures"] == []
+    assert made["expect"]["libraries"] == ["libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"libraries": ["cudnn", "cublas"]}, {"fixes": {"sm121": True}}, {"version": "main"}]
+)
+def test_a_misspelt_setting_is_refused(settings: dict[str, t.Any]) -> None:
+    assert next(iter(settings)) in refusal(**settings)
+
+
+def test_an_argument_that_is_no_mapping_is_refused() -> None:
+    with pytest.raises(AnsibleFilterError, match="wants a mapping for the observation"):
+        plan_of(stack(), "text", {})

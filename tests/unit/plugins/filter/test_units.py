@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.units import FilterModule
+
+units = FilterModule().filters()["units"]
+PLATFORM = "cp312-linux-aarch64"
+SOURCE = {"repo": "https://example.com/tool.git", "version": "1" * 40}
+
+
+def unit(*layers: dict[str, t.Any], built: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    found = units(["tool"], [{"tool": {"source": SOURCE}}, *({"tool": layer} for layer in layers)], PLATFORM, built)
+    return t.cast("dict[str, t.Any]", found[0])
+
+
+def test_what_nobody_says_is_empty() -> None:
+    assert unit() == {
+        "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
+        "edits": [], "environment": {}, "cmake_args": [], "targets": [], "depends": [], "toolchain": {}, "minimum": {},
+        "expect": {}, "memory_per_job": 4096, "free_space": 0, "build_tag": None,
+    }  # fmt: skip
+
+
+def test_a_later_layer_wins_key_by_key_and_null_takes_a_key_away() -> None:
+    first = {"environment": {"A": "1", "B": "1", "C": "1"}, "expect": {"cmake_cache": {"X": "ON"}, "files": ["a"]}}
+    later = {"environment": {"B": "2", "C": None}, "expect": {"cmake_cache": {"Y": "ON"}}}
+    found = unit(first, later)
+    assert found["environment"] == {"A": "1", "B": "2"}
+    assert found["expect"] == {"cmake_cache": {"X": "ON", "Y": "ON"}, "files": ["a"]}
+
+
+def test_lists_add_up_and_a_later_definition_takes_the_place_of_an_earlier_one() -> None:
+    found = unit(
+        {"cmake_args": ["-DA=1", "-DB:BOOL=ON", "-Wno-dev"], "patches": ["one.patch"]},
+        {"cmake_args": ["-DB=OFF", "-DC=1"], "patches": ["one.patch", "two.patch"]},
+    )
+    assert found["cmake_args"] == ["-DA=1", "-Wno-dev", "-DB=OFF", "-DC=1"]
+    assert found["patches"] == ["one.patch", "two.patch"]
+
+
+def test_the_last_source_counts_and_null_says_nothing() -> None:
+    archive = {"archive": "/srv/tool.tar.gz", "sha256": "a" * 64}
+    assert unit({"source": archive}, {"source": None})["source"] == archive
+
+
+def test_a_layer_for_every_unit_comes_before_that_of_the_unit_itself() -> None:
+    layers = [{"*": {"environment": {"A": "1", "B": "1"}}, "tool": {"source": SOURCE, "environment": {"B": "2"}}}]
+    assert units(["tool"], layers, PLATFORM)[0]["environment"] == {"A": "1", "B": "2"}
+
+
+def test_requirements_are_those_of_the_platform_or_a_list_as_it_is() -> None:
+    assert unit({"requirements": {PLATFORM: ["a==1"], "cp312-linux-x86_64": ["a==2"]}})["requirements"] == ["a==1"]
+    assert unit({"requirements": {PLATFORM: ["a==1"]}}, {"requirements": ["b==1"]})["requirements"] == ["b==1"]
+    assert unit({"requirements": {}})["requirements"] == []
+    with pytest.raises(AnsibleFilterError, match="for cp312-linux-x86_64, not for cp312-linux-aarch64"):
+        unit({"requirements": {"cp312-linux-x86_64": ["a==2"]}})
+
+
+def test_a_unit_that_was_built_is_named_with_its_fingerprint() -> None:
+    built = {"llvm": {"fingerprint": "0123456789abcdef"}}
+    found = unit({"depends": ["llvm", "other", {"name": "own", "fingerprint": "f" * 16}]}, built=built)
+    assert found["depends"] == [
+        {"name": "llvm", "fingerprint": "0123456789abcdef"},
+        "other",
+        {"name": "own", "fingerprint": "f" * 16},
+    ]
+
+
+def test_the_digest_follows_what_is_built_and_how_and_nothing_else() -> None:
+    def version(*layers: dict[str, t.Any]) -> str:
+        return unit({"environment": {"VERSION": "1+sf{digest}"}}, *layers)["environment"]["VERSION"]
+
+    first = version()
+    assert len(first) == len("1+sf12345678")
+    assert version({"memory_per_job": 1, "expect": {"files": ["x"]}, "toolchain": {"cc": "clang"}}) == first
+    assert version({"source": {**SOURCE, "repo": "https://mirror.sparkforge.test/tool.git"}}) == first
+    assert version({"patches": ["/here/one.patch"]}) == version({"patches": ["/there/one.patch"]})
+    changes: list[dict[str, t.Any]] = [
+        {"source": {**SOURCE, "version": "2" * 40}},
+        {"environment": {"A": "1"}},
+        {"edits": [{"path": "a", "match": "b", "replace": "c"}]},
+        {"requirements": ["a==1"]},
+        {"depends": [{"name": "pytorch", "fingerprint": "0" * 16}]},
+        {"patches": ["one.patch"]},
+    ]
+    assert len({first, *map(version, changes)}) == len(changes) + 1
+
+
+def test_a_build_tag_takes_the_digest_too() -> None:
+    assert unit({"build_tag": "1_{digest}"})["build_tag"].startswith("1_")
+    assert "{" not in unit({"build_tag": "1_{digest}"})["build_tag"]
+
+
+@pytest.mark.parametrize(
+    ("names", "layers", "words"),
+    [
+        (["toool"], [{"tool": {"source": SOURCE}}], "Nothing is known of a unit toool; known are tool"),
+        (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
+        (["tool"], [{"tool": {"source": None}}], "Run playbooks/lock.yml"),
+        (["tool"], [{"tool": {"source": SOURCE, "enviroment": {}}}], "Did you mean environment?"),
+        (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, subdirectory"),
+    ],
+)
+def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dict[str, t.Any]], words: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        units(names, layers, PLATFORM)
+    assert words in str(caught.value)

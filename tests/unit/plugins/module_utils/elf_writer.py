@@ -1,0 +1,158 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Writes ELF files and caches that hold just what a loader reads, for any machine, without a compiler."""
+
+from __future__ import annotations
+
+import pathlib
+import struct
+import typing as t
+
+X86_64, AARCH64, I386, ARM, PPC64 = 62, 183, 3, 40, 21
+# Every file is "linked" at this address, so that a reader that takes addresses for file offsets fails.
+BASE = 0x400000
+
+
+def elf_bytes(
+    *,
+    soname: str | None = None,
+    needed: t.Sequence[str] = (),
+    rpath: str | None = None,
+    runpath: str | None = None,
+    machine: int = AARCH64,
+    bits: int = 64,
+    little_endian: bool = True,
+    kind: int = 3,
+    interpreter: str | None = None,
+    no_default_directories: bool = False,
+    dynamic: bool = True,
+    padding: int = 0,
+) -> bytes:
+    """Return an ELF file: program headers, a dynamic section, its strings, and ``padding`` bytes behind."""
+    order = "<" if little_endian else ">"
+    wide = bits == 64
+    header_size, segment_size, entry = (64, 56, order + "qQ") if wide else (52, 32, order + "iI")
+    strings = bytearray(b"\0")
+
+    def intern(text: str) -> int:
+        offset = len(strings)
+        strings.extend(text.encode() + b"\0")
+        return offset
+
+    entries = [(1, intern(name)) for name in needed]
+    for tag, text in ((14, soname), (15, rpath), (29, runpath)):
+        if text is not None:
+            entries.append((tag, intern(text)))
+    if no_default_directories:
+        entries.append((0x6FFFFFFB, 0x800))
+    count = 1 + bool(dynamic) + (interpreter is not None)
+    dynamic_offset = header_size + count * segment_size
+    dynamic_size = (len(entries) + 3) * struct.calcsize(entry) if dynamic else 0
+    strings_offset = dynamic_offset + dynamic_size
+    interpreter_offset = strings_offset + len(strings)
+    interpreter_bytes = interpreter.encode() + b"\0" if interpreter else b""
+    size = interpreter_offset + len(interpreter_bytes) + padding
+    entries += [(5, BASE + strings_offset), (10, len(strings)), (0, 0)]
+    segments = [(1, 0, size)]
+    if interpreter:
+        segments.insert(0, (3, interpreter_offset, len(interpreter_bytes)))
+    if dynamic:
+        segments.append((2, dynamic_offset, dynamic_size))
+    out = b"\x7fELF" + bytes([2 if wide else 1, 1 if little_endian else 2, 1]) + bytes(9)
+    out += struct.pack(
+        order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"),
+        *(kind, machine, 1, 0, header_size, 0, 0, header_size, segment_size, count, 0, 0, 0),
+    )
+    for kind_of_segment, offset, length in segments:
+        if wide:
+            out += struct.pack(
+                order + "IIQQQQQQ",
+                kind_of_segment,
+                5,
+                offset,
+                BASE + offset,
+                BASE + offset,
+                length,
+                length,
+                8,
+            )
+        else:
+            out += struct.pack(
+                order + "IIIIIIII",
+                kind_of_segment,
+                offset,
+                BASE + offset,
+                BASE + offset,
+                length,
+                length,
+                5,
+                4,
+            )
+    if dynamic:
+        out += b"".join(struct.pack(entry, tag, value) for tag, value in entries)
+    return out + bytes(strings) + interpreter_bytes + bytes(padding)
+
+
+def write_elf(path: pathlib.Path, **description: t.Any) -> pathlib.Path:
+    """Write :func:`elf_bytes` to ``path``, whose directories are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(elf_bytes(**description))
+    return path
+
+
+def new_cache(
+    entries: t.Sequence[tuple[str, str, int, str]], order: str = "<", declared: bool = True, base: int = 0
+) -> bytes:
+    """Return a ``glibc-ld.so.cache1.1`` of ``(soname, path, flags, glibc-hwcaps name)``.
+
+    :param declared: whether the byte that tells the order is set, as glibc 2.33 and newer do.
+    """
+    names = sorted({name for _soname, _path, _flags, name in entries if name})
+    header_size = 48
+    strings = bytearray()
+    offset = header_size + 24 * len(entries)
+
+    def intern(text: str) -> int:
+        position = offset + len(strings)
+        strings.extend(text.encode() + b"\0")
+        return position
+
+    rows = b""
+    for soname, path, flags, name in entries:
+        hwcap = (1 << 62) | names.index(name) if name else 0
+        rows += struct.pack(order + "iIIIQ", flags, intern(soname), intern(path), 0, hwcap)
+    name_offsets = [intern(name) for name in names]
+    while (offset + len(strings)) % 4:
+        strings.append(0)
+    extension = offset + len(strings)
+    tail = struct.pack(order + "II", 0xEAA42174, 2)
+    generator = b"ldconfig test\0\0\0"
+    data_at = extension + 8 + 2 * 16
+    tail += struct.pack(order + "IIII", 0, 0, data_at, len(generator))
+    tail += struct.pack(order + "IIII", 1, 0, data_at + len(generator), 4 * len(names))
+    tail += generator + b"".join(struct.pack(order + "I", value) for value in name_offsets)
+    flag = (2 if order == "<" else 3) if declared else 0
+    head = b"glibc-ld.so.cache1.1" + struct.pack(order + "II", len(entries), len(strings))
+    head += bytes([flag, 0, 0, 0]) + struct.pack(order + "I", extension) + bytes(12)
+    return head + rows + bytes(strings) + tail
+
+
+def old_cache(entries: t.Sequence[tuple[str, str, int]], embedded: bytes = b"", order: str = "<") -> bytes:
+    """Return an ``ld.so-1.7.0`` cache, with a new one behind it where ``embedded`` is given."""
+    strings = bytearray()
+    rows = b""
+
+    def intern(text: str) -> int:
+        position = len(strings)
+        strings.extend(text.encode() + b"\0")
+        return position
+
+    for soname, path, flags in entries:
+        rows += struct.pack(order + "iII", flags, intern(soname), intern(path))
+    head = b"ld.so-1.7.0\0" + struct.pack(order + "I", len(entries)) + rows
+    if embedded:
+        # glibc keeps one table of strings, behind the new part; nobody reads the old rows then.
+        return head + bytes(-len(head) % 8) + embedded
+    return head + bytes(strings)

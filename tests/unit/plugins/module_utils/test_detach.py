@@ -1,0 +1,107 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Detached work: it goes on without its parent, is found again, and ends with all its processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach
+
+ROOT = Path(__file__).parents[4]
+PATH = str(ROOT / ".collections")
+MODULE = "from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    while not condition():
+        time.sleep(0.02)
+
+
+def me() -> str:
+    import pwd
+
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
+def test_what_is_started_outlives_its_starter_and_ignores_its_signals(tmp_path: Path) -> None:
+    flag, log = tmp_path / "go", tmp_path / "log"
+    command = ["/bin/sh", "-c", f"echo started $0; while [ ! -e {flag} ]; do sleep 0.05; done; echo ended"]
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+account = _detach.Account({me()!r})
+_detach._start_session({command!r}, account, "test", {str(log)!r}, {str(tmp_path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
+    # The starter's pipes are closed although the work goes on: ssh would wait for them.
+    assert done.stdout == ""
+    wait_for(lambda: "started" in log.read_text())
+    assert "ended" not in log.read_text()
+    flag.touch()
+    wait_for(lambda: "ended" in log.read_text())
+
+
+def test_a_program_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+try:
+    account = _detach.Account({me()!r})
+    _detach._start_session(["/no/such/program"], account, "test", {str(tmp_path / "log")!r}, {str(tmp_path)!r})
+except Exception as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
+    assert "The build cannot be started" in done.stdout
+    assert "No such file" in done.stdout
+
+
+def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", f"import sys, time; sys.path.insert(0, {PATH!r}); {MODULE}; "
+         f"lock = _detach.Lock({path!r}); print(lock.take(), flush=True); time.sleep(600)"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "True\n"
+    assert _detach.Lock(path).is_held()
+    assert not _detach.Lock(path).take()
+    holder.kill()
+    holder.wait()
+    assert not _detach.Lock(path).is_held()
+    assert _detach.Lock(path).take()
+
+
+def test_looking_at_a_lock_does_not_make_it(tmp_path: Path) -> None:
+    assert not _detach.Lock(str(tmp_path / "lock")).is_held()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_orphans_are_found_by_their_marker_and_ended() -> None:
+    marker = f"test_unit/{os.getpid():016x}"
+    environment = {"PATH": os.environ["PATH"], _detach.MARKER: marker}
+    # A child of a child whose parent is killed: as a compiler is that ninja started.
+    parent = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 600 & echo $!; wait"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    orphan = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    other = subprocess.Popen(["sleep", "600"], env={**environment, _detach.MARKER: marker[:-1]})
+    try:
+        assert _detach.end_processes(marker) == 1
+        assert not Path(f"/proc/{orphan}").exists() or " Z " in Path(f"/proc/{orphan}/stat").read_text()
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

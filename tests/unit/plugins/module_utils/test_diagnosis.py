@@ -1,0 +1,302 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+import tracemalloc
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import RULES, diagnose, diagnose_file
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+LOGS = pathlib.Path(__file__).parents[2] / "data" / "logs"
+FRAGMENTS = sorted(LOGS.glob("*.log"))
+PLACEHOLDER = re.compile(r"\{\w*\}")
+
+
+def fragment(name: str) -> str:
+    return (LOGS / f"{name}.log").read_text(encoding="utf-8")
+
+
+def names(log: str) -> set[str | None]:
+    found = diagnose(log)
+    return {found.rule} if found.rule else {notice.rule for notice in found.notices}
+
+
+# -- the table
+
+
+@pytest.mark.parametrize("path", FRAGMENTS, ids=lambda path: path.stem)
+def test_each_fragment_of_a_log_is_recognised(path: pathlib.Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert path.name.split(".")[0] in names(text)
+    found = diagnose(text)
+    assert 0 < len(found.lines) <= _diagnosis.LINES
+    for said in (found.cause, found.remedy, *(f"{notice.cause} {notice.remedy}" for notice in found.notices)):
+        assert not PLACEHOLDER.search(said)
+        assert "  " not in said
+
+
+def test_each_rule_has_a_fragment_and_each_fragment_a_line_of_provenance() -> None:
+    assert {path.name.split(".")[0] for path in FRAGMENTS} == {rule.name for rule in RULES}
+    described = re.findall(r"^\| `([^`]+)` \| \S", (LOGS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(described) == [path.name for path in FRAGMENTS]
+
+
+def test_the_names_of_rules_are_unique_and_each_can_be_asked_for() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert _diagnosis.rule("no-space") is next(rule for rule in RULES if rule.name == "no-space")
+    with pytest.raises(KeyError):
+        _diagnosis.rule("no-such-rule")
+    assert {name for rule in RULES for name in rule.when} <= {rule.name for rule in RULES}
+    assert _diagnosis.KILLED | {_diagnosis.OUT_OF_MEMORY} <= {rule.name for rule in RULES}
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        # The rows of the table of failures that a log can show, as it words them.
+        ("LD_LIBRARY_PATH: unbound variable", "unbound-variable"),
+        ("ModuleNotFoundError: No module named 'setuptools'", "build-requirement-missing"),
+        ("ERROR: No matching distribution found for mkl==2025.0", "mkl-on-arm"),
+        ("collect2: error: ld returned 1\ngmake[2]: *** [bin/torch_shm_manager] Error 1", "torch-shm-manager"),
+        (
+            'file INSTALL cannot make directory "/usr/local/lib/python3.12/dist-packages/caffe2": Permission denied',
+            "install-into-system",
+        ),
+        ("ImportError: libnvpl_lapack_lp64_gomp.so.0: cannot open shared object file", "library-not-found"),
+        ("ImportError: libcudss.so.0: cannot open shared object file", "cudss-soname"),
+        ("Unknown CUDA Architecture Name: sm_121", "cuda-arch-unknown"),
+        ("nvcc fatal : Unsupported gpu architecture 'compute_20'", "arch-compute-20"),
+        ("ptxas fatal : Value 'sm_121a' is not defined for option 'gpu-name'", "ptxas-arch-unknown"),
+        ("FATAL: kernel `f` is for sm80-sm100, but was built for sm121", "attention-guard"),
+        ("fatal error: Python.h: No such file or directory", "missing-python-headers"),
+        ("c++: fatal error: Killed signal terminated program cc1plus", "compiler-killed"),
+        ("nvcc error : 'cicc' died due to signal 9 (Kill signal)", "compiler-killed"),
+        ("write build/x.o: No space left on device", "no-space"),
+        ("E: Conflicting values set for option Signed-By regarding source https://mirror.example.com/ /: a != b",
+         "apt-signed-by-conflict"),
+        ("A later version is already installed", "apt-later-version"),
+        ("Could not get lock /var/lib/dpkg/lock-frontend", "apt-locked"),
+        ("the public key is not available: NO_PUBKEY 3BF863CC", "apt-key-missing"),
+        ("  Cannot find cuSPARSELt library.  Turning the option off", "option-dropped"),
+        ("torch.cuda.is_available() False", "cpu-torch"),
+        ("Found GPU0 NVIDIA GB10 which is of cuda capability 12.1.", "capability-warning"),
+        ("OSError: /x/libtorchaudio.so: undefined symbol: _ZNK5torch8autograd4Node4nameEv", "other-torch"),
+        ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "rdma-memory"),
+        ("/tmp/x/cuda_utils.c:1:10: fatal error: cuda.h: No such file or directory", "triton-without-cuda-headers"),
+        ("subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/x/cuda_utils.c', '-O3']' returned non-zero",
+         "triton-compiler-failed"),
+        ("fatal error: llvm/Passes/PassPlugin.h: No such file or directory", "llvm-mismatch"),
+        ("error: 'auto llvm::make_scope_exit(T&&)' is deprecated: x [-Werror=deprecated]", "llvm-mismatch"),
+        ("/b/triton/lib/A.cpp:1:2: error: invalid new-expression of abstract class type 'mlir::A'", "llvm-mismatch"),
+        ("ninja: error: '/b/llvm/lib/Target/ARM/ARM.td', needed by 'x', missing and no known rule to make it",
+         "source-incomplete"),
+        # Others that builds meet.
+        ("fatal: unable to access 'https://a/': Could not resolve host: a", "host-unknown"),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed (_ssl.c:1)", "certificate"),
+        ("fatal: reference is not a tree: 5811a8d", "git-no-such-commit"),
+        ("virtual memory exhausted: Cannot allocate memory", "out-of-memory"),
+        ("g++: internal compiler error: Killed (program cc1plus)", "compiler-killed"),
+        ("collect2: fatal error: ld terminated with signal 9 [Killed]", "linker-killed"),
+        ("CMake Error: CMAKE_CXX_COMPILER not set, after EnableLanguage", "compiler-missing"),
+        ("  Compatibility with CMake < 3.5 has been removed from CMake.", "cmake-too-new"),
+        ("ERROR: Package 'x' requires a different Python: 3.14.0 not in '<3.14,>=3.10'", "python-version"),
+        ("#error -- unsupported GNU version! gcc versions later than 15 are not supported!", "host-compiler-too-new"),
+    ],
+)  # fmt: skip
+def test_a_line_alone_is_recognised(line: str, rule: str) -> None:
+    assert names(line + "\n") == {rule}
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("library-not-found.nvpl", "role math_libraries, package libnvpl-lapack0"),
+        ("cudss-soname", "libcudss.so.1"),
+        ("submodule-failed.clone", "third_party/XNNPACK cannot be had from file://"),
+        ("submodule-failed.commit", "third_party/XNNPACK cannot be had: its repository has no commit caf9292"),
+        ("apt-locked", "/var/lib/dpkg/lock-frontend (process 859 (python3))"),
+        ("missing-header.cudnn", "libcudnn9-dev-cuda-13"),
+        ("cmake-package-missing.config", "NVPL (role math_libraries)"),
+        ("certificate.python", "(self-signed certificate)"),
+        ("python-version", "3.12.1 not in '<3.12,>=3.10'"),
+        ("install-into-system.cmake", "(/usr/local/lib/python3.12/dist-packages/caffe2)"),
+    ],
+)
+def test_the_message_names_what_the_log_names(log: str, words: str) -> None:
+    found = diagnose(fragment(log))
+    assert words in f"{found.cause} {found.remedy}"
+
+
+# -- which rule wins
+
+
+def test_the_rule_decides_and_not_the_place_in_the_log() -> None:
+    killed, crashed = fragment("compiler-killed.gcc"), fragment("compile-error.gcc")
+    for log in (killed + crashed, crashed + killed):
+        found = diagnose(log)
+        assert found.rule == "compiler-killed"
+        assert found.others == ["compile-error"]
+    assert diagnose(killed).lines[-1] == "ninja: build stopped: subcommand failed."
+
+
+def test_a_harmless_answer_of_some_tool_does_not_hide_the_compiler_s_error() -> None:
+    log = "/bin/sh: 1: hipconfig: not found\n/bin/sh: 1: ./x: Permission denied\n" + fragment("compile-error.gcc")
+    assert diagnose(log).rule == "compile-error"
+
+
+def test_a_retry_that_succeeded_is_no_cause_and_one_that_did_not_is() -> None:
+    retry = fragment("index-unreachable.name").splitlines()[1] + "\n"
+    assert diagnose(retry + fragment("compile-error.gcc")).rule == "compile-error"
+    assert diagnose(retry).rule is None
+    assert diagnose(fragment("index-unreachable.name")).rule == "index-unreachable"
+
+
+def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
+    found = diagnose(fragment("option-dropped") * 2 + fragment("compile-error.gcc"))
+    assert found.rule == "compile-error"
+    dropped = [notice.cause for notice in found.notices if notice.rule == "option-dropped"]
+    assert [re.sub(r".*not find (\w+),.*", r"\1", cause) for cause in dropped] == ["cuDNN", "cuSPARSELt", "CUDSS"]
+
+
+# -- failures that the table does not know
+
+
+@pytest.mark.parametrize(
+    ("log", "first"),
+    [
+        (
+            "[1/9] ok\nFAILED: x.o\ng++ -Werror -c x.cc\nsomething.py: error: quota of widgets used up\n"
+            "ninja: build stopped: subcommand failed.\nerror: subprocess-exited-with-error\n",
+            "something.py: error: quota of widgets used up",
+        ),
+        (
+            "Traceback (most recent call last):\n  File \"setup.py\", line 1\nKeyError: 'CUDNN'\n"
+            "error: metadata-generation-failed\n",
+            "KeyError: 'CUDNN'",
+        ),
+        ("fatal: not a git repository\n-- Check for error: x\nmake: *** [all] Error 2\n", "make: *** [all] Error 2"),
+        (
+            "CMake Error at CMakeLists.txt:3 (message):\n  USE_A needs\n  USE_B.\nCall Stack (most recent call\n"
+            "  first):\n  CMakeLists.txt:1 (include)\n\n\n-- Configuring incomplete, errors occurred!\n",
+            "CMake Error at CMakeLists.txt:3 (message): USE_A needs USE_B.",
+        ),
+        ("warning: error: no\nW: some error: no\nall is well\n", None),
+    ],
+)
+def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
+    found = diagnose(log)
+    assert found.rule is None
+    assert found.first_error == first
+    if first:
+        assert first in found.cause
+
+
+def test_a_log_without_any_error_says_so() -> None:
+    found = diagnose("[1/2] a\n[2/2] b\n")
+    assert (found.rule, found.first_error, found.lines) == (None, None, ["[1/2] a", "[2/2] b"])
+    assert diagnose("").lines == []
+
+
+# -- how a log is read
+
+
+def test_a_match_shows_the_lines_around_it_but_no_blank_one() -> None:
+    log = "".join(f"before {n}\n\n" for n in range(20)) + "x.h: No space left on device\n" + "after\n\n" * 20
+    assert (
+        diagnose(log).lines == [f"before {n}" for n in (17, 18, 19)] + ["x.h: No space left on device"] + ["after"] * 6
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+def test_chunks_of_any_size_give_the_same(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The pieces of a log of some kilobytes are then searched one after another, as those of a large one are.
+    monkeypatch.setattr(_diagnosis, "_CHUNK", 50)
+    for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
+        data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
+        whole = diagnose(data)
+        assert diagnose(data[at : at + size] for at in range(0, len(data), size)) == whole
+        assert diagnose(data.decode().splitlines(keepends=True)) == whole
+
+
+def test_a_file_is_read_from_where_the_attempt_began(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "log"
+    first = fragment("no-space.git")
+    path.write_text(first + fragment("compile-error.gcc"), encoding="utf-8")
+    assert diagnose_file(str(path)).rule == "no-space"
+    assert diagnose_file(str(path), start=len(first.encode())).rule == "compile-error"
+    with pytest.raises(SparkforgeError, match="cannot be read: No such file"):
+        diagnose_file(str(tmp_path / "none"))
+
+
+def test_colours_carriage_returns_and_broken_utf_8_do_not_hide_an_error() -> None:
+    log = b"\r[1/2] a\r[2/2] b\xff\r\n\x1b[1mx.cpp:1:1:\x1b[m \x1b[31mfatal error: \x1b[mPython.h: No such file\n"
+    assert diagnose(log).rule == "missing-python-headers"
+
+
+def test_memory_stays_bounded_whatever_the_lines_are() -> None:
+    def pieces(line: bytes) -> t.Iterator[bytes]:
+        for _piece in range(12):
+            yield line * ((1 << 20) // len(line))
+        yield b"\nx: No space left on device\n"
+
+    for line in (b"[1/2] c++ -Werror=x a.cpp\n", b"x" * 4096, b"error: \n"):
+        tracemalloc.start()
+        assert diagnose(pieces(line)).rule == "no-space"
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 10 << 20
+
+
+def test_no_password_of_a_url_is_shown() -> None:
+    log = (
+        "fatal: unable to access 'https://user:secret@mirror.example.com/a.git/': returned error: 403\n"
+        "fatal: clone of 'https://user:secret@mirror.example.com/b.git' into submodule path 'x/y' failed\n"
+        "error: https://secret@mirror.example.com/c\n"
+    )
+    found = diagnose(log)
+    assert found.rule == "submodule-failed"
+    assert "https://mirror.example.com/b.git" in found.cause
+    assert "secret" not in repr(found)
+    assert "secret" not in repr(diagnose("error: https://a:secret@b/c\n"))
+
+
+def test_a_diagnosis_becomes_a_failure_with_all_that_matters() -> None:
+    error = diagnose(fragment("option-dropped") + fragment("no-space.git")).error(log="/var/log/sparkforge/x.log")
+    result = error.as_result()
+    assert result["diagnosis"] == "no-space"
+    assert result["log"] == "/var/log/sparkforge/x.log"
+    assert result["notices"][0]["rule"] == "option-dropped"
+    assert result["remedy"].startswith("Free some space")
+
+
+# -- programs that really fail here
+
+
+def test_a_compiler_that_fails_on_this_machine_is_diagnosed(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.c").write_text("#include <cudnn.h>\n")
+    log = subprocess.run(["gcc", "-c", "a.c"], cwd=tmp_path, capture_output=True, text=True, check=False).stderr
+    found = diagnose(log)
+    assert (found.rule, found.first_error) == ("missing-header", log.splitlines()[0])
+
+
+def test_an_import_that_fails_on_this_machine_is_diagnosed(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "lib.c").write_text("int f(void) { return 1; }\n")
+    (tmp_path / "ext.c").write_text("int f(void);\nint g(void) { return f(); }\n")
+    library = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcusparseLt.so.0", "lib.c", "-o", "libx.so"]
+    subprocess.run(library, cwd=tmp_path, check=True)
+    extension = ["gcc", "-shared", "-fPIC", "-Wl,--no-as-needed", "ext.c", "-L.", "-lx", "-o", "ext.so"]
+    subprocess.run(extension, cwd=tmp_path, check=True)
+    program = "import ctypes; ctypes.CDLL('./ext.so')"
+    log = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = diagnose(log.stderr)
+    assert found.rule == "library-not-found"
+    assert "role cusparselt, package libcusparselt0-cuda-" in found.remedy

@@ -1,0 +1,367 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""apt_local_repo: what proves a .deb, what does not, and what is then installed. The host stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _apt_local_repo, _apt_source
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_state import AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+
+from tests.unit.run_module import run_module
+from tests.unit.signed_repository import Keys, build_deb, require, sign
+
+require("gpg", "gpgv", "gpgconf", "dpkg-deb", "apt-ftparchive")
+
+VERSION = "0.8.1"
+PACKAGE = f"cusparselt-local-repo-ubuntu2404-{VERSION}"
+
+
+def run(argv: list[str]) -> tuple[int, str, str]:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Maker(t.NamedTuple):
+    keys: Keys
+    fingerprint: str
+    other: str
+
+
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory) -> t.Iterator[Maker]:
+    keys = Keys(tmp_path_factory.mktemp("g") / "h")
+    yield Maker(keys, keys.make("Vendor <v@example.invalid>"), keys.make("Other <o@example.invalid>"))
+    keys.close()
+
+
+def repository(tmp_path: Path, maker: Maker, signer: str | None = None) -> Path:
+    """Return the tree of a local repository with one package in it."""
+    tree = tmp_path / "tree"
+    folder = tree / "var" / PACKAGE
+    folder.mkdir(parents=True)
+    inner = tmp_path / "inner"
+    (inner / "usr/lib").mkdir(parents=True)
+    (inner / "usr/lib/libcusparseLt.so.0").write_text("library")
+    build_deb(inner, folder, Package="libcusparselt0-cuda-13", Version="0.8.1.1-1", Architecture="all")
+    sign(folder, maker.keys, signer or maker.fingerprint)
+    (folder / "cusparselt-local-ABCD-keyring.gpg").write_bytes(maker.keys.gpg("--export", maker.fingerprint))
+    return tree
+
+
+def pack(tree: Path, tmp_path: Path, package: str = PACKAGE, **more: str) -> Path:
+    (tree / "etc/apt/sources.list.d").mkdir(parents=True, exist_ok=True)
+    (tree / "etc/cron.d").mkdir(exist_ok=True)
+    (tree / "etc/cron.d/unsigned").write_text("* * * * * root true\n")
+    (tree / f"etc/apt/sources.list.d/{package}.list").write_text(f"deb [trusted=yes] file:///var/{package} /\n")
+    (tree / "DEBIAN").mkdir(exist_ok=True)
+    script = tree / "DEBIAN/postinst"
+    script.write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    return build_deb(tree, tmp_path, **{"Package": package, "Version": f"{VERSION}-1", "Architecture": "all", **more})
+
+
+class FakeApt:
+    """A host below a directory. dpkg-deb runs for real; of what dpkg would install, a copy is kept."""
+
+    def __init__(self, root: Path) -> None:
+        (root / "var/lib/dpkg").mkdir(parents=True)
+        (root / "var/lib/dpkg/arch").write_text("arm64\n")
+        self.status = root / "var/lib/dpkg/status"
+        self.status.write_text("")
+        self.state = AptState(Host(root=str(root)))
+        self.installed: Path = root / "installed.deb"
+        self.calls: list[list[str]] = []
+
+    def packages(self) -> t.Any:
+        return self.state.packages()
+
+    def run(self, argv: list[str], action: str) -> str:
+        self.calls.append(argv)
+        if argv[0] == "dpkg-deb":
+            return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+        if argv[1] == "--install":
+            shutil.copy(argv[2], self.installed)
+        return ""
+
+
+@pytest.fixture
+def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
+    root, work = tmp_path / "host", tmp_path / "work"
+    work.mkdir()
+    monkeypatch.setattr(_apt_local_repo, "WORK", str(work))
+    monkeypatch.setattr(_apt_local_repo, "KEYRINGS", str(root / "keyrings"))
+    monkeypatch.setattr(_apt_source, "LISTS", str(root / "lists"))
+    return FakeApt(root)
+
+
+def local(apt: FakeApt, tmp_path: Path, deb: Path | None, **more: t.Any) -> _apt_local_repo.LocalRepository:
+    url = None if deb is None else deb.as_uri()
+    arguments = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root"), **more}
+    return _apt_local_repo.LocalRepository(t.cast(t.Any, apt), run, **arguments)
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def assert_untouched(apt: FakeApt, tmp_path: Path) -> None:
+    assert not [call for call in apt.calls if call[0] == "dpkg"]
+    assert list((tmp_path / "work").iterdir()) == []
+    assert not (tmp_path / "root").exists()
+
+
+@pytest.fixture
+def no_configure(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    configured: list[str] = []
+    monkeypatch.setattr(
+        _apt_local_repo.LocalRepository, "_configure", lambda _self, package: configured.append(package)
+    )
+    return configured
+
+
+# -- bad input -------------------------------------------------------------------------------------------
+
+
+def test_with_neither_sha256_nor_fingerprint_it_is_refused_with_the_remedy(apt, tmp_path):
+    with pytest.raises(SparkforgeError, match="neither sha256 nor key_fingerprint") as raised:
+        local(apt, tmp_path, tmp_path / "never-fetched.deb").present()
+    assert "sha256sum" in raised.value.remedy
+    assert "redist" in raised.value.remedy
+    assert_untouched(apt, tmp_path)
+
+
+def test_a_wrong_sha256_is_refused(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    with pytest.raises(SparkforgeError, match=f"is {sha256(deb)}, the pin says {'0' * 64}"):
+        local(apt, tmp_path, deb, sha256="0" * 64).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_a_deb_that_is_not_one_is_refused(apt, tmp_path):
+    fake = tmp_path / "x.deb"
+    fake.write_bytes(b"not a package")
+    with pytest.raises(SparkforgeError, match="is not a Debian package"):
+        local(apt, tmp_path, fake, sha256=sha256(fake)).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_a_deb_that_was_cut_off_is_refused(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    deb.write_bytes(deb.read_bytes()[:-100])
+    with pytest.raises(SparkforgeError, match="cut off"):
+        local(apt, tmp_path, deb, sha256=sha256(deb)).present()
+    assert_untouched(apt, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("package", "more", "message"),
+    [
+        ("cudss-local-repo-ubuntu2404-0.8.1", {}, "not a local repository of cusparselt"),
+        ("cusparselt-local-repo-ubuntu2404-0.8.0", {"Version": "0.8.0-1"}, "not version 0.8.1"),
+        (PACKAGE, {"Architecture": "amd64"}, "is for amd64, this host is arm64"),
+    ],
+)
+def test_another_package_version_or_architecture_is_refused(apt, tmp_path, maker, package, more, message):
+    deb = pack(repository(tmp_path, maker), tmp_path, package, **more)
+    with pytest.raises(SparkforgeError, match=message):
+        local(apt, tmp_path, deb, sha256=sha256(deb)).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_path):
+    apt.status.write_text(
+        "Package: cusparselt-local-repo-ubuntu2404-0.8.10\nStatus: install ok installed\nVersion: 0.8.10-1\n"
+    )
+    with pytest.raises(SparkforgeError, match=r"ubuntu2404-0.8.10 is installed, newer than the 0.8.1"):
+        local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64).present()
+    assert_untouched(apt, tmp_path)
+
+
+# -- the fingerprint alone -------------------------------------------------------------------------------
+
+
+def test_with_the_fingerprint_only_what_is_signed_is_installed_and_no_script(apt, tmp_path, maker, no_configure):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    result = local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert result["verified_by"] == "signature"
+    assert no_configure == [PACKAGE]
+    contents = run(["dpkg-deb", "--contents", str(apt.installed)])[1]
+    assert f"./var/{PACKAGE}/libcusparselt0-cuda-13_0.8.1.1-1_all.deb" in contents
+    assert "cron.d" not in contents
+    scripts = tmp_path / "control"
+    run(["dpkg-deb", "--control", str(apt.installed), str(scripts)])
+    assert [path.name for path in scripts.iterdir()] == ["control"]
+    run(["dpkg-deb", "--extract", str(apt.installed), str(tmp_path / "out")])
+    text = (tmp_path / f"out/etc/apt/sources.list.d/{PACKAGE}.sources").read_text()
+    assert "Signed-By: " in text
+    assert "trusted" not in text.lower()
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_another_fingerprint_is_refused(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    with pytest.raises(SparkforgeError, match=f"the pin says {maker.other}"):
+        local(apt, tmp_path, deb, key_fingerprint=maker.other).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_the_right_keyring_around_a_release_of_another_signer_is_refused(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker, signer=maker.other), tmp_path)
+    with pytest.raises(SparkforgeError, match="is not signed by the pinned key"):
+        local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert_untouched(apt, tmp_path)
+
+
+def change_package(folder: Path) -> None:
+    path = next(folder.glob("*.deb"))
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def change_index(folder: Path) -> None:
+    path = folder / "Packages"
+    path.write_text(path.read_text().replace("Version: 0.8.1.1-1", "Version: 0.8.1.1-2"))
+
+
+def change_release(folder: Path) -> None:
+    path = folder / "InRelease"
+    path.write_text(path.read_text().replace("Date: ", "Date:  "))
+
+
+def add_package(folder: Path) -> None:
+    shutil.copy(next(folder.glob("*.deb")), folder / "extra.deb")
+
+
+def add_link(folder: Path) -> None:
+    (folder / "link").symlink_to("/etc/passwd")
+
+
+def add_key(folder: Path) -> None:
+    (folder / "Release.gpg").unlink()
+    (folder / "InRelease").unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (change_package, "the signed Packages says"),
+        (change_index, "the signed Release says"),
+        (change_release, "InRelease of the local repository is not signed"),
+        (add_package, "extra.deb in the local repository is covered by no signature"),
+        (add_link, "link in the local repository is not a regular file"),
+        (add_key, "neither InRelease nor Release"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_each_break_in_the_signed_chain_is_found(apt, tmp_path, maker, change, cause):
+    tree = repository(tmp_path, maker)
+    change(tree / "var" / PACKAGE)
+    deb = pack(tree, tmp_path)
+    with pytest.raises(SparkforgeError, match=cause):
+        local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker):
+    tree = repository(tmp_path, maker)
+    (tree / f"var/{PACKAGE}/extra.pub").write_bytes(maker.keys.gpg("--armor", "--export", maker.other))
+    deb = pack(tree, tmp_path)
+    with pytest.raises(SparkforgeError, match=maker.other):
+        local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_without_gpgv_the_fingerprint_cannot_be_used(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    found = local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint)
+    found._run = lambda argv: (127, "", "gpgv: command not found") if argv[0] == "gpgv" else run(argv)
+    with pytest.raises(SparkforgeError, match="gpgv is not installed"):
+        found.present()
+    assert_untouched(apt, tmp_path)
+
+
+# -- the sha256 ------------------------------------------------------------------------------------------
+
+
+def test_with_the_sha256_the_deb_is_installed_as_it_is(apt, tmp_path, maker, no_configure):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    result = local(apt, tmp_path, deb, sha256=sha256(deb).upper()).present()
+    assert result["verified_by"] == "sha256"
+    assert apt.installed.read_bytes() == deb.read_bytes()
+
+
+def test_the_fingerprint_is_checked_too_where_both_are_given(apt, tmp_path, maker):
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    with pytest.raises(SparkforgeError, match="the pin says"):
+        local(apt, tmp_path, deb, sha256=sha256(deb), key_fingerprint=maker.other).present()
+    assert_untouched(apt, tmp_path)
+
+
+def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, monkeypatch):
+    def fail(_self, _package):
+        raise SparkforgeError("the update failed", "mend it")
+
+    monkeypatch.setattr(_apt_local_repo.LocalRepository, "_configure", fail)
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    with pytest.raises(SparkforgeError, match="the update failed"):
+        local(apt, tmp_path, deb, sha256=sha256(deb)).present()
+    assert ["dpkg", "--purge", PACKAGE] in apt.calls
+
+
+def test_older_ones_are_retired_after_the_new_one_is_there(apt, tmp_path, maker, no_configure):
+    old = "cusparselt-local-repo-ubuntu2404-0.8.0"
+    left = "cusparselt-local-repo-ubuntu2204-0.7.1"
+    apt.status.write_text(
+        f"Package: {old}\nStatus: install ok installed\nVersion: 0.8.0-1\n\n"
+        f"Package: {left}\nStatus: deinstall ok config-files\nVersion: 1.0-1\n"
+    )
+    deb = pack(repository(tmp_path, maker), tmp_path)
+    result = local(apt, tmp_path, deb, sha256=sha256(deb)).present()
+    assert result["retired"] == [left, old]
+    order = [call[1] for call in apt.calls if call[0] == "dpkg"]
+    assert order == ["--install", "--purge", "--purge"]
+
+
+def test_check_mode_downloads_nothing(apt, tmp_path):
+    found = local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64, check_mode=True)
+    result = found.present()
+    assert result["changed"]
+    assert result["diff"]["after"] == "cusparselt-local-repo 0.8.1\n"
+    assert_untouched(apt, tmp_path)
+
+
+def test_absent_of_what_is_not_there_is_no_change(apt, tmp_path):
+    assert not local(apt, tmp_path, None, version=None).absent()["changed"]
+    assert apt.calls == []
+
+
+# -- the module ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "no-such-thing"}, "version"),
+        ({"name": "no-such-thing", "version": "1; rm"}, "is not a version"),
+        ({"name": "../x", "version": "1"}, "not the name of a local repository"),
+        ({"name": "no-such-thing", "version": "1", "sha256": "abc"}, "is not a sha256"),
+        ({"name": "no-such-thing", "version": "1", "key_fingerprint": "3BF863CC"}, "no OpenPGP fingerprint"),
+        ({"name": "no-such-thing", "version": "1"}, "no URL is given"),
+        ({"name": "no-such-thing", "version": "1", "url": "https://x.invalid/x.deb"}, "neither sha256"),
+    ],
+)
+def test_faulty_arguments_end_in_one_message_of_the_module(tmp_path, arguments: dict, message: str):
+    result = run_module("apt_local_repo", root=str(tmp_path / "root"), **arguments)
+    assert result["failed"]
+    assert message in result["msg"]
+    assert not (tmp_path / "root").exists()

@@ -1,0 +1,54 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""apt_packages as a module: what it refuses before it asks apt, and how it says so. Nothing is installed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.run_module import run_module
+
+
+@pytest.mark.parametrize("package", ["--allow-downgrades", "libfoo-", "a b", "Foo"])
+def test_a_faulty_name_is_refused_and_leaves_no_trace(tmp_path: Path, package: str):
+    result = run_module("apt_packages", name="x", packages=[package], root=str(tmp_path / "root"))
+    assert result["failed"]
+    assert result["cause"] == f"{package!r} does not name a package."
+    assert result["remedy"]
+    assert not (tmp_path / "root").exists()
+
+
+def test_a_wrong_type_is_refused():
+    result = run_module("apt_packages", name="x", packages=["git"], lock_timeout="soon")
+    assert result["failed"]
+    assert "lock_timeout" in result["msg"]
+
+
+def test_present_needs_packages():
+    assert "packages" in run_module("apt_packages", name="x")["msg"]
+
+
+def test_a_name_with_a_slash_is_refused(tmp_path: Path):
+    result = run_module("apt_packages", name="../x", packages=["git"], root=str(tmp_path))
+    assert result["failed"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_absent_without_a_receipt_is_no_change(tmp_path: Path):
+    result = run_module("apt_packages", name="x", state="absent", root=str(tmp_path / "root"))
+    assert result["changed"] is False
+    assert result["receipt"] == str(tmp_path / "root/receipts/apt-x.json")
+
+
+def test_check_mode_reports_a_package_that_no_source_offers(tmp_path: Path):
+    if not Path("/usr/bin/apt-cache").exists():
+        pytest.skip("apt is not installed on this machine")
+    name = "sparkforge-no-such-package"
+    result = run_module("apt_packages", check_mode=True, name="x", packages=[name], root=str(tmp_path / "root"))
+    assert result["changed"] is True
+    assert name in result["notes"][0]
+    assert not (tmp_path / "root").exists()

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+
+COLLECTION = pathlib.Path(__file__).resolve().parents[4]
+MODULE = COLLECTION / "plugins" / "modules" / "elf_closure_info.py"
+
+
+def run(**arguments: t.Any) -> dict[str, t.Any]:
+    """Run the module as Ansible does, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, str(MODULE)],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(COLLECTION / ".collections")},
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    answer = json.loads(done.stdout)
+    assert bool(answer.get("failed")) == (done.returncode != 0)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "does not exist"),
+        (b"just text\n", "is not an ELF file: it is text"),
+        (elf_writer.elf_bytes(needed=["libc.so.6"], padding=500)[:300], "is a damaged ELF file"),
+        (elf_writer.elf_bytes(dynamic=False, kind=2), "is statically linked"),
+        (elf_writer.elf_bytes(kind=1), "is an object file"),
+    ],
+)
+def test_bad_input_is_one_clear_message_and_leaves_the_file_as_it_was(
+    tmp_path: pathlib.Path, content: bytes | None, says: str
+) -> None:
+    path = tmp_path / "x.so"
+    if content is not None:
+        path.write_bytes(content)
+    answer = run(paths=[str(path)])
+    assert answer["failed"]
+    assert answer["cause"].startswith(str(path))
+    assert says in answer["cause"]
+    assert answer["remedy"].endswith(".")
+    assert (path.read_bytes() if content is not None else path.exists()) == (content or False)
+
+
+def test_one_call_names_the_whole_closure_of_a_torch_library(tmp_path: pathlib.Path) -> None:
+    lib = tmp_path / "torch/lib"
+    elf_writer.write_elf(
+        lib / "libtorch_cuda.so",
+        soname="libtorch_cuda.so",
+        needed=["libnvpl_lapack_lp64_gomp.so.0", "libcudss.so.0", "libgomp.so.1"],
+    )
+    elf_writer.write_elf(
+        tmp_path / "usr/lib/libnvpl_lapack_lp64_gomp.so.0",
+        soname="libnvpl_lapack_lp64_gomp.so.0",
+        needed=["libnvpl_blas_lp64_gomp.so.0"],
+    )
+    answer = run(paths=["/torch/lib"], root=str(tmp_path), cuda_version="13.0")
+    assert {entry["soname"]: entry["provided_by"]["package"] for entry in answer["missing"]} == {
+        "libcudss.so.0": "libcudss0-cuda-13",
+        "libgomp.so.1": "libgomp1",
+        "libnvpl_blas_lp64_gomp.so.0": "libnvpl-blas0",
+    }
+    assert answer["missing"][2]["needed_by"] == ["/usr/lib/libnvpl_lapack_lp64_gomp.so.0"]
+    assert (answer["changed"], answer["examined"]) == (False, 2)
+
+
+def test_a_real_program_of_this_host_lacks_nothing() -> None:
+    answer = run(paths=["/bin/ls"], _ansible_check_mode=True)
+    assert answer["missing"] == []
+    assert os.path.exists(answer["resolved"]["libc.so.6"])
+
+
+def test_a_directory_like_torch_lib_takes_well_under_two_seconds(tmp_path: pathlib.Path) -> None:
+    """Forty libraries of a gigabyte each, as holes: only what is needed may be read of them."""
+    names = [f"libbig{number}.so" for number in range(40)]
+    for name in names:
+        path = elf_writer.write_elf(
+            tmp_path / name, soname=name, needed=[other for other in names if other != name], rpath="$ORIGIN"
+        )
+        os.truncate(path, 1 << 30)
+    answer = run(paths=["/"], root=str(tmp_path))
+    assert (answer["missing"], answer["examined"]) == ([], 40)
+    assert answer["seconds"] < 1

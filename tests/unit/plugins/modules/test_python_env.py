@@ -1,0 +1,596 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The module, run as Ansible runs it, on real virtual environments and wheels that these tests write."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import csv
+import grp
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing as t
+import zipfile
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).parents[4]
+MODULE = REPOSITORY / "plugins" / "modules" / "python_env.py"
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def record_hash(content: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+def write_wheel(
+    directory: pathlib.Path,
+    name: str,
+    version: str = "1.0",
+    *,
+    code: str | None = None,
+    requires: tuple[str, ...] = (),
+    tag: str = "py3-none-any",
+    script: bool = True,
+) -> pathlib.Path:
+    """Write a wheel with one module ``name`` and a console script of that name that prints its version."""
+    code = code if code is not None else f"__version__ = {version!r}\ndef main():\n    print({name!r}, __version__)\n"
+    info = f"{name}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    metadata += "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
+    files = {
+        f"{name}.py": code,
+        f"{info}/METADATA": metadata,
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+    }
+    if script:
+        files[f"{info}/entry_points.txt"] = f"[console_scripts]\n{name} = {name}:main\n"
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{name}-{version}-{tag}.whl"
+    record = "".join(f"{file},{record_hash(text.encode())},{len(text)}\n" for file, text in files.items())
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(zipfile.ZipInfo(file), text)
+        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD"), record + f"{info}/RECORD,,\n")
+    return path
+
+
+def sha256(path: pathlib.Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def pin(path: pathlib.Path) -> str:
+    name, version = path.name.split("-")[:2]
+    return f"{name}=={version} --hash=sha256:{sha256(path)}"
+
+
+def tree(directory: pathlib.Path) -> dict[str, str]:
+    """Return everything below ``directory``: path -> what it is."""
+    found = {}
+    for path in sorted(directory.rglob("*")):
+        key = str(path.relative_to(directory))
+        if path.is_symlink():
+            found[key] = "-> " + os.readlink(path)
+        else:
+            found[key] = "directory" if path.is_dir() else sha256(path)
+        if not path.is_symlink():
+            found[key] += f" {path.stat().st_mode:o}"
+    return found
+
+
+class Host:
+    """A root of its own, a directory of wheels, and the module."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.directory = directory
+        self.root = directory / "opt" / "sparkforge"
+        self.kernels = directory / "kernels"
+        self.links = directory / "links"
+        self.links.mkdir()
+
+    def arguments(self, **options: t.Any) -> dict[str, t.Any]:
+        check = options.pop("check", False)
+        return {
+            "ANSIBLE_MODULE_ARGS": {
+                "name": "torch",
+                "root": str(self.root),
+                "python": sys.executable,
+                "index_url": "none",
+                "find_links": [str(self.links)],
+                "kernel_dir": str(self.kernels),
+                "_ansible_check_mode": check,
+                "_ansible_diff": True,
+                **options,
+            }
+        }
+
+    def environ(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key != "PYTHONPATH"}
+        return {
+            **kept,
+            "PYTHONPATH": str(REPOSITORY / ".collections"),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_RETRIES": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def start(self, **options: t.Any) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, str(MODULE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environ(),
+            cwd=self.directory,
+            umask=0o077,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(self.arguments(**options)))
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    def run(self, **options: t.Any) -> dict[str, t.Any]:
+        out, err = self.start(**options).communicate(timeout=120)
+        assert out.strip(), err
+        assert "Traceback" not in out + err
+        return t.cast("dict[str, t.Any]", json.loads(out))
+
+    def succeed(self, **options: t.Any) -> dict[str, t.Any]:
+        result = self.run(**options)
+        assert not result.get("failed"), result["msg"]
+        return result
+
+    def fail(self, **options: t.Any) -> dict[str, t.Any]:
+        """Run the module, which must fail with a cause and a remedy and leave everything as it was."""
+        before = tree(self.directory)
+        result = self.run(**options)
+        assert result.get("failed"), result
+        assert result["cause"]
+        assert result["remedy"]
+        assert tree(self.directory) == before
+        return result
+
+    @property
+    def environments(self) -> pathlib.Path:
+        return self.root / "envs" / "torch"
+
+    def receipt(self) -> dict[str, t.Any]:
+        return t.cast("dict[str, t.Any]", json.loads((self.root / "receipts" / "env-torch.json").read_text()))
+
+
+@pytest.fixture
+def host(tmp_path: pathlib.Path) -> Host:
+    return Host(tmp_path)
+
+
+def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny", requires=("base>=1",))
+    base = write_wheel(host.links, "base")
+    asked: dict[str, t.Any] = {
+        "requirements": [pin(tiny), pin(base)],
+        "imports": ["tiny"],
+        "environment": {"GREETING": "good 'day'"},
+        "library_paths": [str(host.links)],
+        "jupyter": True,
+    }
+    predicted = host.run(check=True, **asked)
+    assert predicted["changed"]
+    assert not host.root.exists()
+
+    first = host.succeed(**asked)
+    assert first["changed"]
+    assert first["lock_id"] == predicted["lock_id"]
+    assert first["diff"]["before"] == {}
+    assert predicted["diff"] == first["diff"]
+    assert first["packages"]["tiny"] == "1.0"
+    assert first["modules"] == {"tiny": {"version": "1.0"}}
+    assert "no ipykernel" in json.dumps(first["warnings"])
+    assert first["paths"]["kernel"] is None
+
+    place = host.environments / first["lock_id"]
+    assert os.readlink(host.environments / "current") == first["lock_id"]
+    assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["lock_id"], "current"])
+    receipt = host.receipt()
+    assert receipt["lock_id"] == first["lock_id"]
+    assert receipt["requirements"] == [pin(tiny), pin(base)]
+    assert receipt["previous"] is None
+    assert json.loads((place / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
+
+    # Nothing names the place where it was made, and a console script runs from where it is now.
+    for path in [place / "pyvenv.cfg", *(place / "bin").iterdir()]:
+        if not path.is_symlink():
+            assert b".partial" not in path.read_bytes(), path
+    done = subprocess.run([place / "bin" / "tiny"], capture_output=True, text=True, check=True)
+    assert done.stdout == "tiny 1.0\n"
+    with (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info" / "RECORD").open() as stream:
+        row = next(row for row in csv.reader(stream) if row[0].endswith("bin/tiny"))
+    assert row[1] == record_hash((place / "bin" / "tiny").read_bytes())
+    # Made under a umask of 077, and yet others can read it.
+    assert (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny.py").stat().st_mode & 0o777 == 0o644
+
+    code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
+    done = subprocess.run(
+        [host.root / "bin" / "torch-python", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin"},
+    )
+    assert done.stdout == f"{place} good 'day' {host.links}\n"
+
+    before = tree(host.directory)
+    for check in (True, False):
+        again = host.succeed(check=check, **asked)
+        assert not again["changed"]
+        assert again["actions"] == []
+        assert again["diff"]["before"] == again["diff"]["after"] != {}
+        assert again["modules"] == first["modules"]
+    assert tree(host.directory) == before
+
+    gone = host.succeed(state="absent", check=True)
+    assert gone["changed"]
+    assert tree(host.directory) == before
+    assert host.succeed(state="absent")["changed"]
+    assert sorted(path.name for path in host.directory.iterdir()) == ["links"]
+    assert not host.succeed(state="absent")["changed"]
+
+
+def test_a_converged_run_starts_no_process_and_asks_no_network(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    host.succeed(requirements=[pin(tiny)], imports=["tiny"])
+    # Any program that were started would have to be found first, and any wheel to be there.
+    shutil.rmtree(host.links)
+    place = host.environments / host.receipt()["lock_id"]
+    pip = next((place / "lib").glob("python*/site-packages/pip/__main__.py"))
+    pip.write_text("raise SystemExit('pip was started')\n")
+    (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny.py").write_text("raise SystemExit('imported')\n")
+    assert not host.succeed(requirements=[pin_of(tiny)], imports=["tiny"])["changed"]
+
+
+def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name_alone(host: Host) -> None:
+    one, two, three = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0", "3.0"))
+    first = host.succeed(requirements=[pin(one)], environment={"X": "1"}, imports=["tiny"])["lock_id"]
+    result = host.succeed(requirements=[pin(two)], environment={"X": "2"}, imports=["tiny"])
+    second = result["lock_id"]
+    assert result["previous"] == first
+    assert os.readlink(host.environments / "previous") == first
+
+    back = host.succeed(lock_id=first)
+    assert back["actions"] == ["switch"]
+    assert back["modules"]["tiny"]["version"] == "1.0"
+    assert os.readlink(host.environments / "current") == first
+    assert os.readlink(host.environments / "previous") == second
+    code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
+    done = subprocess.run([host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 1.0\n"
+    assert not host.succeed(lock_id=first)["changed"]
+    assert "There is no environment nowhere" in host.fail(lock_id="nowhere")["cause"]
+
+    # A job of the environment that would go next keeps it; when it ends, it goes.
+    job = subprocess.Popen(
+        [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"],
+        stdin=subprocess.PIPE,
+    )
+    try:
+        host.succeed(requirements=[pin(three)], imports=["tiny"])
+        result = host.succeed(requirements=[pin(three)], imports=["tiny"])
+        assert not result["changed"]
+        assert result["in_use"] == {second: [job.pid]}
+        assert (host.environments / second).is_dir()
+        assert f"such as {job.pid}" in host.fail(state="absent")["cause"]
+    finally:
+        job.communicate()
+    result = host.succeed(requirements=[pin(three)], imports=["tiny"])
+    assert result["changed"]
+    assert result["removed"] == [second]
+    assert not (host.environments / second).exists()
+    assert (host.environments / first).is_dir()
+
+
+@pytest.mark.parametrize("damage", ["dist-info", "python", "receipt", "script", "current", "rest"])
+def test_damage_is_found_and_mended(host: Host, damage: str) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
+    place = host.environments / host.succeed(**asked)["lock_id"]
+    packages = place / "lib" / f"python{VERSION}" / "site-packages"
+    if damage == "dist-info":
+        shutil.rmtree(packages / "tiny-1.0.dist-info")
+    elif damage == "python":
+        (place / "bin" / "python").unlink()
+    elif damage == "receipt":
+        (place / "receipt.json").write_text("{")
+    elif damage == "script":
+        (host.root / "bin" / "activate-torch").write_text("# changed\n")
+    elif damage == "current":
+        (host.environments / "current").unlink()
+    else:
+        (host.environments / ".other.partial").mkdir()
+    assert host.succeed(check=True, **asked)["changed"]
+    assert host.succeed(**asked)["changed"]
+    assert not host.succeed(**asked)["changed"]
+    subprocess.run([place / "bin" / "tiny"], check=True, capture_output=True)
+    assert sorted(path.name for path in host.environments.iterdir()) == sorted([place.name, "current"])
+
+
+def pin_of(path: pathlib.Path) -> str:
+    """Return what :func:`pin` returned for a wheel of :func:`write_wheel` that may be gone by now."""
+    with contextlib.ExitStack() as stack:
+        if not path.exists():
+            stack.callback(path.unlink)
+            write_wheel(path.parent, *path.name.split("-")[:2])
+        return pin(path)
+
+
+# ----------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ({"requirements": ["tiny==1.0"]}, "'tiny==1.0' has no hash"),
+        ({"name": "a/b", "requirements": []}, "'a/b' cannot be the name"),
+        ({"name": "..", "requirements": []}, "cannot be the name"),
+        ({"lock_id": "current"}, "'current' cannot be the lock id"),
+        ({"root": "/"}, "is not a directory of its own"),
+        ({}, "there is nothing to install"),
+        (
+            {"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]},
+            "is not on this host",
+        ),
+        (
+            {"python": "3.99", "requirements": ["a==1 --hash=sha256:" + "0" * 64]},
+            "Python 3.99 is not on this host",
+        ),
+        ({"environment": {"PATH": "/x"}}, "'PATH' cannot be set"),
+        ({"environment": {"A B": "x"}}, "'A B' cannot be set"),
+        ({"library_paths": ["lib"]}, "'lib' is not an absolute path"),
+        ({"find_links": ["links"]}, "'links' is neither a URL"),
+        ({"imports": ["os; evil"]}, "is not the name of a module"),
+        ({"keep": 0}, "keep is less than 1"),
+        ({"wheels": [{"path": "a-1-py3-none-any.whl", "sha256": "xyz"}]}, "'xyz' is not the sha256"),
+        ({"wheels": ["/nowhere/a-1-py3-none-any.whl"], "remote_src": True}, "is not on this host"),
+        ({"wheels": ["a-1-py3-none-win_amd64.whl"], "remote_src": True}, "is not for this platform"),
+        ({"wheels": [{"file": "a"}], "remote_src": True}, "neither a path nor a mapping"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_made(host: Host, options: dict[str, t.Any], cause: str) -> None:
+    assert cause in host.fail(**options)["cause"]
+    assert not host.root.exists()
+
+
+def test_an_old_interpreter_is_refused(host: Host) -> None:
+    old = host.directory / "python3.8"
+    old.write_text("#!/bin/sh\n")
+    old.chmod(0o755)
+    result = host.fail(python=str(old), requirements=["a==1 --hash=sha256:" + "0" * 64])
+    assert "is Python 3.8; 3.9 is the oldest" in result["cause"]
+
+
+def test_an_interpreter_without_venv_names_the_package(host: Host) -> None:
+    bare = host.directory / "python3.12"
+    bare.write_text("#!/bin/sh\necho 'The virtual environment was not created because ensurepip is not'\nexit 1\n")
+    bare.chmod(0o755)
+    result = host.fail(python=str(bare), requirements=["a==1 --hash=sha256:" + "0" * 64])
+    assert "apt install python3.12-venv" in result["remedy"]
+
+
+def test_check_mode_accepts_an_interpreter_that_is_not_there_yet(host: Host) -> None:
+    line = "a==1 --hash=sha256:" + "0" * 64
+    result = host.succeed(check=True, python="/usr/bin/python3.99", requirements=[line], group="no-such-group")
+    assert result["changed"]
+    assert result["lock_id"]
+    result = host.succeed(check=True, python="/nowhere/python", requirements=[line])
+    assert result["changed"]
+    assert result["lock_id"] is None
+    assert not host.root.exists()
+
+
+def failing_installations() -> list[t.Any]:
+    def wrong_hash(host: Host) -> dict[str, t.Any]:
+        write_wheel(host.links, "tiny", "2.0")
+        return {"requirements": ["tiny==2.0 --hash=sha256:" + "0" * 64]}
+
+    def dependency_not_locked(host: Host) -> dict[str, t.Any]:
+        wheel = write_wheel(host.links, "tiny", "2.0", requires=("base>=1",))
+        write_wheel(host.links, "base")
+        return {"requirements": [pin(wheel)]}
+
+    def not_found(host: Host) -> dict[str, t.Any]:
+        return {"requirements": ["nothing==2.0 --hash=sha256:" + "0" * 64]}
+
+    def missing_library(host: Host) -> dict[str, t.Any]:
+        message = "libcudss.so.0: cannot open shared object file: No such file or directory"
+        wheel = write_wheel(host.links, "tiny", "2.0", code=f"raise ImportError({message!r})\n", script=False)
+        return {"requirements": [pin(wheel)], "imports": ["tiny"]}
+
+    def crash(host: Host) -> dict[str, t.Any]:
+        wheel = write_wheel(host.links, "tiny", "2.0", code="import os\nos.abort()\n", script=False)
+        return {"requirements": [pin(wheel)], "imports": ["tiny"]}
+
+    def cpu_build(host: Host) -> dict[str, t.Any]:
+        code = "import types\n__version__ = '2.0'\n"
+        code += "version = types.SimpleNamespace(cuda=None, git_version='abc')\n"
+        wheel = write_wheel(host.links, "torch", "2.0", code=code, script=False)
+        return {"requirements": [pin(wheel)], "require_cuda": True}
+
+    def no_library_path(host: Host) -> dict[str, t.Any]:
+        wheel = write_wheel(host.links, "tiny", "2.0")
+        return {"requirements": [pin(wheel)], "library_paths": ["/nowhere/lib"]}
+
+    def damaged_wheel(host: Host) -> dict[str, t.Any]:
+        wheel = write_wheel(host.links, "tiny", "2.0")
+        wheel.write_bytes(wheel.read_bytes()[:200])
+        return {"requirements": [pin(wheel)]}
+
+    def other_wheel_on_host(host: Host) -> dict[str, t.Any]:
+        wheel = write_wheel(host.links, "tiny", "2.0")
+        return {"wheels": [{"path": str(wheel), "sha256": "0" * 64}], "remote_src": True}
+
+    return [
+        pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
+        pytest.param(dependency_not_locked, "base>=1", id="dependency not locked"),
+        pytest.param(not_found, "No wheel of nothing==2.0", id="not found"),
+        pytest.param(missing_library, "libcudss.so.0", id="missing library"),
+        pytest.param(crash, "the interpreter ended with", id="crash"),
+        pytest.param(cpu_build, "torch 2.0 is a CPU build", id="CPU build"),
+        pytest.param(no_library_path, "/nowhere/lib", id="no library path"),
+        pytest.param(damaged_wheel, "pip failed", id="damaged wheel"),
+        pytest.param(other_wheel_on_host, "the pin says 0000", id="other wheel on the host"),
+    ]
+
+
+@pytest.mark.parametrize(("prepare", "cause"), failing_installations())
+def test_a_failed_installation_leaves_the_current_environment_as_it_was(
+    host: Host, prepare: t.Callable[[Host], dict[str, t.Any]], cause: str
+) -> None:
+    # As an installed environment looks, without the seconds that one takes.
+    (host.environments / "old").mkdir(parents=True)
+    (host.environments / "old" / "receipt.json").write_text("{}")
+    (host.environments / "current").symlink_to("old")
+    for name in ("bin", "receipts"):
+        (host.root / name).mkdir()
+    result = host.fail(**prepare(host))
+    assert cause in result["cause"]
+    assert os.readlink(host.environments / "current") == "old"
+
+
+def test_an_index_that_cannot_be_reached_is_named_with_the_proxies(host: Host) -> None:
+    result = host.run(
+        requirements=["tiny==1.0 --hash=sha256:" + "0" * 64],
+        index_url="http://127.0.0.1:9/simple",
+        find_links=[],
+    )
+    assert "The package index could not be reached when it was asked for tiny: connection refused" in result["cause"]
+    assert "sparkforge_proxies" in result["remedy"]
+
+
+def test_no_space_left_is_said_in_one_sentence(host: Host) -> None:
+    # A pip that meets a full disk, at the end of an interpreter that makes everything else for real.
+    fake = host.directory / f"python{VERSION}"
+    fake.write_text(
+        f'#!/bin/sh\n{sys.executable} "$@" || exit 1\nfor last; do :; done\nrm $last/bin/python\n'
+        "printf '#!/bin/sh\\necho \"ERROR: Could not install packages due to an OSError: [Errno 28] "
+        "No space left on device\" >&2; exit 1\\n' > $last/bin/python; chmod 755 $last/bin/python\n"
+    )
+    fake.chmod(0o755)
+    result = host.fail(python=str(fake), requirements=["tiny==1.0 --hash=sha256:" + "0" * 64])
+    assert "no space left" in result["cause"]
+
+
+# -------------------------------------------------------------------------------------------- interruption
+
+
+class SlowIndex(http.server.BaseHTTPRequestHandler):
+    asked = threading.Event()
+    released = threading.Event()
+
+    def do_GET(self) -> None:
+        self.asked.set()
+        self.released.wait(60)
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: t.Any) -> None:
+        pass
+
+
+def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowIndex)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        process = host.start(
+            requirements=[pin(tiny)],
+            index_url=f"http://127.0.0.1:{server.server_address[1]}/simple",
+            find_links=[],
+        )
+        assert SlowIndex.asked.wait(60)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (host.environments / "current").exists()
+        assert [path.name for path in host.environments.iterdir() if not path.name.startswith(".")] == []
+        # pip itself is still there, waiting for the index, and would go on writing.
+        started = time.monotonic()
+        result = host.succeed(requirements=[pin(tiny)], imports=["tiny"])
+        assert time.monotonic() - started < 50
+    finally:
+        SlowIndex.released.set()
+        server.shutdown()
+        server.server_close()
+    assert result["changed"]
+    assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["lock_id"], "current"])
+    assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
+
+
+# ----------------------------------------------------------------------------------------- what people use
+
+
+def test_a_kernel_is_written_for_an_environment_with_ipykernel_and_goes_again(host: Host) -> None:
+    kernel = write_wheel(host.links, "ipykernel")
+    place = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["lock_id"]
+    file = host.kernels / "sparkforge-torch" / "kernel.json"
+    assert json.loads(file.read_text())["argv"][0] == str(place / "bin" / "python")
+    assert host.succeed(requirements=[pin(kernel)], jupyter=False)["actions"] == ["files"]
+    assert not file.parent.exists()
+    assert host.succeed(requirements=[pin(kernel)], jupyter=True)["changed"]
+    host.succeed(state="absent")
+    assert not host.kernels.exists()
+
+
+def test_a_lock_id_stands_for_one_set_of_inputs(host: Host) -> None:
+    one, two = write_wheel(host.links, "tiny"), write_wheel(host.links, "tiny", "2.0")
+    host.succeed(requirements=[pin(one)], lock_id="mine")
+    assert os.readlink(host.environments / "current") == "mine"
+    assert "already names an environment" in host.fail(requirements=[pin(two)], lock_id="mine")["cause"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
+def test_only_the_group_may_enter(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    group = next(entry for entry in grp.getgrall() if entry.gr_gid not in (0, os.getgid()))
+    host.succeed(requirements=[pin(tiny)], group=group.gr_name)
+    status = host.environments.stat()
+    assert (status.st_gid, status.st_mode & 0o7777) == (group.gr_gid, 0o750)
+    assert not host.succeed(requirements=[pin(tiny)], group=group.gr_name)["changed"]
+    assert host.succeed(requirements=[pin(tiny)])["actions"] == ["access"]
+    assert host.environments.stat().st_mode & 0o7777 == 0o755
+
+
+def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(host: Host) -> None:
+    tiny, base = write_wheel(host.directory / "sent", "tiny"), write_wheel(host.directory / "sent", "base")
+    wheels = [{"path": path.name, "sha256": sha256(path)} for path in (tiny, base)]
+    asked: dict[str, t.Any] = {"wheels": wheels, "requirements": [pin(base)], "imports": ["tiny", "base"]}
+    first = host.succeed(**asked)
+    assert not first["changed"]
+    assert {wheel["sha256"] for wheel in first["missing_wheels"]} == {sha256(tiny), sha256(base)}
+    assert not host.root.exists()
+    assert host.succeed(check=True, **asked)["changed"]
+
+    paths = {sha256(path): str(path) for path in (tiny, base)}
+    swapped = dict(zip(paths, reversed(list(paths.values()))))
+    assert "the pin says" in host.fail(transferred=swapped, **asked)["cause"]
+
+    done = host.succeed(transferred=paths, **asked)
+    assert done["changed"]
+    assert done["missing_wheels"] == []
+    assert (host.root / "wheels" / sha256(tiny) / tiny.name).is_file()
+    again = host.succeed(**asked)
+    assert (again["changed"], again["missing_wheels"]) == (False, [])
+    other = write_wheel(host.links, "other")
+    host.succeed(requirements=[pin(other)], keep=1)
+    host.succeed(state="absent")
+    assert not host.root.exists()

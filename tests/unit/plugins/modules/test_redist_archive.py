@@ -1,0 +1,542 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from tests.unit.redist_tree import Tree, archive, library, member, tar
+from tests.unit.web_server import Server
+
+REPOSITORY = Path(__file__).resolve().parents[4]
+TOP = "libcudss-linux-sbsa-0.8.0.10_cuda13-archive"
+
+
+class Host:
+    """A host whose prefix, root and loader directory lie below one directory, and a mirror."""
+
+    def __init__(self, directory: Path, server: Server) -> None:
+        self.directory = directory
+        self.server = server
+        self.tree = Tree(server.files)
+        self.prefix = directory / "opt" / "redist"
+        self.loader = directory / "ld.so.conf.d"
+        self.loader.mkdir()
+        self.cudss = {
+            "product": "cudss",
+            "component": "libcudss",
+            "release": "0.8.0",
+            "version": "0.8.0.10",
+            "soname": "libcudss.so.0",
+            "sha256": self.publish("0.8.0", "0.8.0.10"),
+        }
+        nvpl = archive("nvpl_blas-archive", "libnvpl_blas_core.so.0", "0.4.1.1")
+        self.nvpl = {
+            "product": "nvpl",
+            "component": "nvpl_blas",
+            "release": "25.5",
+            "variant": "",
+            "sha256": self.tree.publish("nvpl", "25.5", "nvpl_blas", "0.4.1.1", nvpl, variant=""),
+        }
+
+    def publish(self, release: str, version: str, **options: t.Any) -> str:
+        content = archive(TOP, options.pop("soname", "libcudss.so.0"), version, **options)
+        return self.tree.publish("cudss", release, "libcudss", version, content)
+
+    def publish_content(self, content: bytes) -> dict[str, str]:
+        """Replace cuDSS 0.8.0's archive and return the entry that pins what is now there."""
+        return {**self.cudss, "sha256": self.tree.publish("cudss", "0.8.0", "libcudss", "0.8.0.10", content)}
+
+    def arguments(self, **options: t.Any) -> str:
+        arguments = {
+            "base_url": f"{self.server.url}/compute",
+            "platform": "linux-sbsa",
+            "variant": "cuda13",
+            "prefix": str(self.prefix),
+            "root": str(self.directory / "opt"),
+            "loader_directory": str(self.loader),
+            "archives": [self.cudss, self.nvpl],
+            **{key: value for key, value in options.items() if key != "check"},
+            "_ansible_check_mode": options.get("check", False),
+            "_ansible_diff": True,
+            "_ansible_remote_tmp": str(self.directory),
+        }
+        return json.dumps({"ANSIBLE_MODULE_ARGS": arguments})
+
+    def start(self, **options: t.Any) -> subprocess.Popen[str]:
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY / ".collections")}
+        module = "ansible_collections.sparkforge.dgx_spark.plugins.modules.redist_archive"
+        process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        assert process.stdin is not None
+        process.stdin.write(self.arguments(**options))
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    def call(self, **options: t.Any) -> dict[str, t.Any]:
+        stdout, stderr = self.start(**options).communicate(timeout=120)
+        assert stderr == ""
+        return t.cast("dict[str, t.Any]", json.loads(stdout))
+
+    def content(self) -> dict[str, t.Any]:
+        """Everything on the host: path -> content, target or mode of a directory."""
+        found: dict[str, t.Any] = {}
+        for directory, names, files in os.walk(self.directory):
+            for name in names + files:
+                path = Path(directory) / name
+                shown = str(path.relative_to(self.directory))
+                if path.is_symlink():
+                    found[shown] = os.readlink(path)
+                else:
+                    found[shown] = path.read_bytes() if path.is_file() else path.stat().st_mode
+        return found
+
+    def receipt(self, component: str) -> dict[str, t.Any]:
+        path = self.directory / "opt" / "receipts" / f"redist-{component}.json"
+        return t.cast("dict[str, t.Any]", json.loads(path.read_text()))
+
+
+@pytest.fixture
+def server() -> t.Iterator[Server]:
+    served = Server()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def host(tmp_path: Path, server: Server) -> Host:
+    return Host(tmp_path, server)
+
+
+def test_an_empty_host_gets_every_archive_by_one_call(host: Host) -> None:
+    result = host.call()
+    assert result["changed"] is True
+    cudss = host.prefix / "libcudss"
+    assert os.readlink(cudss / "current") == "0.8.0.10-cuda13"
+    assert (cudss / "current/lib/libcudss.so.0").read_bytes() == library("libcudss.so.0")
+    assert os.readlink(host.prefix / "nvpl_blas/current") == "0.4.1.1"
+    entry = (host.loader / "sparkforge-libcudss.conf").read_text().splitlines()
+    assert entry[0].split()[1:5] == ["sparkforge", "redist_archive:", "libcudss", "0.8.0.10"]
+    assert entry[1] == f"{cudss}/current/lib"
+    assert sorted(os.listdir(host.prefix)) == ["libcudss", "nvpl_blas"]
+    assert not [name for name in os.listdir(host.directory / "opt") if name.startswith(".")]
+
+
+def test_the_result_says_what_was_downloaded_and_where_it_is(host: Host) -> None:
+    result = host.call()
+    size = sum(len(body) for path, body in host.server.files.items() if path.endswith(".xz"))
+    assert result["downloaded"]["bytes"] == size
+    assert result["downloaded"]["seconds"] > 0
+    assert result["downloaded"]["megabytes_per_second"] > 0
+    row = result["archives"][0]
+    assert row["action"] == "install"
+    assert row["path"] == f"{host.prefix}/libcudss/0.8.0.10-cuda13"
+    assert row["sonames"] == ["libcudss.so.0"]
+    assert row["license"] == "libcudss licence"
+    assert host.receipt("libcudss")["fingerprint"] == row["fingerprint"]
+    assert host.receipt("libcudss")["license_files"] == ["LICENSE"]
+
+
+def test_the_environment_leads_to_headers_cmake_and_corrected_pkg_config_files(host: Host) -> None:
+    environment = host.call()["environment"]
+    cudss, nvpl = f"{host.prefix}/libcudss/current", f"{host.prefix}/nvpl_blas/current"
+    assert environment["CMAKE_PREFIX_PATH"] == f"{cudss}:{nvpl}"
+    assert environment["CPATH"] == f"{cudss}/include:{nvpl}/include"
+    assert environment["LIBRARY_PATH"] == f"{cudss}/lib:{nvpl}/lib"
+    first = environment["PKG_CONFIG_PATH"].split(":")[0]
+    corrected = Path(first, "libcudss.pc").read_text()
+    path = f"{host.prefix}/libcudss/0.8.0.10-cuda13"
+    assert corrected.splitlines()[:3] == [
+        f"prefix={path}",
+        "libdir=${prefix}/lib",
+        "includedir=${prefix}/include",
+    ]
+    assert Path(path, "lib/pkgconfig/libcudss.pc").read_text().startswith("prefix=/usr/local\n")
+
+
+def test_the_receipt_can_be_sourced_by_a_shell(host: Host) -> None:
+    host.call()
+    script = host.receipt("libcudss")["environment_sh"] + 'printf "%s" "$CPATH"'
+    shell = subprocess.run(["sh", "-euc", script], env={"CPATH": "/before"}, capture_output=True, text=True, check=True)
+    assert shell.stdout == f"{host.prefix}/libcudss/current/include:/before"
+
+
+def test_a_second_run_changes_nothing_and_asks_no_server(host: Host) -> None:
+    host.call()
+    before, asked = host.content(), len(host.server.requests)
+    result = host.call()
+    assert result["changed"] is False
+    assert [row["action"] for row in result["archives"]] == ["none", "none"]
+    assert result["environment"]["CPATH"]
+    assert result["downloaded"]["bytes"] == 0
+    assert result["diff"]["before"] == result["diff"]["after"]
+    assert host.content() == before
+    assert len(host.server.requests) == asked
+
+
+def test_check_mode_on_an_empty_host_writes_nothing_and_asks_nothing(host: Host) -> None:
+    before = host.content()
+    result = host.call(check=True)
+    assert result["changed"] is True
+    assert result["diff"]["before"] == ""
+    assert "libcudss 0.8.0.10 (linux-sbsa, cuda13)" in result["diff"]["after"]
+    assert host.content() == before
+    assert host.server.requests == []
+
+
+def test_check_mode_shows_the_old_and_the_new_version(host: Host) -> None:
+    host.call()
+    before = host.content()
+    newer = {**host.cudss, "release": "0.9.0", "version": "0.9.0.1", "sha256": None}
+    result = host.call(check=True, archives=[newer])
+    assert result["diff"]["before"] == "libcudss 0.8.0.10 (linux-sbsa, cuda13)\n"
+    assert result["diff"]["after"] == "libcudss 0.9.0.1 (linux-sbsa, cuda13)\n"
+    assert result["archives"][0]["action"] == "upgrade"
+    assert host.content() == before
+
+
+def test_check_mode_on_a_converged_host_reports_no_change(host: Host) -> None:
+    host.call()
+    assert host.call(check=True)["changed"] is False
+
+
+def test_an_upgrade_keeps_one_previous_version_and_a_downgrade_downloads_nothing(host: Host) -> None:
+    host.call(archives=[host.cudss])
+    versions = {"0.8.0": host.cudss}
+    for release, version in (("0.9.0", "0.9.0.1"), ("0.10.0", "0.10.0.2")):
+        pin = host.publish(release, version)
+        versions[release] = {**host.cudss, "release": release, "version": version, "sha256": pin}
+        result = host.call(archives=[versions[release]])
+        assert result["archives"][0]["action"] == "upgrade"
+    cudss = host.prefix / "libcudss"
+    assert sorted(os.listdir(cudss)) == ["0.10.0.2-cuda13", "0.9.0.1-cuda13", "current"]
+    asked = len(host.server.requests)
+    result = host.call(archives=[versions["0.9.0"]])
+    assert result["changed"] is True
+    assert result["archives"][0]["action"] == "downgrade"
+    assert result["archives"][0]["previous_version"] == "0.10.0.2"
+    assert os.readlink(cudss / "current") == "0.9.0.1-cuda13"
+    assert len(host.server.requests) == asked
+    assert host.call(archives=[versions["0.9.0"]])["changed"] is False
+    host.call(archives=[versions["0.8.0"]])
+    assert os.readlink(cudss / "current") == "0.8.0.10-cuda13"
+
+
+def test_keep_previous_false_leaves_only_the_current_version(host: Host) -> None:
+    host.call(archives=[host.cudss])
+    pin = host.publish("0.9.0", "0.9.0.1")
+    newer = {**host.cudss, "release": "0.9.0", "version": "0.9.0.1", "sha256": pin}
+    host.call(archives=[newer])
+    assert len(os.listdir(host.prefix / "libcudss")) == 3
+    assert host.call(archives=[newer], keep_previous=False)["changed"] is True
+    assert sorted(os.listdir(host.prefix / "libcudss")) == ["0.9.0.1-cuda13", "current"]
+    assert host.call(archives=[newer], keep_previous=False)["changed"] is False
+
+
+def test_a_pin_that_is_added_later_and_agrees_changes_nothing(host: Host) -> None:
+    host.call(archives=[{**host.cudss, "sha256": None, "version": None, "soname": None}])
+    assert host.call(archives=[host.cudss])["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda path: (path / "lib/libcudss.so.0.8.0.10").write_bytes(b"x"), "has 1 bytes instead of"),
+        (lambda path: (path / "include/libcudss.h").unlink(), "include/libcudss.h is missing"),
+        (lambda path: (path / "lib/libcudss.so").unlink(), "the symlink lib/libcudss.so is missing"),
+    ],
+)
+def test_a_damaged_archive_is_noticed_and_installed_again(host: Host, harm: t.Any, words: t.Any) -> None:
+    host.call()
+    whole = host.content()
+    harm(host.prefix / "libcudss/0.8.0.10-cuda13")
+    result = host.call()
+    assert words in result["archives"][0]["reason"]
+    assert words in result["diff"]["before"]
+    assert [row["action"] for row in result["archives"]] == ["repair", "none"]
+    healed = host.content()
+    receipt = "opt/receipts/redist-libcudss.json"
+    assert {**healed, receipt: ""} == {**whole, receipt: ""}
+    assert host.call()["changed"] is False
+
+
+@pytest.mark.parametrize("what", ["symlink", "loader entry"])
+def test_a_missing_symlink_or_loader_entry_is_put_back_without_a_download(host: Host, what: t.Any) -> None:
+    host.call()
+    asked = len(host.server.requests)
+    path = host.prefix / "libcudss/current" if what == "symlink" else host.loader / "sparkforge-libcudss.conf"
+    path.unlink()
+    assert host.call()["changed"] is True
+    assert path.exists()
+    assert len(host.server.requests) == asked
+    assert host.call()["changed"] is False
+
+
+def test_absent_takes_back_everything_and_nothing_else(host: Host) -> None:
+    foreign = host.loader / "other.conf"
+    foreign.write_text("/usr/lib/other\n")
+    before = host.content()
+    host.call()
+    pin = host.publish("0.9.0", "0.9.0.1")
+    host.call(archives=[{**host.cudss, "release": "0.9.0", "version": "0.9.0.1", "sha256": pin}])
+    components = [{"component": "libcudss"}, {"component": "nvpl_blas"}]
+    full = host.content()
+    result = host.call(state="absent", archives=components, check=True)
+    assert result["changed"] is True
+    assert "libcudss 0.9.0.1" in result["diff"]["before"]
+    assert result["diff"]["after"] == ""
+    assert host.content() == full
+    assert host.call(state="absent", archives=components)["changed"] is True
+    assert host.content() == before
+    assert host.call(state="absent", archives=components)["changed"] is False
+
+
+def test_absent_for_one_component_leaves_the_other_in_order(host: Host) -> None:
+    host.call()
+    host.call(state="absent", archives=[{"component": "libcudss"}])
+    assert not (host.prefix / "libcudss").exists()
+    assert host.call(archives=[host.nvpl])["changed"] is False
+
+
+def test_absent_leaves_a_file_that_somebody_else_put_there(host: Host) -> None:
+    host.call(archives=[host.cudss])
+    (host.prefix / "libcudss/notes.txt").write_text("mine")
+    host.call(state="absent", archives=[{"component": "libcudss"}])
+    assert os.listdir(host.prefix / "libcudss") == ["notes.txt"]
+
+
+def test_a_change_of_the_prefix_moves_the_installation(host: Host) -> None:
+    host.call(archives=[host.cudss])
+    host.call(archives=[host.cudss], prefix=str(host.directory / "elsewhere"))
+    assert not host.prefix.exists()
+    assert (host.directory / "elsewhere/libcudss/current/lib/libcudss.so.0").exists()
+
+
+def test_two_runs_at_the_same_time_leave_one_sound_installation(host: Host) -> None:
+    runs = [host.start() for _ in range(3)]
+    results = [json.loads(run.communicate(timeout=120)[0]) for run in runs]
+    assert [result.get("msg") for result in results] == [None] * 3
+    assert sorted(result["changed"] for result in results) == [False, False, True]
+    assert host.call()["changed"] is False
+
+
+def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
+    (host.prefix / ".staging-libcudss-1234").mkdir(parents=True)
+    (host.prefix / ".fetch-abc").write_bytes(b"half")
+    (host.prefix / "libcudss/0.8.0.10-cuda13").mkdir(parents=True)
+    (host.prefix / "libcudss/0.8.0.10-cuda13/half").write_bytes(b"half")
+    host.call()
+    assert sorted(os.listdir(host.prefix)) == ["libcudss", "nvpl_blas"]
+    assert not (host.prefix / "libcudss/current/half").exists()
+    assert host.call()["changed"] is False
+
+
+def refused(host: Host, **options: t.Any) -> dict[str, t.Any]:
+    """Call the module, which must fail with a cause and a remedy and leave the host as it was."""
+    before = host.content()
+    result = host.call(**options)
+    assert result.get("failed") is True, result
+    assert result["msg"] == f"{result['cause']} {result['remedy']}"
+    assert "Traceback" not in result["msg"]
+    assert host.content() == before
+    return result
+
+
+def archives_asked_for(host: Host) -> list[str]:
+    return [path for path in host.server.paths if path.endswith(".xz")]
+
+
+def test_a_pin_that_the_manifest_contradicts_is_refused_before_any_download(host: Host) -> None:
+    result = refused(host, archives=[host.nvpl, {**host.cudss, "sha256": "0" * 64}])
+    assert f"gives libcudss 0.8.0.10 (linux-sbsa, cuda13) the sha256 {host.cudss['sha256']}" in result["cause"]
+    assert "the stack's pin says 000" in result["cause"]
+    assert "playbooks/lock.yml" in result["remedy"]
+    assert archives_asked_for(host) == []
+
+
+def test_an_archive_that_is_not_what_the_manifest_says_is_refused(host: Host) -> None:
+    path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
+    host.server.files[path] += b"x"
+    result = refused(host)
+    assert f"the pin says {host.cudss['sha256']}." in result["cause"]
+
+
+def test_a_truncated_download_is_refused_with_its_numbers(host: Host) -> None:
+    path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
+    host.server.etags = False
+    host.server.cuts[path] = [100] * 9
+    result = refused(host)
+    assert f"truncated: 100 of {len(host.server.files[path])} bytes" in result["cause"]
+
+
+def test_a_download_that_breaks_once_is_resumed(host: Host) -> None:
+    path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
+    host.server.cuts[path] = [100]
+    assert host.call()["changed"] is True
+    assert (path, "bytes=100-") in host.server.requests
+
+
+def test_a_bad_archive_keeps_the_good_ones_of_the_same_call_away_too(host: Host) -> None:
+    bad = host.publish_content(b"no archive")
+    assert "not a tar archive" in refused(host, archives=[host.nvpl, bad])["cause"]
+
+
+def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
+    host.call()
+    pin = host.publish("0.9.0", "0.9.0.1", extra=[(member(f"{TOP}/../evil"), b"x")])
+    newer = {**host.cudss, "release": "0.9.0", "version": "0.9.0.1", "sha256": pin}
+    refused(host, archives=[newer, host.nvpl])
+    assert host.call()["changed"] is False
+
+
+def test_a_platform_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
+    result = refused(host, platform="linux-ppc64le", archives=[{**host.nvpl, "sha256": None}])
+    assert "no nvpl_blas for the platform linux-ppc64le; it has linux-sbsa." in result["cause"]
+
+
+def test_a_variant_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
+    result = refused(host, archives=[{**host.cudss, "variant": "cuda12"}])
+    assert "no variant cuda12 of libcudss for linux-sbsa; it has cuda13." in result["cause"]
+    result = refused(host, archives=[{**host.cudss, "variant": ""}])
+    assert "no build without a variant of libcudss" in result["cause"]
+
+
+def test_a_variant_for_a_product_without_variants_is_refused_with_the_remedy(host: Host) -> None:
+    result = refused(host, archives=[{**host.nvpl, "variant": "cuda13"}])
+    assert result["remedy"] == 'Give this archive the variant "".'
+
+
+def test_a_component_that_the_manifest_lacks_is_named_with_those_it_has(host: Host) -> None:
+    result = refused(host, archives=[{**host.cudss, "component": "cudss"}])
+    assert "no component cudss; it has libcudss." in result["cause"]
+
+
+def test_a_version_that_the_manifest_contradicts_is_refused(host: Host) -> None:
+    assert (
+        "has libcudss 0.8.0.10, the stack pins 0.8.0.9"
+        in refused(host, archives=[{**host.cudss, "version": "0.8.0.9"}])["cause"]
+    )
+
+
+def test_a_release_that_does_not_exist_is_named(host: Host) -> None:
+    result = refused(host, archives=[{**host.cudss, "release": "9.9"}])
+    assert "There is no release 9.9 of cudss: http://127.0.0.1" in result["cause"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"<!DOCTYPE html><html>Sign in</html>", "is an HTML page"),
+        (b"{ not json", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[1]", "is not a JSON object"),
+        (b"{}", "has no component libcudss; it has none"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(host: Host, body: t.Any, words: t.Any) -> None:
+    host.server.files["/compute/cudss/redist/redistrib_0.8.0.json"] = body
+    assert words in refused(host)["cause"]
+    assert archives_asked_for(host) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (member(f"{TOP}/../../evil"), "climbs out by '..'"),
+        (member("/etc/evil"), "absolute"),
+        (member(f"{TOP}/lib/evil", tarfile.SYMTYPE, "../../../etc"), "leaves the archive"),
+        (member(f"{TOP}/evil", tarfile.SYMTYPE, "/etc/passwd"), "leaves the archive"),
+        (member(f"{TOP}/evil", tarfile.LNKTYPE, "/etc/passwd"), "absolute"),
+        (member(f"{TOP}/evil", tarfile.LNKTYPE, f"{TOP}/../../etc/passwd"), "climbs out"),
+        (member(f"{TOP}/null", tarfile.CHRTYPE), "the device node"),
+        (member(f"{TOP}/disk", tarfile.BLKTYPE), "the device node"),
+        (member(f"{TOP}/pipe", tarfile.FIFOTYPE), "the named pipe"),
+        (member("other/file"), "more than one directory at its top"),
+    ],
+)
+def test_an_archive_that_wants_to_write_elsewhere_is_refused(host: Host, bad: t.Any, words: t.Any) -> None:
+    pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", extra=[(bad, b"")]))
+    assert words in refused(host, archives=[pinned])["cause"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"plain text", b"PK\x03\x04 zip", b"\xfd7zXZ\x00 broken", b"\x1f\x8b\x08 broken"]
+)
+def test_an_archive_that_is_none_is_refused(host: Host, body: t.Any) -> None:
+    cause = refused(host, archives=[host.publish_content(body)])["cause"]
+    assert "not a tar archive" in cause
+
+
+def test_an_archive_without_the_pinned_soname_is_refused_and_says_which_it_has(host: Host) -> None:
+    pin = host.publish("1.0.0", "1.0.0.35", soname="libcudss.so.1")
+    entry = {**host.cudss, "release": "1.0.0", "version": "1.0.0.35", "sha256": pin}
+    result = refused(host, archives=[entry])
+    assert "libcudss 1.0.0.35 has no library with the SONAME libcudss.so.0" in result["cause"]
+    assert "it has libcudss.so.1." in result["cause"]
+    assert "correct the soname in the stack" in result["remedy"]
+
+
+def test_a_library_of_another_machine_does_not_satisfy_the_pin(host: Host) -> None:
+    pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", machine=62))
+    assert "the SONAME libcudss.so.0 for linux-sbsa" in refused(host, archives=[pinned])["cause"]
+
+
+def test_a_text_file_with_the_name_of_a_library_does_not_satisfy_the_pin(host: Host) -> None:
+    content = tar([(member(f"{TOP}/lib/libcudss.so.0"), b"not ELF")])
+    assert "it has none" in refused(host, archives=[host.publish_content(content)])["cause"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"release": None}, "archives[0] (libcudss) has no release."),
+        ({"product": None}, "has no product."),
+        ({"sha256": "abc"}, "not 64 hexadecimal digits"),
+        ({"component": "../../etc"}, "as component."),
+        ({"release": "0.8/../x"}, "as release."),
+        ({"variant": "a b"}, "as variant."),
+    ],
+)
+def test_an_impossible_entry_is_refused_by_name(host: Host, change: t.Any, words: t.Any) -> None:
+    assert words in refused(host, archives=[{**host.cudss, **change}])["cause"]
+    assert host.server.requests == []
+
+
+def test_a_component_that_is_named_twice_is_refused(host: Host) -> None:
+    assert "a second time" in refused(host, archives=[host.cudss, host.cudss])["cause"]
+
+
+@pytest.mark.parametrize("prefix", ["/"])
+def test_a_prefix_that_is_the_whole_system_is_refused(host: Host, prefix: t.Any) -> None:
+    assert "not a directory of its own" in refused(host, prefix=prefix)["cause"]
+
+
+def test_an_unknown_state_is_refused(host: Host) -> None:
+    result = host.call(state="latest")
+    assert result["failed"] is True
+    assert "value of state must be one of: present, absent, got: latest" in result["msg"]
+
+
+def test_a_directory_in_the_place_of_the_symlink_is_not_touched(host: Host) -> None:
+    (host.prefix / "libcudss/current").mkdir(parents=True)
+    assert "is not a symlink" in refused(host)["cause"]
+
+
+def test_a_server_that_is_not_there_leaves_the_host_as_it_was(host: Host) -> None:
+    assert "No connection to" in refused(host, base_url="http://127.0.0.1:9/compute")["cause"]

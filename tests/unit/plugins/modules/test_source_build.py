@@ -1,0 +1,305 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The engine on this machine: real compilers, real kills. What is compiled is counted by the compiler itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+import typing as t
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.engine_host import EngineHost
+from tests.unit.run_module import run_module
+
+UNITS = 8
+JOBS = 2
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[EngineHost]:
+    made = EngineHost(tmp_path)
+    yield made
+    made.gate.unlink(missing_ok=True)
+    run_module("source_build", name="tiny", state="absent", user=made.user, root=str(made.root),
+               log_root=str(made.logs))  # fmt: skip
+
+
+def interrupted(host: EngineHost, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+    """Start a build and return while its first compilers wait at the gate."""
+    host.gate.touch()
+    started = host.build(source, **options)
+    assert started["status"] == "running", started
+    host.wait_until(lambda: len(host.compiled()) >= JOBS)
+    return started
+
+
+def kill_worker(host: EngineHost, started: dict[str, t.Any]) -> None:
+    pid = host.state(started)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    host.wait_until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    first = host.built(source)
+    assert (first["status"], first["changed"]) == ("built", True)
+    assert (Path(first["prefix"]) / "lib/libtiny.so").exists() if first.get("prefix") else True
+    assert sorted(host.compiled()) == [f"unit_{number}.c" for number in range(UNITS)]
+    before = {path: path.stat().st_mtime_ns for path in host.place.rglob("*")}
+    second = host.build(source)
+    assert (second["status"], second["changed"], second["changes"]) == ("unchanged", False, [])
+    assert (Path(second["prefix"]) / "lib/libtiny.so").exists()
+    assert {path: path.stat().st_mtime_ns for path in host.place.rglob("*")} == before
+    receipt = json.loads(Path(second["receipt"]).read_text())
+    assert receipt["inputs"]["source"]["sha256"] == source["sha256"]
+    assert receipt["outputs"][0]["path"] == "prefix"
+    # The tree is gone, and the receipt tells what was in it.
+    assert receipt["tree"]["files"] > UNITS
+    assert not (host.directory(first) / "build").exists()
+
+
+def test_an_unchanged_unit_starts_no_process(host: EngineHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = host.project(UNITS)
+    host.built(source)
+    trace = tmp_path / "trace"
+    audit = tmp_path / "sitecustomize.py"
+    audit.write_text(
+        "import sys\n"
+        f"def hook(event, arguments):\n    if event in ('subprocess.Popen', 'os.posix_spawn', 'os.fork', 'os.exec'):\n"
+        f"        open({str(trace)!r}, 'a').write(f'{{event}} {{arguments}}\\n')\n"
+        "sys.addaudithook(hook)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert host.build(source)["status"] == "unchanged"
+    assert not trace.exists(), trace.read_text()
+    # The trace sees what it is meant to see.
+    assert host.build(source, environment={"ANOTHER": "1"})["status"] == "running"
+    assert trace.exists()
+
+
+def test_check_mode_says_what_would_be_built_and_writes_nothing(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    before = sorted(host.place.rglob("*"))
+    result = host.build(source, check_mode=True)
+    assert (result["status"], result["changed"]) == ("would_build", True)
+    assert sorted(host.place.rglob("*")) == before
+    host.built(source)
+    result = host.build(source, check_mode=True, environment={"USE_CUFILE": "1"})
+    assert (result["status"], result["changes"]) == ("would_build", ["environment.USE_CUFILE: (none) -> 1"])
+    assert '"USE_CUFILE": "1"' in result["diff"]["after"]
+    assert host.build(source, check_mode=True)["changed"] is False
+
+
+def test_a_killed_engine_goes_on_from_the_objects(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    host.gate.unlink()
+    host.wait_until(lambda: len(host.compiled()) >= UNITS // 2)
+    host.gate.touch()
+    kill_worker(host, started)
+    host.gate.unlink()
+    finished = host.built(source)
+    assert finished["fingerprint"] == started["fingerprint"]
+    counts = Counter(host.compiled())
+    assert sorted(counts) == [f"unit_{number}.c" for number in range(UNITS)]
+    assert sum(counts.values()) <= UNITS + JOBS, counts
+    assert json.loads(Path(host.build(source)["receipt"]).read_text())["attempts"] == 2
+
+
+def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    kill_worker(host, started)
+    # ninja and the compilers of the killed engine still wait at the gate.
+    again = host.build(source)
+    assert again["status"] == "running"
+    host.wait_until(lambda: host.state(started).get("attempts") == 2)
+    host.wait_until(lambda: len(host.compiled()) >= 2 * JOBS)
+    assert any("interrupted attempt" in note for note in host.state(started)["notes"])
+    host.gate.unlink()
+    host.built(source)
+    assert sum(Counter(host.compiled()).values()) == UNITS + JOBS
+
+
+def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    second = host.build(source)
+    assert (second["status"], second["fingerprint"]) == ("running", started["fingerprint"])
+    host.gate.unlink()
+    assert host.built(source)["status"] in ("built", "unchanged")
+    assert len(host.compiled()) == UNITS
+    assert host.state(started)["attempts"] == 1
+
+
+def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    host.gate.unlink()
+    host.wait_until(lambda: len(host.compiled()) >= UNITS // 2)
+    host.gate.touch()
+    kill_worker(host, started)
+    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
+    # The kernel was started anew, and an object is full of zeros: ninja would trust it.
+    objects = list(host.directory(started).glob("build/CMakeFiles/tiny.dir/unit_*.o"))
+    assert objects
+    for path in objects:
+        content = path.read_bytes()
+        path.write_bytes(bytes(len(content)))
+    host.change_state(started, boot_id="another")
+    host.gate.unlink()
+    finished = host.built(source)
+    assert any("started anew" in note for note in finished["notes"])
+    library = Path(host.build(source)["prefix"]) / "lib/libtiny.so"
+    names = subprocess.run(["nm", "-D", str(library)], check=True, capture_output=True, text=True).stdout
+    assert all(f"unit_{number}" in names for number in range(UNITS))
+
+
+def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    kill_worker(host, started)
+    future = time.time() + 86400
+    for path in host.directory(started).glob("source/*"):
+        os.utime(path, (future, future))
+    host.change_state(started, updated=future)
+    host.gate.unlink()
+    finished = host.built(source)
+    assert any("clock of this host went back by 86" in note for note in finished["notes"])
+    assert host.build(source)["status"] == "unchanged"
+
+
+def test_a_receipt_that_was_edited_vouches_for_nothing(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    host.built(source)
+    receipt = Path(host.build(source)["receipt"])
+    text = receipt.read_text()
+    receipt.write_text(text.replace('"attempts": 1', '"attempts": 2'))
+    healed = host.build(source)
+    assert healed["status"] == "unchanged"
+    assert "changed by hand" in json.dumps(healed["warnings"])
+    assert receipt.read_text() == text
+    # Where the copy beside the artefact was edited too, the unit is built again.
+    for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
+        path.write_text(text.replace('"attempts": 1', '"attempts": 2'))
+    assert host.built(source)["status"] == "built"
+    assert len(host.compiled()) == 2 * UNITS
+
+
+def test_a_missing_artefact_is_built_again(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    prefix = Path(host.built(source)["artefact"]) / "prefix"
+    prefix.rename(prefix.parent / "gone")
+    result = host.build(source, check_mode=True)
+    assert (result["status"], result["changes"]) == ("would_build", [f"{prefix.parent}: missing -> built"])
+    host.built(source)
+    assert prefix.exists()
+
+
+def test_rebuild_builds_although_nothing_changed(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    host.built(source)
+    assert host.built(source, rebuild=True)["status"] == "built"
+    assert len(host.compiled()) == 2 * UNITS
+
+
+def test_a_failure_has_cause_remedy_lines_and_the_log(host: EngineHost) -> None:
+    failed = host.failed(host.project(UNITS, broken=True))
+    assert "no_such_header.h" in failed["cause"]
+    assert any("no_such_header.h" in line for line in failed["lines"])
+    assert len(failed["lines"]) <= 10
+    assert "no_such_header.h" in Path(failed["log"]).read_text()
+    assert failed["phase"] == "build"
+    assert not Path(host.root / "receipts/units").glob("*.json") or not list((host.root / "receipts/units").iterdir())
+    assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
+
+
+def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    fancy = host.place / "fancy"
+    options = {
+        "environment": {"FANCY_DIR": str(fancy)},
+        "expect": {"cmake_cache": {"USE_FANCY": "ON"}, "files": ["lib/libtiny.so"]},
+    }
+    failed = host.failed(source, **options)
+    assert "USE_FANCY" in failed["cause"]
+    assert failed["phase"] == "check"
+    fancy.mkdir()
+    subprocess.run(["gcc", "-shared", "-o", str(fancy / "libfancy.so"), "-x", "c", "/dev/null"], check=True)
+    assert host.built(source, **options)["status"] == "built"
+    # CMake looked again; nothing was compiled a second time.
+    assert len(host.compiled()) == UNITS
+
+
+def test_a_full_disk_is_told_and_the_next_run_heals(host: EngineHost) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("a small file system can be mounted by root alone")
+    host.root.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1400k", "tmpfs", str(host.root)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this machine lets nobody mount a tmpfs")
+    try:
+        failed = host.failed(host.project(UNITS))
+        assert "No space left" in failed["cause"] or "full" in failed["cause"] or "MiB free" in failed["cause"], failed
+        assert not list((host.root / "wheelhouse").rglob("*.json"))
+        subprocess.run(["mount", "-o", "remount,size=200m", str(host.root)], check=True)
+        source = {"archive": str(host.place / f"tiny-{UNITS}-False.tar.gz")}
+        source["sha256"] = failed_source_sha256(source["archive"])
+        assert host.built(source)["status"] == "built"
+    finally:
+        subprocess.run(["umount", "-l", str(host.root)], check=True)
+
+
+def failed_source_sha256(path: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def test_absent_ends_the_build_and_removes_everything(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    common = {"name": "tiny", "state": "absent", "user": host.user, "root": str(host.root), "log_root": str(host.logs)}
+    assert run_module("source_build", check_mode=True, **common)["changed"] is True
+    assert Path(f"/proc/{host.state(started)['pid']}").exists()
+    removed = run_module("source_build", **common)
+    assert removed["changed"] is True
+    assert not [path for path in host.root.rglob("*") if path.is_file()]
+    assert not host.logs.exists()
+    assert run_module("source_build", **common)["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ({"minimum": {"cc": "99"}}, "gcc"),
+        ({"toolchain": {"cc": "no-such-compiler"}}, "no-such-compiler"),
+        ({"depends": ["llvm"]}, "which was not built on this host"),
+        ({"depends": ["tiny"]}, "depends on itself"),
+        ({"free_space": 1 << 40}, "MiB free"),
+        ({"kind": "wheel", "python": "/usr/bin/python2.7"}, "python2.7"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_before_anything_is_written(
+    host: EngineHost, options: dict[str, t.Any], cause: str
+) -> None:
+    source = host.project(UNITS)
+    before = sorted(host.place.rglob("*"))
+    result = host.build(source, **options)
+    assert result["failed"] is True
+    assert cause in result["cause"]
+    assert result["remedy"]
+    assert [path for path in sorted(host.place.rglob("*")) if path not in before] in (
+        [],
+        [host.root, host.root / "builds", host.root / "builds/.toolchain.json"],
+    )

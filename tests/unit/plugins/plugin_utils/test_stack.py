@@ -1,0 +1,671 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From a stack's name to its facts: which file is found, what is refused, and what the lock id is made of."""
+
+from __future__ import annotations
+
+import copy
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+
+COLLECTION = Path(__file__).parents[4]
+SHIPPED = COLLECTION / "roles" / "stack"
+SHA = "a" * 64
+OTHER = "b" * 64
+
+SITE: dict[str, t.Any] = {
+    "description": "A site's own",
+    "cuda": {"version": "13.0"},
+    "driver_minimum": "580.65.06",
+    "systems": [{"id": "ubuntu", "version": "24.04"}],
+    "machines": ["aarch64"],
+    "python": {"version": "3.12", "minimum": "3.10", "maximum": "3.14"},
+    "llvm_major": 20,
+    "versions": {"torch": "2.13.0", "triton": "3.7.1", "torchvision": None, "torchaudio": "2.11.0"},
+    "wheel": {"available": True, "cuda": "13.0", "without": {"torchaudio": "not wanted"}},
+    "cusparselt": {"version": "0.8.1", "soname": "libcusparseLt.so.0"},
+    "archives": [
+        {
+            "product": "cudss",
+            "component": "libcudss",
+            "release": "0.8.0",
+            "version": "0.8.0.10",
+            "variant": "cuda13",
+            "soname": "libcudss.so.0",
+            "sha256": {"linux-sbsa": SHA},
+        }
+    ],
+    "sources": {},
+}
+LOCK: dict[str, t.Any] = {
+    "format": 1,
+    "stack": "site",
+    "resolved": "2026-11-20",
+    "archives": {"libcudss": {"release": "0.8.0", "version": "0.8.0.10", "sha256": {"linux-x86_64": OTHER}}},
+    "wheels": {
+        "cp312-linux-aarch64": [
+            f"torch==2.13.0 --hash=sha256:{SHA}",
+            f"filelock==4.2.11 --hash=sha256:{OTHER}",
+        ]
+    },
+    "sources": {},
+}
+
+
+class Site:
+    """An inventory with one stack and its lock, to be changed by a test."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stack = copy.deepcopy(SITE)
+        self.lock: dict[str, t.Any] | None = copy.deepcopy(LOCK)
+
+    @property
+    def places(self) -> _stack.Places:
+        return _stack.places([str(self.path)], str(SHIPPED))
+
+    def write(self) -> None:
+        for folder, key, content in (
+            ("stacks", "stack_definition", self.stack),
+            ("locks", "stack_lock", self.lock),
+        ):
+            (self.path / folder).mkdir(exist_ok=True)
+            if content is not None:
+                (self.path / folder / "site.yml").write_text(yaml.safe_dump({key: content}))
+
+    def facts(self, name: str = "site", method: str = "wheel", profile: str = "gb10") -> dict[str, t.Any]:
+        self.write()
+        return t.cast("dict[str, t.Any]", _stack.facts(name, method, profile, self.places)["stack"])
+
+    def refusal(self, **arguments: str) -> SparkforgeError:
+        with pytest.raises(SparkforgeError) as caught:
+            self.facts(**arguments)
+        assert caught.value.remedy
+        return caught.value
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def test_the_facts_have_what_the_roles_read(site: Site) -> None:
+    stack = site.facts()
+    assert stack["name"] == "site"
+    assert stack["cuda"] == {"version": "13.0", "major": 13, "suffix": "13-0", "home": "/usr/local/cuda-13.0"}
+    assert stack["profile"]["name"] == "gb10"
+    assert stack["profile"]["architectures"] == "12.0"
+    assert stack["driver_minimum"] == "580.65.06"
+    assert stack["archives"][0]["sha256"] == {"linux-sbsa": SHA, "linux-x86_64": OTHER}
+    assert stack["lock"]["wheels"]["cp312-linux-aarch64"][0].startswith("filelock==4.2.11 ")
+    assert stack["cusparselt"]["archive"] is None
+
+
+def test_what_is_left_out_of_the_wheels_has_no_version(site: Site) -> None:
+    assert site.facts()["versions"]["torchaudio"] is None
+    assert site.facts()["wheel"]["without"] == {"torchaudio": "not wanted"}
+
+
+def test_an_archive_without_a_variant_has_the_empty_one(site: Site) -> None:
+    del site.stack["archives"][0]["variant"]
+    assert site.facts()["archives"][0]["variant"] == ""
+
+
+def test_the_inventory_comes_before_the_collection(site: Site) -> None:
+    site.write()
+    own = site.path / "stacks" / "torch-2.15.0.yml"
+    own.write_text(yaml.safe_dump({"stack_definition": {**site.stack, "description": "mine"}}))
+    assert _stack.load("torch-2.15.0", site.places)[1] == str(own)
+
+
+def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "site.yml").write_text(yaml.safe_dump({"stack_definition": {**SITE, "description": "first"}}))
+    site.write()
+    places = _stack.places([str(site.path)], str(SHIPPED), [str(first)])
+    assert _stack.load("site", places)[0]["description"] == "first"
+
+
+def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -> None:
+    error = site.refusal(name="torch-2.15")
+    for words in (
+        "torch-2.15.yml",
+        str(site.path / "stacks"),
+        str(SHIPPED / "vars"),
+        "torch-2.9.1",
+        "site (",
+    ):
+        assert words in error.cause
+    assert "`torch-2.15.0`" in error.remedy
+
+
+@pytest.mark.parametrize("name", ["../site", "", "profiles", "a/b"])
+def test_a_name_is_never_a_path_nor_the_file_of_profiles(site: Site, name: str) -> None:
+    assert "There is no stack" in site.refusal(name=name).cause
+
+
+def test_an_unknown_profile_lists_the_known_ones(site: Site) -> None:
+    error = site.refusal(profile="gb1")
+    assert "gb10, generic, thor" in error.cause
+    assert "`gb10`" in error.remedy
+
+
+def test_an_unknown_method_names_the_nearest(site: Site) -> None:
+    assert "Set stack_method to wheel" in site.refusal(method="wheels").remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"driver_minimun": "580"}, "driver_minimun is not a key of it, did you mean driver_minimum"),
+        ({"cuda": {"version": 13.0}}, "cuda.version is the number 13.0: quote it"),
+        (
+            {"python": {"version": 3.1, "minimum": "3.10", "maximum": "3.14"}},
+            "python.version is the number 3.1",
+        ),
+        ({"python": {"version": "3.9", "minimum": "3.10", "maximum": "3.14"}}, "3.9 is outside 3.10 to 3.14"),
+        ({"machines": []}, "machines is an empty list"),
+        ({"machines": ["arm64"]}, "machines[0] is 'arm64', write it as aarch64 or x86_64"),
+        ({"machines": "aarch64"}, "machines must be a list, it is a string"),
+        ({"llvm_major": "20"}, "llvm_major must be an integer, it is a string"),
+        ({"llvm_major": True}, "llvm_major must be an integer, it is a truth value"),
+        ({"llvm_major": 3}, "llvm_major is 3, it must be from 14 to 99"),
+        ({"description": None}, "description is empty"),
+        ({"versions": {"torch": "latest"}}, "versions.torch is 'latest'"),
+        ({"versions": {"torch": "2.13.0"}}, "versions.triton is missing"),
+        ({"wheel": {"available": False, "cuda": None}}, "wheel.reason is missing"),
+        ({"wheel": {"available": "yes", "cuda": None}}, "wheel.available must be true or false"),
+        ({"profiles": {"gb10": {"architecture": "12.0"}}}, "did you mean architectures"),
+        ({"profiles": {"gb10": {"architectures": "sm_121"}}}, "profiles.gb10.architectures is 'sm_121'"),
+        ({"archives": SITE["archives"] * 2}, "archives has libcudss twice"),
+        (
+            {"archives": [{**SITE["archives"][0], "sha256": {"linux-aarch64": SHA}}]},
+            "linux-aarch64 is not a name",
+        ),
+        ({"archives": [{**SITE["archives"][0], "sha256": {"linux-sbsa": "abc"}}]}, "64 hexadecimal digits"),
+        # The recipe of 2025 builds torchvision v0.9.2, of 2021.
+        (
+            {"versions": {**SITE["versions"], "torch": "2.9.1", "torchvision": "0.9.2"}},
+            "torchvision 0.9.2 is not made for torch 2.9.1, which takes 0.24",
+        ),
+        ({"sources": {"pytorch": {"url": "https://x.example/p.git", "ref": "v2.12.0"}}}, "versions says 2.13.0"),
+        ({"sources": {"pytorch": {"url": None, "ref": "v2.13.0"}}}, "its ref names no repository"),
+        ({"sources": {"tool": {"url": None, "ref": None}}}, "no other source is known to name it"),
+        ({"sources": {"tool": {"archive": "https://x.example/a.tar.gz"}}}, "sources.tool.sha256 is missing"),
+        ({"sources": {"tool": {"archive": "a.tar.gz", "sha256": SHA}}}, "sources.tool.archive is 'a.tar.gz'"),
+        (
+            {"sources": {"a": {"url": "https://x.example/a", "ref": None, "pin": {"source": "b", "files": ["x"]}}}},
+            "sources.a.pin.source is b, which is not one of the sources",
+        ),
+        ({"units": {"tool": {}}}, "units.tool has no source: there is no sources.tool"),
+        ({"units": {"tool": {"environmnt": {}}}}, "did you mean environment"),
+        ({"units": {"tool": {"environment": {"USE_X": 1.5}}}}, "quote it"),
+        ({"units": {"tool": {"requirements": ["cmake<4"]}}}, "write it as setuptools==80.9.0"),
+        ({"units": {"tool": {"depends": ["other"]}}}, "units.tool.depends names other, which is not one of the units"),
+        ({"units": {"a": {"depends": ["b"]}, "b": {"depends": ["a"]}}}, "units.a depends on itself: a -> b -> a"),
+        ({"units": {"a": {"depends": ["a"]}}}, "units.a depends on itself: a -> a"),
+        ({"units": {"beside": {}}}, "units.beside cannot be the name of a unit"),
+    ],
+)
+def test_a_wrong_stack_is_refused_with_the_key_and_what_it_should_be(
+    site: Site, change: dict[str, t.Any], words: str
+) -> None:
+    site.stack.update(change)
+    error = site.refusal()
+    assert words in error.cause
+    assert str(site.path / "stacks" / "site.yml") in error.cause
+
+
+def test_all_problems_of_a_stack_are_said_at_once(site: Site) -> None:
+    site.stack.update({"llvm_major": "x", "machines": [], "extra": 1})
+    del site.stack["cuda"]
+    error = site.refusal()
+    assert len(error.details["problems"]) == 4
+    assert "4 problems" in error.cause
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("stack_definition: [", "is not valid YAML"),
+        ("stack: {}", "must have the one top-level key stack_definition"),
+        ("", "must have the one top-level key"),
+        ("stack_definition: {}\nextra: {}", "it has stack_definition, extra"),
+        ("stack_definition: {a: 1, a: 2}", "the key 'a' stands twice"),
+        ("stack_definition: !!python/object/apply:os.getcwd []", "is not valid YAML"),
+        ("\u0001", "is not valid YAML"),
+    ],
+)
+def test_a_file_that_is_no_stack_is_refused_and_runs_nothing(site: Site, text: str, words: str) -> None:
+    (site.path / "stacks").mkdir()
+    (site.path / "stacks" / "broken.yml").write_text(text)
+    with pytest.raises(SparkforgeError) as caught:
+        _stack.load("broken", site.places)
+    assert words in caught.value.cause
+
+
+def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
+    places = _stack.places([], str(SHIPPED))
+    with pytest.raises(SparkforgeError) as caught:
+        _stack.facts("torch-2.9.1", "wheel", "gb10", places)
+    assert "CPU builds" in caught.value.cause
+    assert "torch-2.15.0" in caught.value.remedy
+    assert "stack_lock_index_url" in caught.value.remedy
+
+
+def test_the_inventory_may_pin_wheels_for_a_stack_that_has_none(site: Site) -> None:
+    site.stack["wheel"].update(available=False, reason="only elsewhere")
+    assert site.facts()["lock"]["wheels"]
+
+
+def test_a_stack_without_a_lock_names_the_playbook_that_writes_it(site: Site) -> None:
+    site.lock = None
+    assert "sparkforge.dgx_spark.lock -e stack_name=site" in site.refusal().remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"versions": {**SITE["versions"], "torch": "2.14.1"}}, "has torch 2.13.0 for cp312-linux-aarch64"),
+        ({"versions": {**SITE["versions"], "torchvision": "0.28.0"}}, "has torchvision not at all"),
+        ({"archives": [{**SITE["archives"][0], "version": "0.8.0.11"}]}, "libcudss version 0.8.0.10"),
+        ({"archives": [{**SITE["archives"][0], "sha256": {"linux-x86_64": SHA}}]}, "the stack pins " + SHA),
+    ],
+)
+def test_a_lock_of_another_day_of_the_stack_is_refused(site: Site, change: dict[str, t.Any], words: str) -> None:
+    site.stack.update(change)
+    assert words in site.refusal().cause
+
+
+def test_a_local_version_of_an_index_of_ones_own_is_the_same_version(site: Site) -> None:
+    assert site.lock is not None
+    site.lock["wheels"]["cp312-linux-aarch64"] = [f"torch==2.13.0+cu130 --hash=sha256:{SHA}"]
+    assert site.facts()["lock"]["id"]
+
+
+def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
+    assert site.lock is not None
+    del site.stack["archives"][0]["sha256"]
+    site.lock["archives"] = {}
+    assert "No sha256 is known for libcudss 0.8.0.10" in site.refusal().cause
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"stack": "other"}, "is that of the stack other"),
+        ({"wheels": {"cp312-linux-aarch64": ["torch==2.13.0"]}}, "--hash=sha256"),
+        ({"wheels": {"cp312-linux-arm64": []}}, "cp312-linux-arm64 is not a name"),
+        ({"wheels": {"cp312-linux-aarch64": [f"torch @ https://x --hash=sha256:{SHA}"]}}, "name==version"),
+        ({"format": 2}, "format is 2"),
+    ],
+)
+def test_a_wrong_lock_is_refused(site: Site, change: dict[str, t.Any], words: str) -> None:
+    assert site.lock is not None
+    site.lock.update(change)
+    assert words in site.refusal().cause
+
+
+def test_the_lock_id_follows_the_pins_and_nothing_else(site: Site) -> None:
+    first = site.facts()["lock"]["id"]
+    assert len(first) == 12
+    assert int(first, 16) >= 0
+    assert site.lock is not None
+    site.stack["description"] = "In other words"
+    site.lock["resolved"] = "2027-01-01"
+    site.lock["wheels"]["cp312-linux-aarch64"].reverse()
+    assert site.facts()["lock"]["id"] == first
+    assert site.facts(profile="generic")["lock"]["id"] == first
+    site.lock["wheels"]["cp312-linux-aarch64"][0] = f"filelock==4.2.11 --hash=sha256:{SHA}"
+    assert site.facts()["lock"]["id"] != first
+
+
+def test_a_stack_amends_a_profile_and_adds_one(site: Site) -> None:
+    whole = {
+        "description": "A workstation",
+        "compute_capability": "12.0",
+        "architectures": "12.0",
+        "unified_memory": False,
+        "memory_minimum_mib": 1024,
+        "driver_minimum": "590.1",
+    }
+    site.stack["profiles"] = {"thor": {"driver_minimum": "580.00"}, "workstation": whole}
+    assert site.facts(profile="thor")["driver_minimum"] == "580.00"
+    assert site.facts(profile="thor")["profile"]["architectures"] == "11.0"
+    assert site.facts(profile="workstation")["driver_minimum"] == "590.1"
+    assert site.facts()["driver_minimum"] == "580.65.06"
+
+
+def test_a_profile_of_a_stacks_own_must_be_whole(site: Site) -> None:
+    site.stack["profiles"] = {"workstation": {"description": "A workstation"}}
+    assert "lacks architectures" in site.refusal(profile="workstation").cause
+
+
+# --- building ---
+
+COMMIT = "1" * 40
+LINE = f"cmake==3.31.10 --hash=sha256:{SHA}"
+BUILT_SOURCES: dict[str, t.Any] = {
+    "pytorch": {"url": "https://example.com/pytorch.git", "ref": "v2.13.0"},
+    "triton": {"url": "https://example.com/triton.git", "ref": None},
+    "llvm": {"url": None, "ref": None, "submodules": False},
+    "tool": {"archive": "https://example.com/tool-1.0.tar.gz", "sha256": SHA},
+    "flash_attention": {"url": "https://example.com/flash.git", "ref": "v2"},
+}
+BUILT_UNITS: dict[str, t.Any] = {
+    "llvm": {},
+    "triton": {"requirements": ["cmake==3.31.10"], "environment": {"A": 1}},
+    "pytorch": {"requires": ["filelock"]},
+    "tool": {"depends": ["pytorch"]},
+    "flash_attention": {"optional": True},
+}
+BUILT_LOCK: dict[str, t.Any] = {
+    "sources": {
+        "pytorch": {"url": "https://example.com/pytorch.git", "ref": "v2.13.0", "commit": COMMIT},
+        "triton": {
+            "url": "https://example.com/triton.git",
+            "ref": None,
+            "commit": "2" * 40,
+            "pinned_by": {"source": "pytorch", "commit": COMMIT, "file": "pins/triton.txt"},
+        },
+        "llvm": {"url": "https://example.com/llvm.git", "ref": None, "commit": "3" * 40},
+    },
+    "build_requirements": {"cp312-linux-aarch64": {"triton": [LINE], "llvm": []}},
+    "run_requirements": {"cp312-linux-aarch64": {"pytorch": [f"filelock==4.2.11 --hash=sha256:{SHA}"]}},
+}
+
+
+@pytest.fixture
+def built(site: Site) -> Site:
+    """A site whose stack is built from source."""
+    site.stack.update(copy.deepcopy({"sources": BUILT_SOURCES, "units": BUILT_UNITS}))
+    site.lock = {**copy.deepcopy(LOCK), "wheels": {}, **copy.deepcopy(BUILT_LOCK)}
+    return site
+
+
+def test_a_unit_has_its_commit_and_its_requirements_from_the_lock(built: Site) -> None:
+    stack = built.facts(method="build")
+    assert stack["units"]["triton"] == {
+        "optional": False,
+        "environment": {"A": 1},
+        "source": {"repo": "https://example.com/triton.git", "version": "2" * 40, "submodules": True},
+        "patches": [],
+        "requirements": {"cp312-linux-aarch64": [LINE]},
+    }
+    assert stack["units"]["llvm"]["source"] == {
+        "repo": "https://example.com/llvm.git",
+        "version": "3" * 40,
+        "submodules": False,
+    }
+    assert stack["units"]["tool"]["source"] == {"archive": "https://example.com/tool-1.0.tar.gz", "sha256": SHA}
+    assert stack["lock"]["run_requirements"]["cp312-linux-aarch64"]["pytorch"][0].startswith("filelock==")
+    assert stack["lock"]["sources"]["triton"]["pinned_by"]["source"] == "pytorch"
+
+
+def test_the_extensions_are_what_is_neither_core_nor_optional(built: Site) -> None:
+    assert built.facts(method="build")["extensions"] == ["tool"]
+
+
+def test_an_optional_unit_may_be_without_a_commit(built: Site) -> None:
+    assert built.facts(method="build")["units"]["flash_attention"]["source"] is None
+
+
+def test_a_mirror_takes_upstreams_place_without_a_new_lock(built: Site) -> None:
+    built.stack["sources"]["pytorch"]["url"] = "https://mirror.sparkforge.test/pytorch.git"
+    assert built.facts(method="build")["units"]["pytorch"]["source"]["repo"].startswith("https://mirror.")
+
+
+def test_a_commit_in_the_stack_needs_no_lock(built: Site) -> None:
+    assert built.lock is not None
+    built.stack["sources"]["pytorch"]["ref"] = "4" * 40
+    built.stack["sources"]["triton"]["ref"] = "5" * 40
+    built.lock["sources"] = {"llvm": built.lock["sources"]["llvm"]}
+    assert built.facts(method="build")["units"]["pytorch"]["source"]["version"] == "4" * 40
+
+
+def test_a_patch_lies_beside_the_stack_or_else_with_the_role(built: Site) -> None:
+    (built.path / "stacks").mkdir()
+    (built.path / "stacks/own.patch").write_text("--- a\n")
+    built.stack["units"]["pytorch"]["patches"] = ["own.patch", "of-the-role.patch"]
+    patches = built.facts(method="build")["units"]["pytorch"]["patches"]
+    assert patches == [str(built.path / "stacks/own.patch"), "of-the-role.patch"]
+
+
+def remove(*path: str) -> t.Callable[[dict[str, t.Any]], None]:
+    def change(lock: dict[str, t.Any]) -> None:
+        for key in path[:-1]:
+            lock = lock[key]
+        del lock[path[-1]]
+
+    return change
+
+
+def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
+    def change(lock: dict[str, t.Any]) -> None:
+        for key in path[:-1]:
+            lock = lock[key]
+        lock[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (remove("sources", "llvm"), "the commit of llvm is not known"),
+        (remove("build_requirements"), "the build requirements of triton have no hashes"),
+        (remove("run_requirements"), "what the units need at run time is not resolved"),
+        (replace("v2.12.0", "sources", "pytorch", "ref"), "it has pytorch v2.12.0, the stack says v2.13.0"),
+        (
+            replace("9" * 40, "sources", "pytorch", "commit"),
+            "it has triton as pytorch 111111111111 pins it, and pytorch 999999999999",
+        ),
+        (
+            replace([LINE.replace("3.31.10", "3.31.9")], "build_requirements", "cp312-linux-aarch64", "triton"),
+            "it builds triton with cmake 3.31.9 on cp312-linux-aarch64, the stack says 3.31.10",
+        ),
+    ],
+)
+def test_a_lock_that_does_not_say_what_to_build_is_refused(
+    built: Site, change: t.Callable[[dict[str, t.Any]], None], words: str
+) -> None:
+    assert built.lock is not None
+    change(built.lock)
+    error = built.refusal(method="build")
+    assert words in error.cause
+    assert "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
+    assert "stack_method: wheel" in error.remedy
+
+
+def test_everything_that_a_lock_lacks_is_said_at_once_and_taking_back_needs_none_of_it(built: Site) -> None:
+    built.lock = None
+    error = built.refusal(method="build")
+    assert len(error.details["problems"]) == 5
+    built.write()
+    stack = _stack.facts("site", "build", "gb10", built.places, lock_required=False)["stack"]
+    assert stack["units"]["pytorch"]["source"] is None
+    del built.stack["archives"][0]["sha256"]
+    built.write()
+    assert _stack.facts("site", "wheel", "gb10", built.places, lock_required=False)["stack"]["name"] == "site"
+
+
+def test_a_stack_without_units_is_not_built(site: Site) -> None:
+    error = site.refusal(method="build")
+    assert "names no units" in error.cause
+    assert "stack_method: wheel" in error.remedy
+
+
+def test_the_lock_id_of_what_is_built_follows_units_and_requirements(built: Site) -> None:
+    assert built.lock is not None
+    first = built.facts(method="build")["lock"]["id"]
+    built.stack["description"] = "In other words"
+    assert built.facts(method="build")["lock"]["id"] == first
+    built.stack["units"]["triton"]["environment"]["A"] = 2
+    second = built.facts(method="build")["lock"]["id"]
+    built.lock["build_requirements"]["cp312-linux-aarch64"]["triton"] = [LINE.replace(SHA, OTHER)]
+    assert len({first, second, built.facts(method="build")["lock"]["id"]}) == 3
+
+
+HOME = "/usr/local/cuda-13.0"
+
+
+@pytest.mark.parametrize(
+    ("version", "built_here", "expected"),
+    [
+        (None, True, {}),
+        # Its own ptxas does not know sm_121a, wheel or not.
+        ("3.5.1", False, {"TRITON_PTXAS_PATH": f"{HOME}/bin/ptxas"}),
+        ("3.6.0", False, {}),
+        ("3.10.0", False, {}),
+    ],
+)
+def test_a_wheel_of_triton_gets_a_ptxas_where_its_own_is_too_old(
+    version: str | None, built_here: bool, expected: dict[str, str]
+) -> None:
+    assert _stack.triton_environment(version, HOME, built=built_here) == expected
+
+
+@pytest.mark.parametrize(("version", "blackwell"), [("3.5.1", False), ("3.6.0", True), ("3.10.0", True)])
+def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version: str, blackwell: bool) -> None:
+    found = _stack.triton_environment(version, HOME, built=True)
+    assert found["TRITON_PTXAS_PATH"] == f"{HOME}/bin/ptxas"
+    assert ("TRITON_PTXAS_BLACKWELL_PATH" in found) is blackwell
+    assert found["TRITON_CUDART_PATH"] == f"{HOME}/include"
+    # It would be for every compilation of the user.
+    assert "CPATH" not in found
+
+
+# --- what is shipped ---
+
+
+@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.9.1"])
+def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
+    places = _stack.places([], str(SHIPPED))
+    definition, _path = _stack.load(name, places)
+    lock, lock_path = _stack.load_lock(name, places)
+    assert lock is not None
+    assert lock_path is not None
+    assert Path(lock_path).read_text() == _stack.lock_text(lock)
+    assert definition["python"]["version"] == "3.12"
+
+
+def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine() -> None:
+    stack = _stack.facts("torch-2.15.0", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
+    lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
+    assert _stack.locked_version(lines, "triton") == "3.9.0"
+    assert _stack.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
+    assert _stack.locked_version(lines, "torchaudio") is None
+    # Read from the wheel itself: reference facts, section E.
+    assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
+
+
+def test_the_shipped_recipe_of_2_9_1_can_be_built_from_its_lock_alone() -> None:
+    stack = _stack.facts("torch-2.9.1", "build", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    assert list(stack["units"]) == ["llvm", "triton", "pytorch", "torchvision", "torchaudio", "flash_attention"]
+    assert stack["extensions"] == ["torchvision", "torchaudio"]
+    for name, unit in stack["units"].items():
+        if not unit["optional"]:
+            assert len(unit["source"]["version"]) == 40, name
+            assert name == "llvm" or sorted(unit["requirements"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
+    # Reference facts, section G.
+    assert stack["units"]["llvm"]["source"]["version"] == "7d5de3033187c8a3bb4d2e322f5462cdaf49808f"
+    assert stack["units"]["triton"]["source"]["version"] == "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"
+    # Triton before 3.7 wants CMake below 4.
+    lines = stack["units"]["triton"]["requirements"]["cp312-linux-aarch64"]
+    assert (_stack.locked_version(lines, "cmake") or "").startswith("3.")
+
+
+def test_the_newest_release_names_what_its_lock_lacks_and_is_installed_from_wheels() -> None:
+    places = _stack.places([], str(SHIPPED))
+    with pytest.raises(SparkforgeError) as caught:
+        _stack.facts("torch-2.15.0", "build", "gb10", places)
+    # Its pins stand in trees that were not reachable when the lock was written.
+    assert caught.value.details["problems"] == ["the commit of triton is not known"]
+    assert "stack_method: wheel" in caught.value.remedy
+    assert _stack.facts("torch-2.15.0", "wheel", "gb10", places)["stack"]["activation"] == {}
+
+
+def test_no_shipped_file_names_a_host_but_nvidias_and_the_sources() -> None:
+    for path in SHIPPED.rglob("*.yml"):
+        for word in path.read_text().split():
+            if "://" in word:
+                assert "https://github.com/" in word, (path, word)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((COLLECTION / "inventory" / "stacks").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
+    _stack.validate(_stack.STACK, _stack.read_file(str(path), "stack_definition"), str(path), "stack")
+
+
+def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_empty() -> None:
+    profiles = _stack.read_file(str(SHIPPED / "vars" / "profiles.yml"), "stack_profiles")
+    assert sorted(profiles) == ["gb10", "generic", "thor"]
+    assert not [name for name, profile in profiles.items() if "12.1" in (profile["architectures"] or "")]
+
+
+# --- inventories and files ---
+
+
+def test_an_inventory_lies_where_its_files_are(tmp_path: Path) -> None:
+    folder = tmp_path / "inventory"
+    folder.mkdir()
+    (folder / "hosts.yml").write_text("all: {}")
+    expected = [str(folder)]
+    assert _stack.inventory_directories([str(folder / "hosts.yml")]) == expected
+    assert _stack.inventory_directories([str(folder)], str(folder)) == expected
+    assert _stack.inventory_directories(["localhost,"], None) == []
+
+
+def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order(site: Site) -> None:
+    lock = copy.deepcopy(LOCK)
+    lock["wheels"]["cp312-linux-aarch64"].reverse()
+    other = dict(reversed(list(LOCK.items())))
+    assert _stack.lock_text(lock) == _stack.lock_text(other)
+    assert _stack.same_pins(lock, {**other, "resolved": "2027-01-01"})
+    assert not _stack.same_pins(None, lock)
+    assert not _stack.same_pins(lock, {**other, "wheels": {}})
+
+
+def test_a_lock_that_cannot_be_written_leaves_the_old_one_and_no_rest(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "site.yml"
+    _stack.write_file(str(path), "old\n")
+    assert path.stat().st_mode & 0o777 == 0o644
+    with pytest.raises(UnicodeEncodeError):
+        _stack.write_file(str(path), "\ud800")
+    assert path.read_text() == "old\n"
+    assert [item.name for item in path.parent.iterdir()] == ["site.yml"]
+
+
+def test_what_moved_is_one_sentence_for_each_pin() -> None:
+    new = copy.deepcopy(LOCK)
+    new["wheels"]["cp312-linux-aarch64"] = [
+        f"torch==2.13.0 --hash=sha256:{OTHER}",
+        f"filelock==4.3.0 --hash=sha256:{OTHER}",
+    ]
+    pinned = {"source": "pytorch", "commit": "c" * 40, "file": "pins/triton.txt"}
+    new["sources"] = {
+        "pytorch": {"url": "https://x", "ref": "v2", "commit": "c" * 40},
+        "triton": {"url": "https://x", "ref": None, "commit": "d" * 40, "pinned_by": pinned},
+        "tool": {"archive": "https://user:secret@example.com/tool.tar.gz", "sha256": SHA},
+    }
+    new["build_requirements"] = {"cp312-linux-aarch64": {"triton": [f"cmake==3.31.10 --hash=sha256:{SHA}"]}}
+    assert _stack.moved(LOCK, new) == [
+        "build_requirements cp312-linux-aarch64 triton cmake: none -> 3.31.10",
+        f"sources pytorch: none -> {'c' * 40}",
+        "sources tool: none -> https://example.com/tool.tar.gz",
+        f"sources triton: none -> {'d' * 40} (pins/triton.txt of pytorch cccccccccccc)",
+        "wheels cp312-linux-aarch64 filelock: 4.2.11 -> 4.3.0",
+        f"wheels cp312-linux-aarch64 torch 2.13.0: sha256 {SHA} -> {OTHER}",
+    ]
+    assert _stack.moved(LOCK, LOCK) == []

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""NVIDIA's redist tree in small: manifests, and archives with real ELF libraries of some hundred bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+import tarfile
+import typing as t
+
+AARCH64 = 183
+
+
+def library(soname: str, machine: int = AARCH64, filler: bytes = b"") -> bytes:
+    """Return a shared library that has nothing but a SONAME."""
+    strings = b"\0" + soname.encode() + b"\0"
+    header_size, segments = 64, 2
+    dynamic_at = header_size + 56 * segments
+    strings_at = dynamic_at + 16 * 4
+    size = strings_at + len(strings)
+    dynamic = struct.pack("<8Q", 5, strings_at, 10, len(strings), 14, 1, 0, 0)
+    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
+    header = ident + struct.pack(
+        "<HHIQQQIHHHHHH", 3, machine, 1, 0, header_size, 0, 0, header_size, 56, segments, 0, 0, 0
+    )
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
+    table = struct.pack("<IIQQQQQQ", 2, 6, dynamic_at, dynamic_at, dynamic_at, len(dynamic), len(dynamic), 8)
+    return header + load + table + dynamic + strings + filler
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", mode: int = 0o644) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname, info.mode, info.mtime = kind, target, mode, 1_700_000_000
+    return info
+
+
+def tar(members: t.Iterable[tuple[tarfile.TarInfo, bytes]], compression: str = "xz") -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as archive:  # type: ignore[call-overload]
+        for info, content in members:
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def archive(
+    top: str,
+    soname: str,
+    version: str,
+    *,
+    machine: int = AARCH64,
+    extra: t.Iterable[tuple[tarfile.TarInfo, bytes]] = (),
+    filler: bytes = b"",
+) -> bytes:
+    """Return an archive that is laid out as NVIDIA's are."""
+    base = soname.partition(".so.")[0]
+    return tar(
+        [
+            (member(top, tarfile.DIRTYPE, mode=0o755), b""),
+            (member(f"{top}/LICENSE"), b"NVIDIA's licence\n"),
+            (member(f"{top}/include/{base}.h"), b"#pragma once\n"),
+            (member(f"{top}/lib/{base}.so", tarfile.SYMTYPE, soname), b""),
+            (member(f"{top}/lib/{soname}", tarfile.SYMTYPE, f"{base}.so.{version}"), b""),
+            (member(f"{top}/lib/{base}.so.{version}", mode=0o755), library(soname, machine, filler)),
+            (member(f"{top}/lib/cmake/{base}/{base}-config.cmake"), b"# CMake\n"),
+            (
+                member(f"{top}/lib/pkgconfig/{base}.pc"),
+                b"prefix=/usr/local\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\nName: x\n",
+            ),
+            *extra,
+        ]
+    )
+
+
+class Tree:
+    """The files of a redist tree, path -> bytes, to be served."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.files = files
+
+    def publish(
+        self,
+        product: str,
+        release: str,
+        component: str,
+        version: str,
+        content: bytes,
+        *,
+        variant: str = "cuda13",
+        platform: str = "linux-sbsa",
+    ) -> str:
+        """Add one archive to a release and return its sha256."""
+        suffix = f"_{variant}" if variant else ""
+        relative = f"{component}/{platform}/{component}-{platform}-{version}{suffix}-archive.tar.xz"
+        entry: dict[str, t.Any] = {
+            "relative_path": relative,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "md5": "0" * 32,
+            "size": str(len(content)),
+        }
+        path = f"/compute/{product}/redist/redistrib_{release}.json"
+        manifest = json.loads(self.files.get(path, b'{"release_date": "2026-06-01"}'))
+        described = manifest.setdefault(
+            component,
+            {"name": f"NVIDIA {component}", "license": f"{component} licence", "version": version},
+        )
+        if variant:
+            described.setdefault(platform, {})[variant] = entry
+            described["cuda_variant"] = ["12", "13"]
+        else:
+            described[platform] = entry
+        self.files[path] = json.dumps(manifest).encode()
+        self.files[f"/compute/{product}/redist/{relative}"] = content
+        return str(entry["sha256"])

@@ -1,0 +1,184 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role pytorch's own edits of PyTorch: what they match, and what the changed code decides.
+
+The files below are written for these tests and share nothing with PyTorch's but the lines that the edits match. The
+trial on PyTorch's own files is recorded in docs/evidence/engine-pytorch-patches.md, and repeated by the last test
+where SPARKFORGE_PYTORCH_TREE names a directory with the source of a release.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.filter import pytorch_environment
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _patch
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+FIXES = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
+TREE = os.environ.get("SPARKFORGE_PYTORCH_TREE")
+
+CODEGEN = """
+function(flags_for archs)
+      set(chosen "")
+      foreach(_arch ${archs})
+        if("${_arch}" STREQUAL "120a")
+          if(_existing_arch_flags MATCHES "compute_120")
+            list(APPEND chosen 120a)
+          endif()
+        endif()
+        list(APPEND chosen ${_file_compile_flags})
+        set(_file_compile_flags "")
+      endforeach()
+      message("${chosen}")
+endfunction()
+flags_for(
+      "89;90a;100a;120a")
+"""
+SELECT = """
+      string(REPLACE "2.1" "2.1(2.0)" compute_capabilities "${compute_capabilities}")
+message("${compute_capabilities}")
+"""
+KERNEL = "#include <cute/tensor.hpp>\n"
+GUARD = "#if __CUDA_ARCH__ <= 1200\n"
+
+
+def edits_of(name: str) -> list[dict[str, t.Any]]:
+    return pytorch_environment._expanded(name, FIXES[name]["edits"])
+
+
+def changed(tree: Path, name: str, *contents: str) -> list[str]:
+    """Write the files of a fix, apply the fix, and return what became of them."""
+    files = [tree / path for path in dict.fromkeys(edit["path"] for edit in edits_of(name))]
+    for file, content in zip(files, contents, strict=True):
+        file.parent.mkdir(parents=True)
+        file.write_text(content)
+    _patch.apply(str(tree), [], edits_of(name), print)
+    return [file.read_text() for file in files]
+
+
+def said_by_cmake(script: str, tree: Path, **variables: str) -> str:
+    file = tree / "script.cmake"
+    file.write_text(script)
+    defines = [f"-D{key}={value}" for key, value in variables.items()]
+    done = subprocess.run(["cmake", *defines, "-P", str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("flags", "cuda", "chosen"),
+    [
+        ("-gencode;arch=compute_120,code=sm_120", "13.0", "120a;-gencode;arch=compute_121a,code=sm_121a"),
+        ("-gencode;arch=compute_121,code=sm_121", "13.0", "-gencode;arch=compute_121a,code=sm_121a"),
+        ("-gencode;arch=compute_120,code=sm_120", "12.9", "120a;-gencode;arch=compute_121a,code=sm_121a"),
+        # nvcc before 12.9 does not know it.
+        ("-gencode;arch=compute_120,code=sm_120", "12.8", "120a"),
+        ("-gencode;arch=compute_90,code=sm_90", "13.0", ""),
+    ],
+)
+def test_the_row_wise_product_is_compiled_for_121a_beside_120a(
+    tmp_path: Path, flags: str, cuda: str, chosen: str
+) -> None:
+    text, _kernel = changed(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
+    assert said_by_cmake(text, tmp_path, _existing_arch_flags=flags, CUDA_VERSION=cuda) == chosen
+
+
+@pytest.mark.parametrize(
+    ("target", "known"),
+    [("__CUDA_ARCH_FEAT_SM121_ALL", True), ("__CUDA_ARCH_FEAT_SM120_ALL", False), ("__CUDA_ARCH_FEAT_SM90_ALL", False)],
+)
+def test_cutlass_is_told_that_121a_can_what_120a_can(tmp_path: Path, target: str, known: bool) -> None:
+    _codegen, kernel = changed(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
+    (tmp_path / "cute").mkdir()
+    (tmp_path / "cute/tensor.hpp").write_text("#ifdef CUTLASS_ARCH_MMA_SM120A_ENABLED\ntold\n#endif\n")
+    (tmp_path / "kernel.cc").write_text(kernel)
+    command = ["g++", "-E", "-P", f"-D{target}", f"-I{tmp_path}", str(tmp_path / "kernel.cc")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("told" in done.stdout) is known
+
+
+@pytest.mark.parametrize(
+    ("found", "before", "after"),
+    [
+        ("12.1", "12.1(2.0)", "12.1"),
+        ("2.1", "2.1(2.0)", "2.1(2.0)"),
+        ("12.1;8.0;2.1", "12.1(2.0);8.0;2.1(2.0)", "12.1;8.0;2.1(2.0)"),
+        ("9.0", "9.0", "9.0"),
+    ],
+)
+def test_only_a_whole_2_1_is_fermi(tmp_path: Path, found: str, before: str, after: str) -> None:
+    assert said_by_cmake(SELECT, tmp_path, compute_capabilities=found) == before
+    (text,) = changed(tmp_path, "fermi_token", SELECT)
+    assert said_by_cmake(text, tmp_path, compute_capabilities=found) == after
+
+
+def kernels(tree: Path) -> list[Path]:
+    """Write the files of the guard, each with as many guards as the data says."""
+    for edit in edits_of("attention_guard"):
+        file = tree / edit["path"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(GUARD * edit["count"])
+    return sorted(tree.rglob("*.cu"))
+
+
+def test_every_guard_is_lifted_to_1210(tmp_path: Path) -> None:
+    files = kernels(tmp_path)
+    assert len(files) == 29
+    _patch.apply(str(tmp_path), [], edits_of("attention_guard"), print)
+    text = "".join(file.read_text() for file in files)
+    assert text.count("__CUDA_ARCH__ <= 1210") == 55 and "1200" not in text
+
+
+def test_a_file_with_another_number_of_guards_stops_it_and_nothing_is_changed(tmp_path: Path) -> None:
+    files = kernels(tmp_path)
+    files[3].write_text(files[3].read_text() + GUARD)
+    before = [file.read_bytes() for file in files]
+    with pytest.raises(SparkforgeError, match=re.escape(files[3].name)):
+        _patch.apply(str(tmp_path), [], edits_of("attention_guard"), print)
+    assert [file.read_bytes() for file in files] == before
+
+
+@pytest.mark.parametrize("name", sorted(FIXES))
+def test_a_source_without_the_text_is_refused_and_the_fix_is_named(tmp_path: Path, name: str) -> None:
+    for edit in edits_of(name):
+        (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / edit["path"]).write_text("another release\n")
+    with pytest.raises(SparkforgeError, match=name):
+        _patch.apply(str(tmp_path), [], edits_of(name), print)
+
+
+def test_each_fix_says_what_it_was_tried_on() -> None:
+    assert set(FIXES) == set(pytorch_environment.FIXES)
+    for fix in FIXES.values():
+        assert fix["versions"] and all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in fix["versions"])
+
+
+@pytest.mark.skipif(not TREE, reason="SPARKFORGE_PYTORCH_TREE names no source of PyTorch 2.9.1, which is not kept here")
+@pytest.mark.parametrize("name", sorted(FIXES))
+def test_a_fix_holds_on_the_real_files(tmp_path: Path, name: str) -> None:
+    tree = Path(TREE or "")
+    version = re.match(r"\d+\.\d+\.\d+", (tree / "version.txt").read_text())
+    if not version or version[0] not in FIXES[name]["versions"]:
+        pytest.skip(f"{name} is not for {version and version[0]}")
+    edits = edits_of(name)
+    for edit in edits:
+        (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tree / edit["path"], tmp_path / edit["path"])
+    applied = _patch.apply(str(tmp_path), [], edits, print)
+    assert len(applied) == len(edits)
+    if name == "attention_guard":
+        # No file was forgotten.
+        folder = tree / FIXES[name]["edits"][0]["directory"]
+        guarded = {path.name for path in folder.iterdir() if "__CUDA_ARCH__ <= 1200" in path.read_text()}
+        assert guarded == set(FIXES[name]["edits"][0]["files"])

@@ -1,0 +1,278 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the roles llvm, triton, torch_extensions and python_env ask for, as Ansible itself works it out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+COLLECTION = Path(__file__).parents[3]
+ROLES = ("llvm", "triton", "torch_extensions", "python_env")
+SHA = "b" * 64
+SPARK: dict[str, t.Any] = {
+    "os": {"id": "ubuntu", "version": "24.04"},
+    "kernel": {"machine": "aarch64"},
+    "gpu": {"devices": []},
+    "apt": {"packages": {"libpng-dev": "1.6"}},
+}
+LLVM = {"fingerprint": "0" * 16, "status": "built", "prefix": "/p", "wheels": []}
+TORCH_WHEEL = {"name": "torch", "version": "2.9.1+cu130.sf0", "sha256": SHA, "path": "/house/pytorch/1/torch.whl"}
+PYTORCH = {"fingerprint": "1" * 16, "status": "built", "prefix": None, "wheels": [TORCH_WHEEL]}
+TRITON = {"fingerprint": "2" * 16, "status": "would_build", "prefix": None, "wheels": []}
+
+
+class Worker:
+    """Evaluates variables of the roles in a play, all cases in one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cases: dict[str, tuple[dict[str, t.Any], list[str]]] = {}
+
+    def case(self, name: str, wanted: list[str], **variables: t.Any) -> None:
+        self.cases[name] = (variables, wanted)
+
+    def run(self) -> dict[str, dict[str, t.Any]]:
+        files = [
+            str(COLLECTION / "roles" / role / part / "main.yml") for role in ROLES for part in ("defaults", "vars")
+        ]
+        plays = []
+        for name, (variables, wanted) in self.cases.items():
+            own = self.path / f"{name}.yml"
+            own.write_text(yaml.safe_dump({"ansible_facts": {"spark_info": SPARK}, **variables}))
+            tasks: list[dict[str, t.Any]] = [
+                {
+                    "sparkforge.dgx_spark.stack_facts": {
+                        "name": "{{ stack_name | default('torch-2.9.1') }}",
+                        "profile": "{{ stack_profile | default('gb10') }}",
+                        "method": "{{ stack_method | default('build') }}",
+                    },
+                    "register": "found",
+                },
+                {"ansible.builtin.set_fact": {"stack": "{{ found.stack }}"}},
+            ]
+            pairs = ", ".join(f"'{item}': {item}" for item in wanted)
+            shown = f"{{{{ {{{pairs}}} | to_json | b64encode }}}}"
+            tasks.append({"ansible.builtin.debug": {"msg": f"<{name}:{shown}>"}})
+            plays.append({"hosts": "all", "gather_facts": False, "vars_files": [*files, str(own)], "tasks": tasks})
+        (self.path / "play.yml").write_text(yaml.safe_dump(plays))
+        (self.path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
+        (self.path / "ansible.cfg").write_text("")
+        done = subprocess.run(
+            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml"],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=self.path,
+            env={
+                **os.environ,
+                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
+                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
+            },
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+        answers = re.findall(r"<(\w+):([A-Za-z0-9+/=]+)>", done.stdout)
+        return {name: json.loads(base64.b64decode(answer)) for name, answer in answers}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any]]:
+    worker = Worker(tmp_path_factory.mktemp("roles"))
+    worker.case(
+        "recipe",
+        [
+            "__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units", "__torch_extensions_missing",
+            "__python_env_unbuilt", "__python_env_built_lines", "__python_env_run_lines", "__python_env_wheelhouse",
+            "__python_env_unit_roles",
+        ],
+        sparkforge_built={"llvm": LLVM, "pytorch": PYTORCH, "triton": TRITON},
+    )  # fmt: skip
+    worker.case(
+        "own",
+        ["__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units"],
+        triton_llvm_override={"archive": "https://user:secret@example.com/llvm.tar.xz", "sha256": SHA},
+        llvm_toolchain={"cc": "/usr/bin/gcc-13", "cxx": "/usr/bin/g++-13"},
+        llvm_linker="",
+        triton_unit={
+            "source": {"archive": "/srv/triton.tar.gz", "sha256": SHA},
+            "requirements": ["cmake==3.31.10"],
+            "edits": [{"path": "a", "match": "b", "replace": "c"}],
+        },
+        triton_proton=True,
+        triton_strip=False,
+        torch_extensions_architectures="9.0;12.0+PTX;12.1a",
+        torch_extensions_names=["flash_attention"],
+        torch_extensions=[
+            {
+                "name": "flash_attention",
+                "source": {"archive": "/srv/flash.tar.gz", "sha256": SHA},
+                "environment": {"FLASH_ATTENTION_FORCE_BUILD": "FALSE"},
+            },
+            {"name": "mine", "source": {"archive": "/srv/mine.tar.gz", "sha256": SHA}, "depends": ["pytorch"]},
+        ],
+    )
+    worker.case("override_by_commit", ["__llvm_unit"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
+    worker.case("prebuilt", ["__llvm_unit"], llvm_method="prebuilt", llvm_prebuilt_sha256=SHA)
+    worker.case(
+        "without_cuda",
+        ["__torch_extensions_units"],
+        torch_extensions_cuda=False,
+        torch_extensions_names=["torchvision"],
+    )
+    worker.case("installed", ["__python_env_unbuilt"], stack_name="torch-2.15.0", stack_method="wheel")
+    return worker.run()
+
+
+def extension(found: dict[str, t.Any], name: str) -> dict[str, t.Any]:
+    return next(unit for unit in found["__torch_extensions_units"] if unit["name"] == name)
+
+
+def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = found["recipe"]["__llvm_unit"]
+    assert unit["source"] == {
+        "repo": "https://github.com/llvm/llvm-project.git",
+        "version": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
+        "submodules": False,
+    }
+    assert unit["kind"] == "cmake"
+    assert unit["subdirectory"] == "llvm"
+    assert {"-DLLVM_ENABLE_PROJECTS=mlir;llvm;lld", "-DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU"} <= set(
+        unit["cmake_args"]
+    )
+    assert found["recipe"]["__llvm_said"] == ""
+
+
+def test_compilers_are_found_by_their_versioned_path(found: dict[str, dict[str, t.Any]]) -> None:
+    for role in ("__llvm_unit", "__triton_unit"):
+        assert found["recipe"][role]["toolchain"]["cxx"] == "/usr/lib/llvm-20/bin/clang++"
+        assert found["own"][role]["toolchain"]["cxx"] == "/usr/bin/g++-13"
+    assert "-DLLVM_USE_LINKER=lld" in found["recipe"]["__llvm_unit"]["cmake_args"]
+    assert not [item for item in found["own"]["__llvm_unit"]["cmake_args"] if "LINKER" in item]
+    assert "fuse-ld" not in found["own"]["__triton_unit"]["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+
+
+def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
+    found: dict[str, dict[str, t.Any]],
+) -> None:
+    assert found["own"]["__llvm_unit"]["source"]["sha256"] == SHA
+    said = found["own"]["__llvm_said"]
+    assert "https://example.com/llvm.tar.xz" in said
+    assert "in place of 7d5de3033187c8a3bb4d2e322f5462cdaf49808f" in said
+    assert "secret" not in said
+    by_commit = found["override_by_commit"]["__llvm_unit"]["source"]
+    assert by_commit == {"repo": "https://e.com/l", "version": "x", "submodules": False}
+
+
+def test_tritons_own_archive_is_taken_by_its_name_and_sha256(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = found["prebuilt"]["__llvm_unit"]
+    assert unit["source"]["archive"].endswith("/llvm-7d5de303-ubuntu-arm64.tar.gz")
+    assert unit["source"]["sha256"] == SHA
+    assert unit["patches"] == ["prebuilt.patch"]
+    assert unit["cmake_args"] == []
+
+
+def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = found["recipe"]["__triton_unit"]
+    environment = unit["environment"]
+    assert environment["TRITON_OFFLINE_BUILD"] == "1"
+    assert environment["LLVM_SYSPATH"] == "{depends.llvm.prefix}"
+    assert environment["TRITON_PTXAS_PATH"] == "/usr/local/cuda-13.0/bin/ptxas"
+    assert environment["TRITON_BUILD_PROTON"] == "OFF"
+    assert "'-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld -Wl,-s'" in environment["TRITON_APPEND_CMAKE_ARGS"]
+    assert unit["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
+    assert [line for line in unit["requirements"] if line.startswith("cmake==3.")]
+    assert found["own"]["__triton_unit"]["environment"]["TRITON_BUILD_PROTON"] == "ON"
+    assert "-Wl,-s" not in found["own"]["__triton_unit"]["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+    assert found["own"]["__triton_unit"]["requirements"] == ["cmake==3.31.10"]
+
+
+def test_a_version_has_one_plus_sign(found: dict[str, dict[str, t.Any]]) -> None:
+    # In a checkout setup.py puts +git<commit> before the suffix, in an unpacked archive nothing.
+    suffix = {
+        name: found[name]["__triton_unit"]["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
+    }
+    assert re.fullmatch(r"\.cu130\.sf[0-9a-f]{8}", suffix["recipe"])
+    assert re.fullmatch(r"\+cu130\.sf[0-9a-f]{8}", suffix["own"])
+    vision = extension(found["recipe"], "torchvision")["environment"]["BUILD_VERSION"]
+    assert re.fullmatch(r"0\.24\.1\+cu130\.sf[0-9a-f]{8}", vision)
+
+
+def test_extensions_are_built_against_the_pytorch_of_this_host(found: dict[str, dict[str, t.Any]]) -> None:
+    names = [unit["name"] for unit in found["recipe"]["__torch_extensions_units"]]
+    assert names == ["torchvision", "torchaudio"]
+    vision = extension(found["recipe"], "torchvision")
+    assert vision["depends"] == [{"name": "pytorch", "fingerprint": "1" * 16}]
+    assert vision["environment"]["PYTORCH_VERSION"] == "2.9.1"
+    assert vision["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
+    assert vision["expect"]["architectures"] == ["12.0"]
+    assert found["recipe"]["__torch_extensions_missing"] == ["libjpeg-dev", "libwebp-dev"]
+
+
+def test_flash_attention_is_compiled_whatever_anybody_says(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(found["own"], "flash_attention")
+    assert unit["environment"]["FLASH_ATTENTION_FORCE_BUILD"] == "TRUE"
+    assert unit["environment"]["FLASH_ATTN_CUDA_ARCHS"] == "90;120"
+    assert unit["expect"]["architectures"] == ["9.0", "12.0"]
+    assert unit["source"]["archive"] == "/srv/flash.tar.gz"
+    assert unit["memory_per_job"] >= 5430
+
+
+def test_a_unit_of_ones_own_gets_what_every_extension_needs_and_a_tag(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(found["own"], "mine")
+    assert unit["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0;12.0+PTX;12.1a"
+    assert re.fullmatch(r"1_[0-9a-f]{8}", unit["build_tag"])
+    assert unit["toolchain"]["nvcc"] == "/usr/local/cuda-13.0/bin/nvcc"
+
+
+def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(found: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(found["without_cuda"], "torchvision")
+    assert "nvcc" not in unit["toolchain"]
+    assert unit["environment"]["FORCE_CUDA"] == "0"
+    assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"]
+    assert "architectures" not in unit["expect"]
+    assert "+cpu.sf" in unit["environment"]["BUILD_VERSION"]
+
+
+def test_an_environment_takes_wheels_of_the_wheelhouse_by_their_receipts_and_the_rest_from_the_lock(
+    found: dict[str, dict[str, t.Any]],
+) -> None:
+    recipe = found["recipe"]
+    assert recipe["__python_env_built_lines"] == [f"torch==2.9.1+cu130.sf0 --hash=sha256:{SHA}"]
+    assert recipe["__python_env_wheelhouse"] == ["/house/pytorch/1"]
+    names = [line.split("==")[0] for line in recipe["__python_env_run_lines"]]
+    # What was built needs these; ipykernel is what people expect beside it; of flash-attention nothing is built.
+    assert {"filelock", "sympy", "ipykernel"} <= set(names)
+    assert "einops" not in names
+    assert len(names) == len(set(names))
+
+
+def test_what_is_not_built_here_is_named(found: dict[str, dict[str, t.Any]]) -> None:
+    assert sorted(found["recipe"]["__python_env_unbuilt"]) == ["torchaudio", "torchvision", "triton"]
+    assert found["recipe"]["__python_env_unit_roles"] == ["llvm", "triton", "pytorch", "torch_extensions"]
+    assert found["installed"]["__python_env_unbuilt"] == []
+
+
+@pytest.mark.parametrize("role", ["llvm", "triton", "torch_extensions"])
+def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
+    text = (COLLECTION / "plugins/modules/source_build.py").read_text()
+    known = set(yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"])
+    calls = [
+        task["sparkforge.dgx_spark.source_build"]
+        for task in yaml.safe_load((COLLECTION / "roles" / role / "tasks/main.yml").read_text())
+        if "sparkforge.dgx_spark.source_build" in task
+    ]
+    assert calls
+    for call in calls:
+        assert set(call) <= known

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs a module as Ansible does: arguments on stdin, one JSON object on stdout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_module(module: str, /, check_mode: bool = False, **arguments: t.Any) -> dict[str, t.Any]:
+    """Return the module's result; a traceback fails the test."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / f"plugins/modules/{module}.py")],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}}),
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT / '.collections'}:{os.environ.get('PYTHONPATH', '')}".rstrip(":"),
+            "LC_ALL": "C.UTF-8",
+        },
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return t.cast("dict[str, t.Any]", json.loads(done.stdout))

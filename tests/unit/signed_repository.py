@@ -1,0 +1,75 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Keys and small signed apt repositories, made with gpg, apt-ftparchive and dpkg-deb in a directory of the test."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def require(*tools: str) -> None:
+    """Skip, saying why, where a tool is not installed."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed on this machine", allow_module_level=True)
+
+
+class Keys:
+    """A gpg home that lasts as long as its directory."""
+
+    def __init__(self, home: Path) -> None:
+        # gpg-agent's socket path may have 107 characters at most, and pytest's directories are long.
+        home.mkdir(mode=0o700, parents=True)
+        self.environment = {**os.environ, "GNUPGHOME": str(home), "LC_ALL": "C.UTF-8"}
+
+    def gpg(self, *arguments: str) -> bytes:
+        return subprocess.run(
+            ["gpg", "--batch", "--quiet", "--yes", "--no-tty", *arguments],
+            env=self.environment, check=True, capture_output=True,
+        ).stdout  # fmt: skip
+
+    def make(self, name: str) -> str:
+        self.gpg("--passphrase", "", "--quick-gen-key", name, "rsa2048", "sign")
+        lines = self.gpg("--list-keys", "--with-colons", name).decode().splitlines()
+        return next(line.split(":")[9] for line in lines if line.startswith("fpr"))
+
+    def close(self) -> None:
+        subprocess.run(["gpgconf", "--kill", "all"], env=self.environment, check=False, capture_output=True)
+
+
+def build_deb(tree: Path, folder: Path, compression: str = "xz", **fields: str) -> Path:
+    """Build a .deb from ``tree`` with these control fields."""
+    (tree / "DEBIAN").mkdir(parents=True, exist_ok=True)
+    base = {"Maintainer": "Test <test@example.invalid>", "Description": "a test", **fields}
+    (tree / "DEBIAN/control").write_text("".join(f"{key}: {value}\n" for key, value in base.items()))
+    path = folder / f"{fields['Package']}_{fields['Version']}_{fields['Architecture']}.deb"
+    subprocess.run(
+        ["dpkg-deb", f"-Z{compression}", "--root-owner-group", "--build", str(tree), str(path)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return path
+
+
+def sign(folder: Path, keys: Keys, signer: str) -> None:
+    """Make a flat signed repository of the .deb files in ``folder``."""
+
+    def archive(*arguments: str) -> bytes:
+        command = ["apt-ftparchive", *arguments]
+        return subprocess.run(command, cwd=folder, check=True, capture_output=True).stdout
+
+    for name in ("Release", "Release.gpg", "InRelease"):
+        (folder / name).unlink(missing_ok=True)
+    packages = archive("packages", ".")
+    (folder / "Packages").write_bytes(packages)
+    (folder / "Packages.gz").write_bytes(gzip.compress(packages))
+    (folder / "Release").write_bytes(archive("release", "."))
+    keys.gpg("-u", signer, "--armor", "--detach-sign", "-o", str(folder / "Release.gpg"), str(folder / "Release"))
+    keys.gpg("-u", signer, "--clearsign", "-o", str(folder / "InRelease"), str(folder / "Release"))

@@ -1,0 +1,125 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who builds: playbooks/build.yml on three names of this machine, with a stack that has nothing to build."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+COLLECTION = Path(__file__).parents[2]
+#: As a user's own play may be: the last host's batch comes when the first one's is over.
+SERIAL = [
+    {
+        "hosts": "all",
+        "gather_facts": False,
+        "tasks": [{"sparkforge.dgx_spark.spark_info": None}],
+    },
+    {
+        "hosts": "all",
+        "gather_facts": False,
+        "serial": 1,
+        "tasks": [
+            {
+                "ansible.builtin.debug": {
+                    "msg": "{{ (inventory_hostname | sparkforge.dgx_spark.builder(groups, ansible_play_hosts_all,"
+                    " hostvars)).reason }}"
+                }
+            }
+        ],
+    },
+]
+
+
+class Fleet:
+    """An inventory of three hosts that are all this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / "stacks").mkdir()
+        lab = yaml.safe_load((COLLECTION / "inventory/stacks/lab.yml").read_text())["stack_definition"]
+        lab["sources"] = {"tool": {"archive": "https://example.com/tool.tar.gz", "sha256": "a" * 64}}
+        lab["units"] = {"tool": {"optional": True}}
+        for archive in [*lab["archives"], lab["cusparselt"]["archive"]]:
+            archive["sha256"] = {"linux-sbsa": "a" * 64}
+        (path / "stacks/none.yml").write_text(yaml.safe_dump({"stack_definition": lab}))
+        (path / "ansible.cfg").write_text("[defaults]\nforks = 3\n")
+
+    def run(self, playbook: str, *arguments: str, builders: t.Sequence[str] = (), **variables: t.Any) -> str:
+        names = ("first", "second", "third")
+        hosts = {name: {"ansible_connection": "local", "ansible_become": False} for name in names}
+        inventory: dict[str, t.Any] = {"all": {"hosts": hosts}}
+        if builders:
+            inventory["all"]["children"] = {"builders": {"hosts": dict.fromkeys(builders)}}
+        (self.path / "hosts.yml").write_text(yaml.safe_dump(inventory))
+        # Defined, as the play of the libraries leaves it: this machine's own proxies are none of the test's business.
+        given = {"stack_name": "none", "stack_method": "build", "stack_profile": "generic"}
+        given |= {"sparkforge_fetch_environment": {}, **variables}
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", playbook, *arguments,
+                "-e", yaml.safe_dump(given, default_flow_style=True, width=10000).strip(),
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=self.path,
+            env={
+                **os.environ,
+                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
+                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
+                "ANSIBLE_NOCOLOR": "1",
+                "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
+            },
+        )  # fmt: skip
+        assert done.returncode == 0, (done.stdout + done.stderr)[-5000:]
+        return done.stdout
+
+    def build(self, *arguments: str, **options: t.Any) -> str:
+        return self.run(str(COLLECTION / "playbooks/build.yml"), *arguments, **options)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Fleet:
+    return Fleet(tmp_path)
+
+
+def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> None:
+    output = fleet.build()
+    assert "first builds for " in output
+    assert "second builds nothing, first builds for " in output
+    assert "third builds nothing, first builds for " in output
+    # What comes after the election is for the builder alone.
+    after = output[output.index("TASK [Take the proxies") :].partition("PLAY RECAP")[0]
+    assert "[first]" in after
+    assert "[second]" not in after
+    assert "[third]" not in after
+
+
+def test_a_limit_that_leaves_the_builder_out_makes_the_first_of_the_play_build_and_says_so(fleet: Fleet) -> None:
+    output = fleet.build("-l", "second,third", builders=["first"])
+    assert "the group builders has first, outside this play" in output
+    assert "third builds nothing, second builds for " in output
+
+
+def test_batches_do_not_change_who_builds(fleet: Fleet) -> None:
+    play = fleet.path / "serial.yml"
+    play.write_text(yaml.safe_dump(SERIAL))
+    output = fleet.run(str(play), builders=["third"])
+    assert "first builds nothing, third builds for " in output
+    assert "third builds for " in output
+
+
+def test_with_official_wheels_nobody_is_asked_to_build(fleet: Fleet) -> None:
+    output = fleet.build("-l", "first", stack_name="torch-2.15.0", stack_method="wheel")
+    assert "Say who builds" not in output
+    assert "failed=0" in output

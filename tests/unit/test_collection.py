@@ -1,0 +1,134 @@
+"""The collection as its users get it: the tarball, the documentation, the README's commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+MEGABYTE = 1_000_000
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    variables = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **environment}
+    variables = {name: value for name, value in variables.items() if value != ""}
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
+                          capture_output=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def copy_of_the_tracked_files(target: Path) -> Path:
+    """Copy what git tracks, and what it would track, as a fresh clone has it."""
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT)
+    for name in listed.splitlines():
+        source, destination = CHECKOUT / name, target / name
+        if not source.exists() and not source.is_symlink():
+            continue
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            destination.symlink_to(os.readlink(source))
+        else:
+            shutil.copy2(source, destination)
+    return target
+
+
+@pytest.fixture(scope="module")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    clone = copy_of_the_tracked_files(tmp_path_factory.mktemp("clone") / "another-name")
+    output = tmp_path_factory.mktemp("tarball")
+    run(BIN / "ansible-galaxy", "collection", "build", "--output-path", output, cwd=clone)
+    return next(output.glob("sparkforge-dgx_spark-*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    collections = tmp_path_factory.mktemp("collections")
+    # Not with the checkout's own configuration, which `make test` names: it finds the collection installed already.
+    run(
+        BIN / "ansible-galaxy", "collection", "install", "--offline", "-p", collections, tarball,
+        cwd=collections, ANSIBLE_CONFIG="",
+    )  # fmt: skip
+    return collections
+
+
+def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball: Path):
+    assert tarball.stat().st_size < MEGABYTE
+    with tarfile.open(tarball) as archive:
+        names = archive.getnames()
+    tops = {name.split("/")[0] for name in names}
+    assert not tops & {"tests", "lab", "molecule", "benchmarks", ".venv", ".ci", ".collections", ".git", "reports"}
+    assert {"roles", "plugins", "playbooks", "README.md", "LICENSE"} <= tops
+    assert not [name for name in names if "__pycache__" in name or "generated.yml" in name]
+
+
+def test_the_installed_collection_runs_its_site_by_name(installed: Path, tmp_path: Path):
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
+    output = run(
+        BIN / "ansible-playbook", "-i", inventory, "--list-tasks", "sparkforge.dgx_spark.site",
+        cwd=tmp_path, ANSIBLE_COLLECTIONS_PATH=str(installed), ANSIBLE_CONFIG="",
+    )  # fmt: skip
+    for role in ("preflight", "cuda_libraries", "cusparselt", "math_libraries", "python_env", "verify"):
+        assert role in output
+
+
+def test_every_plugin_and_role_is_documented(installed: Path, tmp_path: Path):
+    environment = {"ANSIBLE_COLLECTIONS_PATH": str(installed), "ANSIBLE_CONFIG": ""}
+    folder = installed / "ansible_collections/sparkforge/dgx_spark"
+    modules = {path.stem for path in (folder / "plugins/modules").glob("*.py")}
+    filters = {path.stem for path in (folder / "plugins/filter").glob("*.py")}
+    for kind, names in (("module", modules), ("filter", filters)):
+        qualified = [f"sparkforge.dgx_spark.{name}" for name in sorted(names)]
+        documents = json.loads(run(BIN / "ansible-doc", "-t", kind, "--json", *qualified, cwd=tmp_path, **environment))
+        assert set(documents) == set(qualified)
+        for name, document in documents.items():
+            assert document["doc"]["description"], name
+            assert document["examples"], name
+            if kind == "module":
+                assert document["return"], name
+                assert {"check_mode", "diff_mode", "idempotent"} <= set(document["doc"]["attributes"]), name
+    roles = json.loads(
+        run(BIN / "ansible-doc", "-t", "role", "--json", "-l", "sparkforge.dgx_spark", cwd=tmp_path, **environment)
+    )
+    assert {name.rsplit(".", 1)[1] for name in roles} == {path.name for path in (folder / "roles").iterdir()}
+
+
+def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
+    clone = copy_of_the_tracked_files(tmp_path / "some other folder")
+    output = run(BIN / "ansible-playbook", "--syntax-check", "site.yml", cwd=clone, ANSIBLE_CONFIG="")
+    assert "site.yml" in output
+
+
+def readme_commands() -> list[str]:
+    blocks = re.findall(r"```(?:bash|sh)\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.S)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()]
+
+
+def test_the_readme_has_commands():
+    assert {"make demo", "make test", "make lab-down"} <= set(readme_commands())
+
+
+@pytest.mark.parametrize("command", readme_commands())
+def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
+    words = command.split()
+    if words[0] == "make":
+        run("make", "-n", *words[1:], cwd=CHECKOUT)
+    elif words[0] == "ansible-playbook":
+        environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
+        keep = [word for word in words[1:] if word not in ("-K", "--ask-become-pass")]
+        run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
+    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
+        assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
+    else:
+        pytest.fail(f"README command that no test knows how to check: {command}")

@@ -1,0 +1,82 @@
+"""What every role of the collection has, and that its defaults and argument_specs agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROLES = sorted(path for path in (Path(__file__).parents[2] / "roles").iterdir() if path.is_dir())
+PYTHON_TYPES = {
+    "str": str, "path": str, "int": int, "bool": bool, "list": list, "dict": dict, "float": (float, int), "raw": object,
+}  # fmt: skip
+
+each_role = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+
+
+def load(path: Path) -> dict:
+    return yaml.safe_load(path.read_text()) or {}
+
+
+def options(role: Path) -> dict:
+    return load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+
+
+def defaults(role: Path) -> dict:
+    path = role / "defaults/main.yml"
+    return load(path) if path.exists() else {}
+
+
+@each_role
+def test_a_default_and_its_documentation_have_the_same_value(role: Path):
+    documented = {name: option["default"] for name, option in options(role).items() if "default" in option}
+    # null stands for a value that the role works out; argument_specs has no default for that.
+    set_values = {name: value for name, value in defaults(role).items() if value is not None}
+    assert documented == set_values
+    assert set(defaults(role)) <= set(options(role))
+
+
+@each_role
+def test_an_option_without_a_default_is_described(role: Path):
+    for name, option in options(role).items():
+        assert option.get("description"), f"{name} has no description"
+        assert option.get("type"), f"{name} has no type"
+
+
+@each_role
+def test_a_default_is_of_the_type_that_is_documented(role: Path):
+    for name, value in defaults(role).items():
+        kind = options(role)[name]["type"]
+        if value is None or (isinstance(value, str) and "{{" in value):
+            continue
+        assert isinstance(value, PYTHON_TYPES[kind]), f"{name}: {value!r} is not a {kind}"
+
+
+@each_role
+def test_a_public_variable_carries_the_role_s_name_or_is_shared(role: Path):
+    for name in options(role):
+        assert name.startswith((f"{role.name}_", "sparkforge_")) or name in ("stack", role.name), name
+
+
+@each_role
+def test_a_shared_variable_has_the_same_default_in_every_role(role: Path):
+    for other in ROLES:
+        mine, theirs = defaults(role), defaults(other)
+        for name in set(mine) & set(theirs):
+            if name.startswith("sparkforge_"):
+                assert mine[name] == theirs[name], f"{name} differs between {role.name} and {other.name}"
+
+
+@each_role
+def test_a_role_has_a_readme_and_its_meta(role: Path):
+    assert len((role / "README.md").read_text()) > 300
+    assert load(role / "meta/main.yml")["galaxy_info"]["license"] == "GPL-3.0-or-later"
+
+
+@each_role
+def test_no_role_knows_of_the_lab(role: Path):
+    for path in role.rglob("*"):
+        if path.is_file() and path.suffix != ".md":
+            words = path.read_text(errors="replace").lower().replace("-", " ").split()
+            assert "lab" not in words, f"{path} speaks of the lab"

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A web server on 127.0.0.1 for the tests: it remembers what it was asked, and can misbehave."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import ssl
+import threading
+import typing as t
+
+
+class Server:
+    """Serves ``files`` (path -> bytes). ``cuts``: bytes after which an answer to a path breaks
+    off, one entry an answer; ``statuses`` answers a path with those states first. It speaks TLS with
+    ``certificate``, a PEM file with certificate and key."""
+
+    def __init__(self, certificate: str | None = None) -> None:
+        self.files: dict[str, bytes] = {}
+        self.cuts: dict[str, list[int]] = {}
+        self.statuses: dict[str, list[int]] = {}
+        self.redirects: dict[str, str] = {}
+        self.etags = True
+        self.requests: list[tuple[str, str | None]] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.answer(self)
+
+            def log_message(self, format: str, *args: t.Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.url = self.url.replace("http:", "https:")
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for path, _ in self.requests]
+
+    def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        path = handler.path
+        wanted_range = handler.headers.get("Range")
+        self.requests.append((path, wanted_range))
+        if path in self.redirects:
+            handler.send_response(302)
+            handler.send_header("Location", self.redirects[path])
+            handler.end_headers()
+            return
+        if self.statuses.get(path):
+            handler.send_error(self.statuses[path].pop(0))
+            return
+        if path not in self.files:
+            handler.send_error(404)
+            return
+        body = self.files[path]
+        start = 0
+        match = re.fullmatch(r"bytes=(\d+)-", wanted_range or "")
+        if match and self.etags:
+            start = int(match.group(1))
+            handler.send_response(206)
+            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        else:
+            handler.send_response(200)
+        if self.etags:
+            handler.send_header("ETag", '"one"')
+        handler.send_header("Content-Length", str(len(body) - start))
+        handler.end_headers()
+        cuts = self.cuts.get(path)
+        end = len(body) if not cuts else min(len(body), start + cuts.pop(0))
+        handler.wfile.write(body[start:end])
+        handler.close_connection = True

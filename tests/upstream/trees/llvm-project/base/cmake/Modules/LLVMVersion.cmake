@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+set(LLVM_VERSION_MAJOR 22)
+set(LLVM_VERSION_MINOR 0)
+set(LLVM_VERSION_PATCH 0)
+set(LLVM_VERSION_SUFFIX git)

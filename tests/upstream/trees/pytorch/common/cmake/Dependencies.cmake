@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is not found is turned off with a warning, and the build goes on: the trap that the tree exists for. The cache
+# shows it for most options. For cuDSS it does not, in 2.9.1: there a plain variable hides what the cache still says.
+include(cmake/public/cuda.cmake)
+set(TORCH_DEPENDENCIES "")
+
+macro(torch_optional_library name)
+  if(USE_${name})
+    find_package(${name})
+    if(${name}_FOUND)
+      list(APPEND TORCH_DEPENDENCIES ${${name}_LIBRARIES})
+      include_directories(SYSTEM ${${name}_INCLUDE_DIRS})
+    else()
+      message(WARNING "Cannot find ${name} library. Turning the option off")
+      if("${name}" STREQUAL "CUDSS")
+        set(USE_CUDSS OFF)
+      else()
+        set(USE_${name} OFF CACHE BOOL "" FORCE)
+      endif()
+    endif()
+  endif()
+endmacro()
+
+torch_optional_library(CUDSS)
+torch_optional_library(CUSPARSELT)
+torch_optional_library(CUFILE)
+
+if(BLAS STREQUAL "NVPL")
+  find_package(NVPL_BLAS REQUIRED)
+  find_package(NVPL_LAPACK REQUIRED)
+  list(APPEND TORCH_DEPENDENCIES nvpl::blas_lp64_omp nvpl::lapack_lp64_omp)
+elseif(BLAS STREQUAL "OpenBLAS")
+  find_library(OpenBLAS_LIBRARY NAMES openblas REQUIRED)
+  list(APPEND TORCH_DEPENDENCIES ${OpenBLAS_LIBRARY})
+elseif(NOT BLAS STREQUAL "Eigen")
+  message(FATAL_ERROR "Unrecognized BLAS option: ${BLAS}")
+endif()
