@@ -1,0 +1,774 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--json FILE]`.
+
+The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take a minute or more; then come the
+same inputs again, a flag that touches one file with a warm ccache, and a build that is killed half-way and goes on.
+The exit status is not 0 only where a run failed or the same inputs changed something; a figure that misses its goal is
+printed as such and is no failure, since the machine decides it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import process
+from benchmarks.noop import BenchmarkError, changed_tasks
+from tests import upstream
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+#: At most so much more wall time than by hand.
+OVERHEAD_GOAL = 0.03
+#: At most so many remote module calls and processes of compilers and build tools where nothing changed.
+CALLS_BOUND, TOOLS_BOUND = 1, 0
+#: At most so much of a cold build for a flag that touches one file, with a warm ccache.
+WARM_GOAL = 0.15
+#: At most so many times the CPU work of an uninterrupted build.
+WORK_GOAL = 1.05
+#: At most so much of one core while a build is followed.
+HOST_GOAL, CONTROLLER_GOAL = 0.01, 0.02
+
+#: Interpreter of the modules and of the unit; its headers must be there (python3-dev).
+PYTHON = "/usr/bin/python3"
+TAG = "v2.9.1"
+REQUIREMENTS = ["setuptools==79.0.1", "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"]
+#: FIXTURE_WEIGHT for each job, so that a build takes about as long with two jobs as with four.
+WEIGHT_PER_JOB = 6
+OPTIONS = {
+    "BUILD_TEST": "0",
+    "USE_CUDA": "0",
+    "USE_CUDSS": "0",
+    "USE_CUSPARSELT": "0",
+    "PYTORCH_BUILD_VERSION": "2.9.1",
+    "PYTORCH_BUILD_NUMBER": "1",
+}
+#: The flag that touches one file of the tree; it is on where it is not given.
+FLAG = {"USE_FLASH_ATTENTION": "0"}
+#: Pings, and runs with the same inputs, in each round.
+_SHORT_RUNS = 3
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+#: What a person does instead of source_build.
+BY_HAND = """set -euo pipefail
+mark() { echo "$1 $EPOCHREALTIME" >> marks; }
+mark fetch
+git -c protocol.file.allow=always clone --quiet --depth 1 --branch "$TAG" --recurse-submodules --shallow-submodules \
+  "$REPOSITORY" source
+git -C source apply "$PATCH"
+mark prepare
+"$PYTHON" -m venv environment
+environment/bin/pip install --no-index --find-links "$WHEELS" --no-deps -r "$REQUIREMENTS"
+mark build
+export PATH="$PWD/environment/bin:$PATH"
+pip wheel --no-build-isolation --no-deps --wheel-dir out ./source
+mark end
+"""
+# Stands in place of each compiler and build tool, on both sides, and keeps a record of its calls.
+_TOOL = """#!/bin/sh
+case " $* " in *" -c "*) echo compile;; *) echo other;; esac >> {record}
+exec {real} "$@"
+"""
+# The interpreter of Ansible's modules. bash, because its `times` has milliseconds.
+_INTERPRETER = """#!/bin/bash
+export LC_ALL=C
+{python} "$@"
+code=$?
+{{ echo "call $$"; times; }} >> {record}
+exit $code
+"""
+_TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
+
+
+@dataclasses.dataclass(frozen=True)
+class Following:
+    """CPU time, as a part of one core, while the compilers run."""
+
+    seconds: float
+    controller: float
+    #: The module calls.
+    modules: float
+    worker: float
+
+    @property
+    def host(self) -> float:
+        return self.modules + self.worker
+
+
+@dataclasses.dataclass(frozen=True)
+class Round:
+    """What one round measured. Wall times and CPU work in seconds; ``None`` is what could not be measured here."""
+
+    hand: float
+    ours: float
+    hand_phases: dict[str, float]
+    our_phases: dict[str, float]
+    hand_work: float
+    our_work: float
+    #: CPU time of ansible-playbook and the module calls of that build.
+    asking: float
+    compilations: int
+    followed: Following | None
+    unfollowed: Following | None
+    ping: tuple[float, ...]
+    again: tuple[float, ...]
+    again_changed: int
+    again_calls: int
+    again_tools: int
+    #: A cold build that fills ccache, and the one after it; the compilers that the latter started.
+    filled: float | None
+    warm: float | None
+    warm_compilations: int | None
+    resumed_at: float
+    resumed_work: float
+    resumed_compilations: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """All rounds, on which machine and how they were built."""
+
+    rounds: tuple[Round, ...]
+    ansible_core: str
+    jobs: int
+    weight: int
+    #: Of the last minute, before anything was started.
+    load: float
+
+    def median(self, value: Callable[[Round], float | None]) -> float | None:
+        """Return the median of a figure over the rounds that have it."""
+        values = [figure for figure in map(value, self.rounds) if figure is not None]
+        return statistics.median(values) if values else None
+
+    def seconds(self, value: Callable[[Round], float | tuple[float, ...]]) -> float:
+        """Return the median of all samples of a figure that every round has."""
+        samples: list[float] = []
+        for one in self.rounds:
+            figure = value(one)
+            samples += figure if isinstance(figure, tuple) else [figure]
+        return statistics.median(samples)
+
+    @property
+    def overhead(self) -> float:
+        return self.seconds(lambda one: one.ours) / self.seconds(lambda one: one.hand) - 1
+
+    @property
+    def ping_ratio(self) -> float:
+        return self.seconds(lambda one: one.again) / self.seconds(lambda one: one.ping)
+
+    @property
+    def warm_ratio(self) -> float | None:
+        """Return a warm build as a part of a cold one without ccache, which is faster than one that fills it."""
+        warm = self.median(lambda one: one.warm)
+        return None if warm is None else warm / self.seconds(lambda one: one.ours)
+
+    @property
+    def work_ratio(self) -> float:
+        return self.seconds(lambda one: one.resumed_work) / self.seconds(lambda one: one.our_work)
+
+    def phases(self, *names: str) -> float:
+        """Return the seconds that our phases of these names took together."""
+        return self.seconds(lambda one: sum(one.our_phases[name] for name in names))
+
+    def step_by_hand(self, name: str) -> float:
+        """Return the seconds of a step of the script."""
+        return self.seconds(lambda one: one.hand_phases[name])
+
+    def rate(self, value: Callable[[Following], float], followed: bool = True) -> float | None:
+        """Return the median of a part of a core."""
+
+        def figure(one: Round) -> float | None:
+            found = one.followed if followed else one.unfollowed
+            return None if found is None else value(found)
+
+        return self.median(figure)
+
+    def goals(self) -> dict[str, tuple[float | None, float]]:
+        """Return each figure that has a goal, and the goal, which it must not exceed."""
+        return {
+            "overhead": (self.overhead, OVERHEAD_GOAL),
+            "again_calls": (max(one.again_calls for one in self.rounds), CALLS_BOUND),
+            "again_tools": (max(one.again_tools for one in self.rounds), TOOLS_BOUND),
+            "warm_ratio": (self.warm_ratio, WARM_GOAL),
+            "work_ratio": (self.work_ratio, WORK_GOAL),
+            "host": (self.rate(lambda found: found.host), HOST_GOAL),
+            "controller": (self.rate(lambda found: found.controller), CONTROLLER_GOAL),
+        }
+
+
+# --- what is printed -------------------------------------------------------------------------------------------
+
+
+def judged(figure: float | None, goal: float) -> str:
+    """Return whether a figure is within its goal, in words."""
+    return "not measured" if figure is None else "met" if figure <= goal else "missed"
+
+
+def table(result: Result) -> str:
+    """Return the figures as text, each beside its comparison and its goal."""
+    rows: list[tuple[str, str, str, str]] = [("", "figure", "beside", "goal")]
+    goals = result.goals()
+
+    def row(name: str, figure: str, beside: str, key: str = "", goal: str = "") -> None:
+        rows.append((name, figure, beside, f"{goal} at most: {judged(*goals[key])}" if key else ""))
+
+    def percent(value: float | None, digits: int = 1) -> str:
+        return "-" if value is None else f"{100 * value:.{digits}f} %"
+
+    def seconds(value: float | None, digits: int = 1) -> str:
+        return "-" if value is None else f"{value:.{digits}f} s"
+
+    hand, ours = result.seconds(lambda one: one.hand), result.seconds(lambda one: one.ours)
+    row("cold build, wall", seconds(ours), f"by hand {seconds(hand)}")
+    row("  more than by hand", percent(result.overhead), "", "overhead", "3 %")
+    work = result.seconds(lambda one: one.our_work + one.asking)
+    by_hand, asking = result.seconds(lambda one: one.hand_work), result.seconds(lambda one: one.asking)
+    row("  CPU work", seconds(work), f"by hand {seconds(by_hand)}; Ansible and its calls {seconds(asking)} of ours")
+    for phase in ("fetch", "prepare", "build"):
+        row(f"  {phase}", seconds(result.phases(phase)), f"by hand {seconds(result.step_by_hand(phase))}")
+    others = result.phases("patch", "configure", "package", "check")
+    row("  patch, configure, package, check", seconds(others), "by hand part of the above")
+    rest = result.seconds(lambda one: one.ours - sum(one.our_phases.values()))
+    row("  Ansible, starting, publishing", seconds(rest), "by hand nothing")
+    row(
+        "same inputs: remote module calls",
+        f"{goals['again_calls'][0]:.0f}", "ping 1", "again_calls", str(CALLS_BOUND),
+    )  # fmt: skip
+    row(
+        "  compilers and build tools started",
+        f"{goals['again_tools'][0]:.0f}",
+        f"cold build {result.seconds(lambda one: one.compilations):.0f} compilations",
+        "again_tools",
+        str(TOOLS_BOUND),
+    )
+    again, ping = result.seconds(lambda one: one.again), result.seconds(lambda one: one.ping)
+    row("  wall", seconds(again, 2), f"ansible -m ping {seconds(ping, 2)}")
+    row("  wall / ping", f"{result.ping_ratio:.2f}", "")
+    warm = result.median(lambda one: one.warm)
+    filled = result.median(lambda one: one.filled)
+    row(
+        "flag for one file, ccache warm: wall", seconds(warm), f"cold {seconds(ours)}, filling ccache {seconds(filled)}"
+    )
+    row("  of a cold build without ccache", percent(result.warm_ratio), "", "warm_ratio", "15 %")
+    count = result.median(lambda one: one.warm_compilations)
+    row("  compilations", "-" if count is None else f"{count:.0f}", "")
+    row(
+        f"killed at {percent(result.seconds(lambda one: one.resumed_at), 0)} and resumed: CPU work",
+        seconds(result.seconds(lambda one: one.resumed_work)),
+        f"uninterrupted {seconds(result.seconds(lambda one: one.our_work))}",
+    )
+    row("  of an uninterrupted build", f"{result.work_ratio:.3f}", "", "work_ratio", str(WORK_GOAL))
+    row(
+        "  compilations",
+        f"{result.seconds(lambda one: one.resumed_compilations):.0f}",
+        f"uninterrupted {result.seconds(lambda one: one.compilations):.0f}",
+    )
+    modules, worker = result.rate(lambda found: found.modules), result.rate(lambda found: found.worker)
+    row(
+        "following: host, of one core",
+        percent(result.rate(lambda found: found.host), 2),
+        f"calls {percent(modules, 2)}, worker {percent(worker, 2)}",
+        "host",
+        "1 %",
+    )
+    row("  controller, of one core", percent(result.rate(lambda found: found.controller), 2), "", "controller", "2 %")
+    row(
+        "not followed: host, of one core",
+        percent(result.rate(lambda found: found.host, followed=False), 2),
+        f"controller {percent(result.rate(lambda found: found.controller, followed=False), 2)}",
+    )
+    widths = [max(len(cells[column]) for cells in rows) for column in range(4)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in rows]
+    lines.append("")
+    if warm is None:
+        lines.append("ccache is not installed: nothing that needs it was measured. Install the package ccache.")
+    lines.append(
+        f"medians of {len(result.rounds)} rounds; {result.jobs} jobs, FIXTURE_WEIGHT {result.weight}; ansible-core "
+        f"{result.ansible_core}; {process.cores()} cores, load {result.load:.1f} before the first round"
+    )
+    return "\n".join(lines)
+
+
+def as_json(result: Result) -> dict[str, t.Any]:
+    """Return the figures as plain data, the ratios and goals with them."""
+    return {
+        **dataclasses.asdict(result),
+        "ping_ratio": result.ping_ratio,
+        "goals": {
+            name: {"figure": figure, "at_most": goal, "met": None if figure is None else figure <= goal}
+            for name, (figure, goal) in result.goals().items()
+        },
+        "cores": process.cores(),
+    }
+
+
+# --- what is measured ------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """CPU seconds that were used up to a moment, the compilers' not among them."""
+
+    at: float
+    controller: float
+    modules: float
+    worker: float
+
+
+def following(samples: t.Sequence[Sample]) -> Following | None:
+    """Return the CPU time between the first and the last sample; None where there are no two."""
+    if len(samples) < 2:
+        return None
+    first, last = samples[0], samples[-1]
+    took = last.at - first.at
+    return Following(
+        seconds=took,
+        controller=(last.controller - first.controller) / took,
+        modules=(last.modules - first.modules) / took,
+        worker=(last.worker - first.worker) / took,
+    )
+
+
+def read_calls(text: str) -> dict[int, float]:
+    """Return the CPU seconds of each finished module call, by process id, from what the interpreter wrote."""
+    calls: dict[int, float] = {}
+    for part in text.split("call ")[1:]:
+        pid, _newline, rest = part.partition("\n")
+        calls[int(pid)] = sum(
+            60 * int(one) + float(two) + 60 * int(three) + float(four) for one, two, three, four in _TIMES.findall(rest)
+        )
+    return calls
+
+
+def phases_by_hand(text: str) -> dict[str, float]:
+    """Return the seconds of each step of the script, from the times at which they began."""
+    marks = [(name, float(at)) for name, at in (line.split() for line in text.splitlines())]
+    return {name: later - at for (name, at), (_next, later) in zip(marks, marks[1:], strict=False)}
+
+
+class Watch:
+    """Looks on while a build runs: keeps a sample each second of the phase build, and says when to kill it.
+
+    :param root: of the build. :param interpreter: of Ansible's modules. :param calls: what that wrote.
+    :param kill_at: the part of ninja's steps after which everything is killed; none for an undisturbed build.
+    """
+
+    def __init__(self, root: Path, interpreter: Path, calls: Path, kill_at: float | None = None) -> None:
+        self.samples: list[Sample] = []
+        self.killed_at: float | None = None
+        self._root = root
+        self._interpreter = os.fsencode(interpreter)
+        self._calls = calls
+        self._kill_at = kill_at
+
+    def __call__(self, pid: int) -> bool:
+        state = newest_state(self._root)
+        if state.get("phase") != "build" or state.get("status") != "running":
+            return False
+        self._take(pid, int(state["pid"]))
+        total = state.get("total") or 0
+        if self._kill_at is None or self.killed_at is not None or not total:
+            return False
+        if state["done"] / total < self._kill_at:
+            return False
+        self.killed_at = state["done"] / total
+        return True
+
+    def _take(self, command: int, worker: int) -> None:
+        builder = process.look_at(worker)
+        if builder is None:
+            return
+        finished = read_calls(self._calls.read_text()) if self._calls.exists() else {}
+        whole = process.below(command)
+        everything = running = 0.0
+        for found in whole:
+            everything += found.total
+            if found.pid not in finished and self._is_call(found.pid):
+                running += sum(one.total for one in process.below(found.pid))
+        modules = sum(finished.values()) + running
+        self.samples.append(Sample(time.monotonic(), everything - modules, modules, builder.own))
+
+    def _is_call(self, pid: int) -> bool:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        # bash, then the script that it runs.
+        return self._interpreter in words[:2]
+
+
+def newest_state(root: Path) -> dict[str, t.Any]:
+    """Return the state of the build below ``root`` that was written last; empty while there is none."""
+    paths = sorted(root.glob("builds/*/*/state.json"), key=lambda path: path.stat().st_mtime)
+    try:
+        return dict(json.loads(paths[-1].read_text())) if paths else {}
+    except (OSError, ValueError):
+        return {}
+
+
+class Bench:
+    """A folder with everything that is built from, and both ways to build it."""
+
+    def __init__(self, folder: Path, jobs: int, weight: int) -> None:
+        self.folder = folder
+        self.jobs = jobs
+        self.weight = weight
+        self.upstream = upstream.make(folder / "upstream")
+        self.repository = f"file://{self.upstream.repository('pytorch').path}"
+        self.wheels = folder / "wheels"
+        self.tools = folder / "tools"
+        self.record = folder / "started"
+        self.calls = folder / "calls"
+        self.interpreter = self.tools / "python-of-modules"
+        self._number = 0
+
+    def prepare(self) -> None:
+        """Fetch what the build requires, so that no network is timed, and put the wrappers in their places.
+
+        :raises BenchmarkError: where a tool or a requirement cannot be had.
+        """
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+             "--python-version", _python_version(), "--dest", str(self.wheels), *REQUIREMENTS],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise BenchmarkError(f"pip does not get {', '.join(REQUIREMENTS)}.\n{done.stderr[-2000:]}")
+        self.tools.mkdir()
+        for name in ("gcc", "g++", "cmake", "ninja"):
+            real = shutil.which(name, path=f"{_PATH}:{Path(sys.executable).parent}")
+            if real is None:
+                raise BenchmarkError(f"{name} is missing. Install it.")
+            _write_script(self.tools / name, _TOOL.format(record=self.record, real=real))
+        _write_script(self.interpreter, _INTERPRETER.format(python=PYTHON, record=self.calls))
+        (self.folder / "requirements.txt").write_text("\n".join(REQUIREMENTS) + "\n")
+        (self.folder / "inventory").write_text(f"localhost ansible_python_interpreter={self.interpreter}\n")
+
+    def by_hand(self, place: Path, weight: int | None = None) -> process.Ended:
+        """Build in ``place`` as a person does."""
+        place.mkdir(parents=True)
+        environment = {
+            **OPTIONS,
+            "FIXTURE_WEIGHT": str(self.weight if weight is None else weight),
+            "PATH": f"{self.tools}:{_PATH}",
+            "HOME": str(place),
+            "LANG": "C.UTF-8",
+            "CC": str(self.tools / "gcc"),
+            "CXX": str(self.tools / "g++"),
+            "MAX_JOBS": str(self.jobs),
+            "CMAKE_BUILD_PARALLEL_LEVEL": str(self.jobs),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PYTHON": PYTHON,
+            "TAG": TAG,
+            "REPOSITORY": self.repository,
+            "PATCH": str(upstream.PYTORCH_PATCH),
+            "WHEELS": str(self.wheels),
+            "REQUIREMENTS": str(self.folder / "requirements.txt"),
+        }
+        return self._run(["bash", "-c", BY_HAND], place, environment)
+
+    def build(
+        self,
+        place: Path,
+        watch: Watch | None = None,
+        *,
+        weight: int | None = None,
+        ccache: bool = False,
+        follow: bool = True,
+        flags: t.Mapping[str, str] | None = None,
+    ) -> tuple[process.Ended, str]:
+        """Build with source_build below ``place``, and return what it took and what Ansible printed."""
+        place.mkdir(parents=True, exist_ok=True)
+        environment = {
+            **OPTIONS,
+            "FIXTURE_WEIGHT": str(self.weight if weight is None else weight),
+            **(flags or {}),
+        }
+        options = {
+            "name": "pytorch",
+            "kind": "wheel",
+            "source": {"repo": self.repository, "version": self.upstream.commits["pytorch"][TAG]},
+            "patches": [str(upstream.PYTORCH_PATCH)],
+            "environment": environment,
+            "requirements": REQUIREMENTS,
+            "index_url": "",
+            "find_links": [str(self.wheels)],
+            "python": PYTHON,
+            "toolchain": {
+                "cc": str(self.tools / "gcc"),
+                "cxx": str(self.tools / "g++"),
+                "cmake": str(self.tools / "cmake"),
+                "ninja": str(self.tools / "ninja"),
+            },
+            "jobs": self.jobs,
+            "memory_reserve": 1,
+            "memory_per_job": 1,
+            "ccache": ccache,
+            "root": str(place / "root"),
+            "log_root": str(place / "log"),
+            "user": pwd.getpwuid(os.geteuid()).pw_name,
+            "follow": follow,
+        }
+        tasks = [{"name": "Build", "sparkforge.dgx_spark.source_build": options}]
+        playbook = place / "playbook.yml"
+        playbook.write_text(
+            json.dumps([{"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}])
+        )
+        ended = self._ansible("ansible-playbook", str(playbook), place=place, watch=watch)
+        return ended, self.printed
+
+    def ping(self) -> float:
+        """Run `ansible -m ping` and return its wall time in seconds."""
+        return self._ansible("ansible", "localhost", "-m", "ansible.builtin.ping", place=self.folder).wall
+
+    def watch(self, place: Path, kill_at: float | None = None) -> Watch:
+        return Watch(place / "root", self.interpreter, self.calls, kill_at)
+
+    def started(self) -> list[str]:
+        """Return a word for each compiler and build tool that was started since the last call."""
+        words = self.record.read_text().split() if self.record.exists() else []
+        self.record.unlink(missing_ok=True)
+        return words
+
+    def called(self) -> int:
+        """Return how many module calls there were since the last call."""
+        count = len(read_calls(self.calls.read_text())) if self.calls.exists() else 0
+        self.calls.unlink(missing_ok=True)
+        return count
+
+    def _ansible(self, tool: str, *arguments: str, place: Path, watch: Watch | None = None) -> process.Ended:
+        environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_NOCOLOR": "1",
+        }
+        command = [str(Path(sys.executable).parent / tool), "-c", "local", "-i", str(self.folder / "inventory")]
+        return self._run([*command, *arguments], place, environment, watch)
+
+    def _run(
+        self, argv: list[str], place: Path, environment: t.Mapping[str, str], watch: Watch | None = None
+    ) -> process.Ended:
+        self._number += 1
+        output = self.folder / f"output-{self._number}"
+        ended = process.run(argv, cwd=place, environment=environment, output=output, look=watch)
+        self.printed = output.read_text(errors="replace")
+        if ended.code and (watch is None or watch.killed_at is None):
+            raise BenchmarkError(f"{' '.join(argv)[:200]} ended with {ended.code}.\n{self.printed[-6000:]}")
+        return ended
+
+
+def measure(bench: Bench, runs: int) -> tuple[Round, ...]:
+    """Build each way, ``runs`` times.
+
+    :raises BenchmarkError: where a build fails.
+    """
+    _say("warming up: a light build by hand and with source_build, untimed")
+    warm_up = bench.folder / "warm-up"
+    bench.by_hand(warm_up / "hand", weight=0)
+    _built(bench.build(warm_up / "ours", weight=0)[1])
+    shutil.rmtree(warm_up)
+    rounds = []
+    for number in range(1, runs + 1):
+        place = bench.folder / f"round-{number}"
+        _say(f"round {number} of {runs}")
+        rounds.append(_round(bench, place, hand_first=number % 2 == 1))
+        shutil.rmtree(place)
+    return tuple(rounds)
+
+
+def _round(bench: Bench, place: Path, hand_first: bool) -> Round:
+    figures: dict[str, t.Any] = {}
+    for side in ("hand", "ours") if hand_first else ("ours", "hand"):
+        figures.update(_cold_by_hand(bench, place / "hand") if side == "hand" else _cold(bench, place / "ours"))
+    figures.update(_again(bench, place / "ours"))
+    figures.update(_cached(bench, place / "cached"))
+    figures.update(_killed(bench, place / "killed"))
+    return Round(**figures)
+
+
+def _cold_by_hand(bench: Bench, place: Path) -> dict[str, t.Any]:
+    ended = bench.by_hand(place)
+    _say(f"  by hand {ended.wall:.1f} s")
+    return {
+        "hand": ended.wall,
+        "hand_phases": phases_by_hand((place / "marks").read_text()),
+        "hand_work": ended.cpu,
+    }
+
+
+def _cold(bench: Bench, place: Path) -> dict[str, t.Any]:
+    bench.started()
+    bench.called()
+    watch = bench.watch(place)
+    ended, output = bench.build(place, watch)
+    _built(output)
+    _say(f"  source_build {ended.wall:.1f} s")
+    return {
+        "ours": ended.wall,
+        "our_phases": _receipt(place)["seconds"],
+        "our_work": ended.detached,
+        "asking": ended.cpu,
+        "compilations": bench.started().count("compile"),
+        "followed": following(watch.samples),
+    }
+
+
+def _again(bench: Bench, place: Path) -> dict[str, t.Any]:
+    ping, again, calls, changed = [], [], [], 0
+    bench.started()
+    for _run in range(_SHORT_RUNS):
+        ping.append(bench.ping())
+        bench.called()
+        ended, output = bench.build(place)
+        calls.append(bench.called())
+        again.append(ended.wall)
+        changed += changed_tasks(output, "localhost")
+    tools = len(bench.started())
+    _say(f"  the same inputs {statistics.median(again):.2f} s, ping {statistics.median(ping):.2f} s")
+    return {
+        "ping": tuple(ping),
+        "again": tuple(again),
+        "again_changed": changed,
+        "again_calls": max(calls),
+        "again_tools": tools,
+    }
+
+
+def _cached(bench: Bench, place: Path) -> dict[str, t.Any]:
+    bench.called()
+    watch = bench.watch(place)
+    ended, output = bench.build(place, watch, ccache=has_ccache(), follow=False)
+    _built(output)
+    if not list(place.glob("root/receipts/units/*.json")):
+        raise BenchmarkError(f"The build that nobody followed did not end well.\n{_log(place)[-3000:]}")
+    figures: dict[str, t.Any] = {"unfollowed": following(watch.samples)}
+    if not has_ccache():
+        return {**figures, "filled": None, "warm": None, "warm_compilations": None}
+    bench.started()
+    warm, output = bench.build(place, ccache=True, flags=FLAG)
+    _built(output)
+    _say(f"  filling ccache, not followed, {ended.whole:.1f} s; a flag for one file {warm.wall:.1f} s")
+    count = bench.started().count("compile")
+    return {**figures, "filled": ended.whole, "warm": warm.wall, "warm_compilations": count}
+
+
+def _killed(bench: Bench, place: Path) -> dict[str, t.Any]:
+    bench.started()
+    watch = bench.watch(place, kill_at=0.5)
+    first, _output = bench.build(place, watch)
+    if watch.killed_at is None:
+        raise BenchmarkError("The build was over before it could be killed. Give a larger --weight.")
+    second, output = bench.build(place)
+    _built(output)
+    attempts = _receipt(place)["attempts"]
+    if attempts != 2:
+        raise BenchmarkError(f"The killed build went on as attempt {attempts} instead of 2.")
+    _say(f"  killed at {100 * watch.killed_at:.0f} % of the steps and resumed: {first.wall:.1f} + {second.wall:.1f} s")
+    return {
+        "resumed_at": watch.killed_at,
+        "resumed_work": first.detached + second.detached,
+        "resumed_compilations": bench.started().count("compile"),
+    }
+
+
+def _built(output: str) -> None:
+    if changed_tasks(output, "localhost") != 1:
+        raise BenchmarkError(f"Nothing was built.\n{output[-3000:]}")
+
+
+def _receipt(place: Path) -> dict[str, t.Any]:
+    (path,) = place.glob("root/receipts/units/*.json")
+    return dict(json.loads(path.read_text()))
+
+
+def _log(place: Path) -> str:
+    return "".join(path.read_text(errors="replace") for path in place.glob("log/*.log"))
+
+
+def has_ccache() -> bool:
+    """Tell whether the engine finds ccache."""
+    return shutil.which("ccache", path=_PATH) is not None
+
+
+def _write_script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def _python_version() -> str:
+    done = subprocess.run(
+        [PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _ansible_core() -> str:
+    from ansible.release import __version__
+
+    return str(__version__)
+
+
+def _say(text: str) -> None:
+    print(f"engine: {text}", flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure in a folder of this run, print, and end every process and file of it whatever happens."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.engine",
+        description="What the engine costs beside the build, each figure beside its comparison.",
+    )
+    parser.add_argument("--runs", type=int, default=3, help="rounds, of about six minutes each (default: 3)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    jobs = min(process.cores(), 4)
+    parser.add_argument("--jobs", type=int, default=jobs, help=f"compiler jobs, on both sides (default: {jobs})")
+    parser.add_argument("--weight", type=int, help=f"FIXTURE_WEIGHT (default: {WEIGHT_PER_JOB} for each job)")
+    arguments = parser.parse_args(argv)
+    if arguments.runs < 1 or arguments.jobs < 1:
+        parser.error("--runs and --jobs take a number from 1")
+    if os.geteuid() == 0 and Path("/run/systemd/system").is_dir():
+        parser.error("systemd would be the parent of root's builds, which could not be measured: run it as a person")
+    weight = arguments.weight if arguments.weight is not None else WEIGHT_PER_JOB * arguments.jobs
+    load = os.getloadavg()[0]
+    process.adopt_orphans()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = Path(tempfile.mkdtemp(prefix="engine-"))
+    try:
+        bench = Bench(folder, arguments.jobs, weight)
+        bench.prepare()
+        result = Result(measure(bench, arguments.runs), _ansible_core(), arguments.jobs, weight, load)
+    except BenchmarkError as error:
+        print(f"engine: error: {error}", file=sys.stderr, flush=True)
+        return 1
+    finally:
+        process.kill_all()
+        shutil.rmtree(folder)
+    print(table(result))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(as_json(result), indent=1) + "\n")
+    if any(one.again_changed for one in result.rounds):
+        print("engine: error: the same inputs changed something.", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

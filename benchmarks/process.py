@@ -1,0 +1,173 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs a command together with what it leaves behind, and says what both cost.
+
+A build is detached: it is no child of the command that asked for it, whose resource usage knows nothing of it. Here
+this process takes the place of init for it, so that the kernel hands over the usage of each of its processes, also of
+those that were killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+_TICKS = os.sysconf("SC_CLK_TCK")
+#: Seconds between two looks at whether the command has ended, which is how exact its wall time is.
+_POLL = 0.02
+#: Seconds between two calls of whoever looks on.
+_LOOK = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """How a command ended. Seconds; ``cpu`` is user and system time of it and all that it waited for."""
+
+    code: int
+    wall: float
+    #: Until the last process of what it left behind had ended too.
+    whole: float
+    cpu: float
+    #: CPU time of what it left behind: for a build, the worker and everything below it.
+    detached: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """One row of /proc. Seconds of CPU time; ``children`` is what those took that have ended and were waited for."""
+
+    pid: int
+    own: float
+    children: float
+
+    @property
+    def total(self) -> float:
+        return self.own + self.children
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one whose own parent ends (prctl(2)).
+
+    :raises OSError: where the kernel has no such thing.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
+
+
+def run(
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    output: Path,
+    look: Callable[[int], bool] | None = None,
+) -> Ended:
+    """Run a command, wait for it and for all that it leaves behind; ``adopt_orphans`` comes first.
+
+    :param output: the file that gets what it prints.
+    :param look: called each second with the command's process id; where it returns true, everything is killed.
+    """
+    with output.open("wb") as stream:
+        started = time.monotonic()
+        child = subprocess.Popen(
+            argv, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
+        )
+    looked = started
+    cpu = detached = 0.0
+    code, wall = 0, 0.0
+    # Of a killed command the processes are handed over one by one, like those that it left behind.
+    part = {child.pid}
+    try:
+        for pid, status, used in _reaped():
+            if pid in part:
+                cpu += used
+            else:
+                detached += used
+            if pid == child.pid:
+                wall = time.monotonic() - started
+                code = child.returncode = os.waitstatus_to_exitcode(status)
+            elif not pid and look and time.monotonic() - looked >= _LOOK:
+                looked = time.monotonic()
+                if look(child.pid):
+                    part |= {process.pid for process in below(child.pid)}
+                    _signal_all()
+    finally:
+        kill_all()
+    return Ended(code, wall, time.monotonic() - started, cpu, detached)
+
+
+def kill_all() -> None:
+    """Kill every process below this one, and those that they leave behind, until there is none."""
+    for pid, _status, _used in _reaped():
+        if not pid:
+            _signal_all()
+
+
+def below(pid: int) -> Iterator[Process]:
+    """Yield ``pid`` and every process below it that is alive, or has ended and was not waited for."""
+    process = look_at(pid)
+    if process is None:
+        return
+    yield process
+    for child in _children(pid):
+        yield from below(child)
+
+
+def look_at(pid: int) -> Process | None:
+    """Return the CPU times of a process; None where there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    user, system, children_user, children_system = (int(field) / _TICKS for field in fields[11:15])
+    return Process(pid, user + system, children_user + children_system)
+
+
+def _reaped() -> Iterator[tuple[int, int, float]]:
+    """Yield process id, status and CPU seconds of each child that ended; three zeros while none does."""
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        yield pid, status, usage.ru_utime + usage.ru_stime
+        if not pid:
+            time.sleep(_POLL)
+
+
+def _signal_all() -> None:
+    for process in list(below(os.getpid()))[1:]:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _children(pid: int) -> list[int]:
+    """Return the children that any thread of ``pid`` started, or that were left to it."""
+    found: list[int] = []
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    for task in tasks:
+        try:
+            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text(encoding="ascii").split())
+        except OSError:
+            continue
+    return found
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
