@@ -12,7 +12,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit integration molecule lab lab-down bench build
+.PHONY: help setup demo test test-long lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ lab-down: ## end what `make demo` started and put binfmt back as it was
 
 test: setup ## lint, unit, integration and molecule tests
 	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 tests
+
+test-long: setup ## builds from source on ARM64, emulated elsewhere (about an hour)
+	$(ROOT) $(BIN)/pytest -v --durations=15 --platform arm64 tests/integration/test_build.py
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ GENERATED = Path("group_vars/lab/generated.yml")
 MIRROR_LEVELS = {"arm64": "full", "native": "native"}
 # What the inventory's variables say of the mirror; mirror.json holds the rest.
 MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_local_repos", "site_repository")
+INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
+INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
 
 
@@ -65,8 +68,13 @@ class Bench:
         return "arm64" if self.platform == "arm64" else native_architecture()
 
 
-def up(name: str, platform: str, hosts: list[str], inventory: Path) -> Bench:
+def up(
+    name: str, platform: str, hosts: list[str], inventory: Path, init: str = "sshd", options: Sequence[str] = ()
+) -> Bench:
     """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
+
+    :param init: what the containers of ``hosts`` start: ``sshd`` or ``systemd``.
+    :param options: of ``podman create`` for them, a memory limit for one.
 
     An ``inventory`` other than the checkout's is a copy of it, so that benches do not meet.
     A bench that is up already is completed, not started twice.
@@ -76,10 +84,10 @@ def up(name: str, platform: str, hosts: list[str], inventory: Path) -> Bench:
     bench.save()
     if bench.architecture != native_architecture():
         emulator.register(name)
-    tag = image.build(bench.architecture)
+    tag = image.build(bench.architecture, init)
     _make_ssh_key(bench)
     for host in hosts:
-        _start_container(bench, host, tag)
+        _start_container(bench, host, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
     _serve_mirror(bench)
     if inventory != INVENTORY:
         shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
@@ -145,23 +153,21 @@ def _make_ssh_key(bench: Bench) -> None:
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {bench.name}", "-f", key)
 
 
-def _start_container(bench: Bench, host: str, tag: str) -> None:
+def _start_container(bench: Bench, host: str, tag: str, options: Sequence[str], command: Sequence[str]) -> None:
     known = bench.containers.get(host)
     if known and image.podman("container", "exists", known, quiet=True).returncode == 0:
         image.podman("start", known)
     else:
         settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.name}-{host}"]
         settings += ["--add-host", f"{MIRROR_NAME}:{_gateway()}"]
-        authorized = f"/home/{image.USER}/.ssh/authorized_keys"
-        sshd = f"chown {image.USER}: {authorized}; mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"
-        known = image.podman("create", *settings, tag, "sh", "-c", sshd).stdout.strip()
+        known = image.podman("create", *settings, *options, tag, *command).stdout.strip()
         bench.containers[host] = known
         bench.save()
         host_key = bench.folder / f"{host}_host_key"
         if not host_key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
         # Before the start: sshd ends at once where its key is half written.
-        image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:{authorized}")
+        image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:/home/{image.USER}/.ssh/authorized_keys")
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
     address = image.podman("inspect", known, "--format", ADDRESS_FORMAT).stdout.strip()
@@ -198,18 +204,19 @@ def _wait_for_sshd(host: str, container: str, address: str) -> None:
         if state != "running" or time.monotonic() > deadline:
             logs = image.podman("logs", "--tail", "10", container, quiet=True)
             raise LabError(
-                f"sshd of {host} does not answer at {address}:22, and its container is {state}. The container printed:\n"
+                f"sshd of {host} does not answer at {address}:22, its container is {state} and printed:\n"
                 f"{(logs.stdout + logs.stderr).strip() or 'nothing'}"
             )
         time.sleep(0.2)
 
 
-def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes]) -> None:
+def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], printed: Path) -> None:
     """Wait for the mirror's server for as long as it runs, up to some minutes."""
     deadline = time.monotonic() + 300
     while not _answers(address, port):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise LabError(f"The mirror does not answer at {address}:{port}. Its server printed the cause above.")
+            tail = "\n".join(printed.read_text(errors="replace").splitlines()[-10:])
+            raise LabError(f"The mirror does not answer at {address}:{port}. Its server printed:\n{tail or 'nothing'}")
         time.sleep(0.2)
 
 
@@ -267,7 +274,17 @@ def _serve_mirror(bench: Bench) -> None:
             "--log",
             str(bench.folder / "mirror.log"),
         ]
-        process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, cwd=CHECKOUT)
+        # Into a file: whoever reads what `make demo` prints through a pipe would wait for the server's end.
+        printed = bench.folder / "mirror.out"
+        with printed.open("wb") as stream:
+            process = subprocess.Popen(
+                command,
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                cwd=CHECKOUT,
+            )
         bench.server = process.pid
         bench.mirror = {
             "url": f"https://{MIRROR_NAME}:{port}",
@@ -276,7 +293,7 @@ def _serve_mirror(bench: Bench) -> None:
             "wheels": str(cache / level / "wheels"),
         }
         bench.save()
-        _wait_for_server(gateway, port, process)
+        _wait_for_server(gateway, port, process, printed)
     summary = json.loads((cache / level / "mirror.json").read_text())
     bench.mirror["summary"] = {key: summary[key] for key in MIRROR_FACTS}
     bench.save()

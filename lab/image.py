@@ -22,6 +22,9 @@ NAME = "localhost/sparkforge-lab"
 # left out on purpose: bringing them is the collection's work.
 FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpgv iproute2 procps kmod acl".split()
 
+# A Spark runs systemd; most tests do without, for it takes seconds to start and does not run under emulation.
+INIT_PACKAGES = {"sshd": [], "systemd": ["systemd-sysv", "dbus"]}
+
 # fsync of each unpacked file and documentation would triple the time under emulation.
 DPKG_SETTINGS = "force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\n"
 
@@ -47,32 +50,36 @@ def podman(*arguments: str | Path, quiet: bool = False) -> subprocess.CompletedP
     return run("podman", *arguments, quiet=quiet, env={**os.environ, "CONTAINERS_CONF": str(settings)})
 
 
-def build(architecture: str) -> str:
-    """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), made when missing."""
-    key = digest_of(SUITE, FACTORY_PACKAGES, PROVISION, architecture)
+def build(architecture: str, init: str = "sshd") -> str:
+    """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), made when missing.
+
+    :param init: what its containers start: ``sshd`` or ``systemd``.
+    """
+    packages = FACTORY_PACKAGES + INIT_PACKAGES[init]
+    key = digest_of(SUITE, packages, PROVISION, architecture)
     name = f"{NAME}:{architecture}-{key}"
     archive = cache_directory() / "images" / f"{architecture}-{key}.tar"
     archive.parent.mkdir(exist_ok=True)
     with archive.with_suffix(".lock").open("w") as lock:
         # Two benches that start at once make the image once.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _build(name, archive, architecture)
+        _build(name, archive, architecture, packages)
     return name
 
 
-def _build(name: str, archive: Path, architecture: str) -> None:
+def _build(name: str, archive: Path, architecture: str, packages: list[str]) -> None:
     if podman("image", "exists", name, quiet=True).returncode == 0:
         return
     if not archive.exists():
         partial = archive.with_suffix(".partial")
         with step(f"making a Debian 13 root file system for {architecture} (about 4 minutes for arm64)"):
-            _from_registry(architecture, partial) or _from_debootstrap(architecture, partial)
+            _from_registry(architecture, packages, partial) or _from_debootstrap(architecture, packages, partial)
         partial.replace(archive)
     with step(f"importing {name}"):
         podman("import", "--arch", architecture, archive, name)
 
 
-def _from_registry(architecture: str, archive: Path) -> bool:
+def _from_registry(architecture: str, packages: list[str], archive: Path) -> bool:
     pulled = podman("pull", "-q", "--arch", architecture, "--retry", "0", REGISTRY_IMAGE, quiet=True)
     if pulled.returncode:
         # Older podman has no --retry: its refusal and an unreachable registry end the same way.
@@ -83,14 +90,14 @@ def _from_registry(architecture: str, archive: Path) -> bool:
     container = podman("create", "--arch", architecture, REGISTRY_IMAGE, "sleep", "3600").stdout.strip()
     try:
         podman("start", container)
-        _provision(lambda *command: podman("exec", container, *command), install=True)
+        _provision(lambda *command: podman("exec", container, *command), install=packages)
         podman("export", "-o", archive, container)
     finally:
         podman("rm", "-f", "-t", "0", container, quiet=True)
     return True
 
 
-def _from_debootstrap(architecture: str, archive: Path) -> bool:
+def _from_debootstrap(architecture: str, packages: list[str], archive: Path) -> bool:
     root = archive.with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     try:
@@ -98,21 +105,21 @@ def _from_debootstrap(architecture: str, archive: Path) -> bool:
             "debootstrap",
             f"--arch={architecture}",
             "--variant=minbase",
-            f"--include={','.join(FACTORY_PACKAGES)}",
+            f"--include={','.join(packages)}",
             SUITE,
             root,
             debian_archive(),
         )
-        _provision(lambda *command: run("chroot", root, *command), install=False)
+        _provision(lambda *command: run("chroot", root, *command), install=[])
         run("tar", "-C", root, "--numeric-owner", "-cf", archive, ".")
     finally:
         shutil.rmtree(root, ignore_errors=True)
     return True
 
 
-def _provision(execute: Callable[..., object], *, install: bool) -> None:
+def _provision(execute: Callable[..., object], *, install: list[str]) -> None:
     if install:
         execute("apt-get", "update", "-q")
-        execute("apt-get", "install", "-y", "-q", "--no-install-recommends", *FACTORY_PACKAGES)
+        execute("apt-get", "install", "-y", "-q", "--no-install-recommends", *install)
     execute("sh", "-c", PROVISION)
     execute("sh", "-c", "apt-get clean; rm -rf /var/lib/apt/lists/*")

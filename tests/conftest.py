@@ -7,6 +7,15 @@ import pytest
 ORDER = ("tests/molecule", "tests/lint/test_sanity", "tests/integration", "tests/unit", "tests/lint", "tests/proof")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--platform",
+        choices=("native", "arm64"),
+        default="native",
+        help="of the containers of tests/integration: this machine's own, or ARM64, emulated where it is another",
+    )
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         name = item.nodeid

@@ -58,6 +58,7 @@ class Host:
     container: str
     inventory: Path
     reports: Path
+    bench: str
 
     @property
     def environment(self) -> dict[str, str]:
@@ -110,7 +111,14 @@ class Host:
         """Return what the inventory says of the mirror: ``url``, ``ca``, ``summary`` …, and where its ``tree`` lies."""
         generated = yaml.safe_load((self.inventory / benches.GENERATED).read_text())
         known = {key.removeprefix("lab_mirror_"): value for key, value in generated.items()}
-        return {**known, "tree": cache_directory() / "mirror" / benches.MIRROR_LEVELS["native"]}
+        bench = benches.Bench.load(self.bench)
+        assert bench
+        return {**known, "tree": cache_directory() / "mirror" / benches.MIRROR_LEVELS[bench.platform]}
+
+    @property
+    def machine(self) -> str:
+        """How the kernel names the host's architecture."""
+        return self.execute("uname -m")
 
     def copy(self, source: Path, destination: str) -> None:
         """Copy a file of this machine into the container, readable for everybody."""
@@ -148,40 +156,42 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
     return sorted(line for line in set(before) ^ set(after) if not line.startswith(shared))
 
 
-class NativeBench:
-    """Native containers for the fast tests; each test may take a fresh one."""
+class Bench:
+    """Containers of one architecture; each test may take a fresh one."""
 
-    def __init__(self, inventory: Path) -> None:
+    def __init__(self, inventory: Path, platform: str) -> None:
         self.inventory = inventory
+        self.platform = platform
         self.name = f"test-{os.getpid()}"
         self._names = (f"spark{number:02d}" for number in itertools.count(1))
 
-    def fresh(self) -> Host:
+    def fresh(self, init: str = "sshd", options: Sequence[str] = ()) -> Host:
         name = next(self._names)
         hosts = self.inventory / "lab.yml"
-        bench = benches.up(self.name, "native", [name], self.inventory)
+        bench = benches.up(self.name, self.platform, [name], self.inventory, init, options)
         listed = "".join(f"        {host}:\n" for host in bench.containers)
         hosts.write_text(f"---\nall:\n  children:\n    lab:\n      hosts:\n{listed}")
-        return Host(name, bench.containers[name], self.inventory, self.inventory.parent / "reports")
+        return Host(name, bench.containers[name], self.inventory, self.inventory.parent / "reports", self.name)
 
 
 @pytest.fixture(scope="session")
-def native_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NativeBench]:
-    bench = NativeBench(tmp_path_factory.mktemp("native") / "inventory")
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Native containers, which are fast, unless --platform says otherwise."""
+    bench = Bench(tmp_path_factory.mktemp("bench") / "inventory", request.config.getoption("--platform"))
     yield bench
     benches.down(bench.name, bench.inventory)
 
 
 @pytest.fixture
-def host(native_bench: NativeBench) -> Host:
+def host(bench: Bench) -> Host:
     """A container as from the factory."""
-    return native_bench.fresh()
+    return bench.fresh()
 
 
 @pytest.fixture(scope="session")
-def provisioned(native_bench: NativeBench) -> Host:
+def provisioned(bench: Bench) -> Host:
     """A container on which the whole site ran once."""
-    made = native_bench.fresh()
+    made = bench.fresh()
     made.run("site").succeeded()
     return made
 
@@ -206,9 +216,9 @@ OWN_LOADER_ENTRY = "/etc/ld.so.conf.d/our-libraries.conf"
 
 
 @pytest.fixture(scope="session")
-def site_run(native_bench: NativeBench) -> SiteRun:
+def site_run(bench: Bench) -> SiteRun:
     """``--check`` on a fresh host, the site, the site again, ``--check`` again."""
-    host = native_bench.fresh()
+    host = bench.fresh()
     host.execute(f"apt-get update -q && apt-get install -y -q {OWN_PACKAGE} && echo /srv/lib > {OWN_LOADER_ENTRY}")
     packages, before = host.snapshot(), host.contents()
     checked = host.run("site", "--check", "--diff")

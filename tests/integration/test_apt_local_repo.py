@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench
+from tests.integration.conftest import Bench, Host
 
 MODULE = "sparkforge.dgx_spark.apt_local_repo"
 FOLDER = "/srv/debs"
@@ -49,8 +49,8 @@ class LocalRepos:
 
 
 @pytest.fixture(scope="module")
-def repos(native_bench: NativeBench) -> LocalRepos:
-    return LocalRepos(native_bench.fresh())
+def repos(bench: Bench) -> LocalRepos:
+    return LocalRepos(bench.fresh())
 
 
 def test_without_sha256_and_fingerprint_it_is_refused_with_the_remedy(repos: LocalRepos) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench
+from tests.integration.conftest import Bench, Host
 
 MODULE = "sparkforge.dgx_spark.apt_source"
 
@@ -51,8 +51,8 @@ class Sources:
 
 
 @pytest.fixture(scope="module")
-def sources(native_bench: NativeBench) -> Sources:
-    return Sources(native_bench.fresh())
+def sources(bench: Bench) -> Sources:
+    return Sources(bench.fresh())
 
 
 def test_a_key_of_another_fingerprint_is_refused_with_both(sources: Sources) -> None:

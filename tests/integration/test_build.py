@@ -1,13 +1,13 @@
 """The chain llvm -> triton -> pytorch -> extensions -> environment under the real roles, over ssh.
 
 The sources are tests/upstream's trees, served by the lab. What differs from real use are inventory variables.
+Native in `make test`, on ARM64 in `make test-long`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -19,9 +19,7 @@ import yaml
 
 from lab.host import cache_directory
 from tests import upstream
-from tests.integration.conftest import CHECKOUT, Host, NativeBench, Play
-
-pytestmark = pytest.mark.native
+from tests.integration.conftest import CHECKOUT, Bench, Host, Play
 
 
 @dataclass
@@ -79,7 +77,7 @@ def write_stack(host: Host) -> upstream.Upstream:
     # By address: the name that pip needs for the certificate is known to the containers alone.
     definition = made.stack(host.mirror["url_here"])
     # PyYAML has a wheel for each machine, and the native mirror those of its own alone.
-    definition["machines"] = [platform.machine()]
+    definition["machines"] = [host.machine]
     # The tree reads no images.
     definition["units"]["torchvision"]["expect"] = {"libraries": [], "files": []}
     path = host.inventory / "stacks/lab-upstream.yml"
@@ -97,8 +95,8 @@ def lock(host: Host, *arguments: str) -> Play:
 
 
 @pytest.fixture(scope="session")
-def site(native_bench: NativeBench) -> Site:
-    host = native_bench.fresh()
+def site(bench: Bench) -> Site:
+    host = bench.fresh()
     made = write_stack(host)
     lock(host).succeeded()
     return Site(host, made, host.run("site", **VARIABLES).succeeded())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench, Play, changes
+from tests.integration.conftest import Bench, Host, Play, changes
 
 # Two small sets keep this module short; the whole list is installed by the site.
 PACKAGES = ["ninja-build", "patchelf", "pkg-config", "python3.13-dev", "llvm-19", "clang-19"]
@@ -29,8 +29,8 @@ class Toolchain:
 
 
 @pytest.fixture(scope="module")
-def toolchain(native_bench: NativeBench) -> Toolchain:
-    host = native_bench.fresh()
+def toolchain(bench: Bench) -> Toolchain:
+    host = bench.fresh()
     host.execute("apt-get update -q && apt-get install -y -q ninja-build")
     before = host.contents(), host.snapshot()["packages"]
     checked = host.roles("build_toolchain", arguments=["--check", "--diff"], build_toolchain_packages=PACKAGES)

@@ -15,7 +15,7 @@ import pytest
 
 from lab.host import native_architecture
 from lab.packages import Package, SigningKey, write_repository
-from tests.integration.conftest import Host, NativeBench, Play
+from tests.integration.conftest import Bench, Host, Play
 
 Role = Callable[..., Play]
 VENDOR_SOURCE = "/etc/apt/sources.list.d/cuda-compute-repo.sources"
@@ -28,8 +28,8 @@ HOLD_THE_LOCK = (
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    made = native_bench.fresh()
+def host(bench: Bench) -> Host:
+    made = bench.fresh()
     made.roles("network_access").succeeded()
     return made
 

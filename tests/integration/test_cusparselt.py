@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench, Play, changes
+from tests.integration.conftest import Bench, Host, Play, changes
 
 Role = Callable[..., Play]
 REDIST = "/opt/sparkforge/redist/libcusparse_lt"
@@ -22,8 +22,8 @@ print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcusparseL
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    made = native_bench.fresh()
+def host(bench: Bench) -> Host:
+    made = bench.fresh()
     # What every further run would bring once: the CA of the mirror, and Debian's package lists.
     made.roles("network_access").succeeded()
     made.execute("apt-get update -q")

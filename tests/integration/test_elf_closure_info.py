@@ -13,7 +13,7 @@ import pytest
 
 from lab.host import native_architecture
 from lab.stand_ins import shared_object
-from tests.integration.conftest import Host, NativeBench
+from tests.integration.conftest import Bench, Host
 
 MODULE = "sparkforge.dgx_spark.elf_closure_info"
 PLATFORM = {"amd64": "linux-x86_64", "arm64": "linux-sbsa"}[native_architecture()]
@@ -38,9 +38,9 @@ def closure(host: Host, *paths: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def torch(native_bench: NativeBench, tmp_path_factory: pytest.TempPathFactory) -> Host:
+def torch(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """A host without the libraries, and torch on it: libtorch_python needs libtorch_cuda needs the rest."""
-    host = native_bench.fresh()
+    host = bench.fresh()
     folder = tmp_path_factory.mktemp("torch")
     put(host, folder, f"{TORCH}/libtorch_cuda.so", "libtorch_cuda.so", [*NEEDED, "libcuda.so.1", "libfrobnicate.so.9"])
     put(host, folder, f"{TORCH}/libtorch_python.so", "libtorch_python.so", ["libtorch_cuda.so"])

@@ -24,7 +24,7 @@ from lab import image
 from lab.host import cache_directory, native_architecture
 from lab.serve import MirrorServer
 from lab.stand_ins import shared_object
-from tests.integration.conftest import Host, NativeBench, Play
+from tests.integration.conftest import Bench, Host, Play
 
 PLATFORM = {"amd64": "linux-x86_64", "arm64": "linux-sbsa"}[native_architecture()]
 OTHER_PLATFORM = {"linux-x86_64": "linux-sbsa", "linux-sbsa": "linux-x86_64"}[PLATFORM]
@@ -46,8 +46,8 @@ class SpoiltMirror(MirrorServer):
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    return native_bench.fresh()
+def host(bench: Bench) -> Host:
+    return bench.fresh()
 
 
 @pytest.fixture(scope="module")

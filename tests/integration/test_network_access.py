@@ -18,7 +18,7 @@ import pytest
 
 from lab import bench as benches
 from lab import image
-from tests.integration.conftest import Host, NativeBench, Play
+from tests.integration.conftest import Bench, Host, Play
 
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
@@ -26,8 +26,8 @@ PASSWORD = "s3cret-of-the-proxy"
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    return native_bench.fresh()
+def host(bench: Bench) -> Host:
+    return bench.fresh()
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from lab import image
-from tests.integration.conftest import CHECKOUT, Host, NativeBench
+from tests.integration.conftest import CHECKOUT, Bench, Host
 
 ANSIBLE = "ansible-core==2.21.5"
 PYTHON = "3.13"
@@ -33,9 +33,9 @@ def readme_command() -> str:
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench, tmp_path_factory: pytest.TempPathFactory) -> Host:
+def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """A host with a checkout in /srv/checkout and an Ansible of its own in /srv/ansible."""
-    host = native_bench.fresh()
+    host = bench.fresh()
     work = tmp_path_factory.mktemp("spark-itself")
     platforms = [f"manylinux_2_{minor}_{platform.machine()}" for minor in (34, 28, 17)]
     platforms.append(f"manylinux2014_{platform.machine()}")

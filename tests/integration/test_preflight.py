@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench
+from tests.integration.conftest import Bench, Host
 
 # Holds dpkg's lock as dpkg does until the file below is removed.
 HOLD = """
@@ -27,8 +27,8 @@ SOURCE = "Types: deb\\nURIs: https://apt.example\\nSuites: /\\nSigned-By: /usr/s
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    return native_bench.fresh()
+def host(bench: Bench) -> Host:
+    return bench.fresh()
 
 
 @pytest.fixture

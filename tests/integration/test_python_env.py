@@ -18,7 +18,7 @@ import yaml
 
 from lab import stand_ins
 from lab.host import cache_directory
-from tests.integration.conftest import Host, NativeBench, Play
+from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
 ENVIRONMENTS = f"{ROOT}/envs/torch"
@@ -26,9 +26,9 @@ KERNEL = "/usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json"
 
 
 @pytest.fixture(scope="module")
-def bare(native_bench: NativeBench) -> Host:
+def bare(bench: Bench) -> Host:
     """A host that trusts the mirror and has a Python without venv, as the factory left it."""
-    host = native_bench.fresh()
+    host = bench.fresh()
     host.roles("network_access").succeeded()
     return host
 

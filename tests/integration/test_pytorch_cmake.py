@@ -34,7 +34,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _patch
 
 from lab import image
 from lab.host import cache_directory
-from tests.integration.conftest import CHECKOUT, Host, NativeBench
+from tests.integration.conftest import CHECKOUT, Bench, Host
 
 #: Of each wheel: its sha256 on the index, and the sha256 over the modules that are taken from it.
 WHEELS = {
@@ -312,10 +312,10 @@ UNIT = {"source": {"repo": "https://example.com/pytorch.git", "version": "5811a8
 
 
 @pytest.fixture(scope="module")
-def probed(native_bench: NativeBench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
+def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
     """The libraries by the collection's roles, the role's environment by Ansible, and this machine's nvcc."""
     toolkit = real_toolkit()
-    host = native_bench.fresh()
+    host = bench.fresh()
     # Of the toolchain only what a configure run takes: LLVM is most of the time.
     tools = ["build-essential", "cmake", "ninja-build"]
     host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.integration.conftest import Host, NativeBench
+from tests.integration.conftest import Bench, Host
 
 KEYS = {
     "gpu", "driver", "cuda_toolkits", "os", "kernel", "memory", "disk", "cpu", "apt_sources", "apt", "python", "loader",
@@ -29,8 +29,8 @@ esac
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    return native_bench.fresh()
+def host(bench: Bench) -> Host:
+    return bench.fresh()
 
 
 def test_one_call_tells_what_the_roles_need_and_changes_nothing(host: Host) -> None:

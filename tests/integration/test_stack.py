@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.integration.conftest import Host, NativeBench, Play
+from tests.integration.conftest import Bench, Host, Play
 
 
 @pytest.fixture(scope="module")
-def host(native_bench: NativeBench) -> Host:
-    return native_bench.fresh()
+def host(bench: Bench) -> Host:
+    return bench.fresh()
 
 
 @pytest.fixture

@@ -1,0 +1,141 @@
+"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, kills by the kernel."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import time
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Bench, Host
+
+UNITS = 8
+PROJECT = """cmake_minimum_required(VERSION 3.16)
+project(hungry C)
+add_library(hungry SHARED {sources})
+install(TARGETS hungry LIBRARY DESTINATION lib)
+"""
+# As hungry as a CUDA compiler is. While /tmp/gate is there it waits, so that a test can look at a running build.
+COMPILER = """#!/bin/sh
+case " $* " in
+  *" -c "*unit_*)
+    python3 -c 'import time; held = bytearray({mib} << 20); time.sleep(1)' || exit $?
+    while [ -e /tmp/gate ]; do sleep 0.1; done
+    ;;
+esac
+exec /usr/bin/gcc "$@"
+"""
+MEMORY_MIB = 1200
+
+
+@pytest.fixture(scope="module")
+def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
+    limit = f"{MEMORY_MIB}m"
+    host = bench.fresh("systemd", [f"--memory={limit}", f"--memory-swap={limit}"])
+    assert host.execute("systemctl is-system-running --wait") == "running"
+    host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends g++ cmake ninja-build")
+    tree = tmp_path_factory.mktemp("hungry")
+    names = [f"unit_{number}.c" for number in range(UNITS)]
+    (tree / "CMakeLists.txt").write_text(PROJECT.format(sources=" ".join(names)))
+    for name in names:
+        (tree / name).write_text(f"int {name[:-2]}(void) {{ return {name[5:-2]}; }}\n")
+    archive = tree.parent / "hungry-1.0.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tree, "hungry-1.0")
+    host.copy(archive, "/srv/hungry-1.0.tar.gz")
+    return host
+
+
+def build(host: Host, mib: int, **options: Any) -> dict[str, Any]:
+    """Build the project with a compiler that takes so much memory."""
+    compiler = f"/usr/local/lib/hungry-{mib}/gcc"
+    host.execute(f"mkdir -p $(dirname {compiler}) && cat > {compiler} <<'END'\n{COMPILER.format(mib=mib)}END")
+    host.execute(f"chmod 0755 {compiler}")
+    digest = host.execute("sha256sum /srv/hungry-1.0.tar.gz").split()[0]
+    return host.task(
+        "sparkforge.dgx_spark.source_build",
+        **{
+            "name": "hungry",
+            "kind": "cmake",
+            "source": {"archive": "/srv/hungry-1.0.tar.gz", "sha256": digest},
+            "toolchain": {"cc": compiler},
+            "environment": {"HUNGRY": str(mib)},
+            "ccache": False,
+            "user": "sparkforge",
+            "memory_reserve": 1,
+            "memory_per_job": 64,
+            **options,
+        },
+    )
+
+
+def wait_for(host: Host, phase: str) -> dict[str, Any]:
+    for _attempt in range(600):
+        running = host.task("sparkforge.dgx_spark.build_info")["running"]
+        if running and running[0]["state"].get("phase") == phase:
+            return running[0]
+        time.sleep(0.2)
+    raise AssertionError(f"no build came to the phase {phase}")
+
+
+def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_systemd_killed_it(booted: Host) -> None:
+    booted.execute("touch /tmp/gate")
+    try:
+        started = build(booted, 16, jobs=2, follow=False)
+        assert started.get("status") == "running", started
+        service = f"sparkforge-hungry-{wait_for(booted, 'build')['fingerprint']}.service"
+        shown = booted.execute(f"systemctl show {service} -p ActiveState -p MemoryMax -p User -p OOMPolicy")
+        properties = dict(line.split("=", 1) for line in shown.splitlines())
+        assert properties["ActiveState"] == "active"
+        assert properties["User"] == "sparkforge"
+        assert properties["OOMPolicy"] == "continue"
+        # All that the host has but the reserve.
+        assert int(properties["MemoryMax"]) == (MEMORY_MIB - 1) << 20
+        # None is a child of the connection, whose end would end it.
+        assert "sshd" not in booted.execute(f"cat /proc/$(systemctl show {service} -p MainPID --value)/cgroup")
+        booted.execute(f"systemctl kill --signal=KILL {service}")
+        assert booted.task("sparkforge.dgx_spark.build_info")["running"] == []
+        assert booted.execute("pgrep -u sparkforge", check=False) == ""
+    finally:
+        booted.execute("rm /tmp/gate")
+    done = build(booted, 16, jobs=2)
+    assert (done["changed"], done.get("status")) == (True, "built"), done
+    (receipt,) = booted.task("sparkforge.dgx_spark.build_info")["receipts"]
+    assert receipt["attempts"] == 2
+    # Collected, also the one that was killed.
+    assert booted.execute("systemctl list-units --all --no-legend 'sparkforge-*'") == ""
+    assert booted.execute("systemctl is-system-running") == "running"
+
+
+def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
+    # Two of them do not fit, one does.
+    done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
+    assert done.get("status") == "built", done
+    receipt = next(one for one in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if one["jobs"] == 1)
+    assert receipt["attempts"] == 1
+    (note,) = [note for note in receipt["notes"] if "memory" in note]
+    assert re.search(r"killed for memory with 2 jobs and went on with 1", note)
+    log = booted.execute(f"cat {receipt['log']}") if "log" in receipt else booted.execute("cat /var/log/sparkforge/*")
+    assert note in log
+
+
+def test_a_build_that_memory_never_suffices_for_fails_with_cause_and_remedy(booted: Host) -> None:
+    failed = build(booted, 2 * MEMORY_MIB, jobs=2)
+    assert failed.get("status") != "built", failed
+    assert "memory" in failed["cause"], failed
+    assert failed["remedy"]
+    assert "/var/log/sparkforge/hungry-" in failed["log"], failed
+
+
+def test_absent_ends_a_running_build(booted: Host) -> None:
+    booted.execute("touch /tmp/gate")
+    build(booted, 17, jobs=1, follow=False)
+    wait_for(booted, "build")
+    removed = booted.task("sparkforge.dgx_spark.source_build", name="hungry", state="absent")
+    booted.execute("rm /tmp/gate")
+    assert removed["changed"]
+    assert booted.execute("pgrep -u sparkforge", check=False) == ""
+    assert booted.execute("systemctl list-units --all --no-legend 'sparkforge-*'") == ""
+    assert booted.execute("ls -A /opt/sparkforge 2>/dev/null", check=False) == ""
