@@ -199,7 +199,7 @@ def _gateway() -> str:
 def _wait_for_sshd(host: str, container: str, address: str) -> None:
     """Wait for a container's sshd for as long as it runs, up to some minutes: an emulated one on a busy machine."""
     deadline = time.monotonic() + 300
-    while not _answers(address, 22):
+    while not _answers(address, 22, expected=b"SSH-"):
         state = image.podman("inspect", container, "--format", "{{.State.Status}}").stdout.strip()
         if state != "running" or time.monotonic() > deadline:
             logs = image.podman("logs", "--tail", "10", container, quiet=True)
@@ -220,10 +220,11 @@ def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], 
         time.sleep(0.2)
 
 
-def _answers(address: str, port: int) -> bool:
+def _answers(address: str, port: int, expected: bytes = b"") -> bool:
+    """Say whether a server takes a connection there and, without being asked, sends what is ``expected``."""
     try:
-        with socket.create_connection((address, port), timeout=2):
-            return True
+        with socket.create_connection((address, port), timeout=60) as connection:
+            return connection.recv(len(expected)) == expected if expected else True
     except OSError:
         return False
 
