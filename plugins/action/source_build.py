@@ -49,7 +49,8 @@ class ActionModule(ActionBase):
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
             phase = (state.get("phase"), state.get("attempts"))
-            if phase != printed or _is_terminal() or time.monotonic() - shown >= _QUIET:
+            # Before its first phase a build has nothing to tell.
+            if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - shown >= _QUIET):
                 printed, shown = phase, time.monotonic()
                 display.display(f"{host} | {_progress.describe(state)}")
             for note in state.get("notes") or []:

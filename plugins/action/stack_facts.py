@@ -28,7 +28,7 @@ class ActionModule(ActionBase):
     _supports_async = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Return ``ansible_facts.stack`` and the files that it comes from."""
+        """Return the stack and the files that it comes from."""
         del tmp
         task_vars = task_vars or {}
         result = super().run(task_vars=task_vars)
@@ -66,5 +66,4 @@ class ActionModule(ActionBase):
             "changed": False,
             "stack": found["stack"],
             "files": found["files"],
-            "ansible_facts": {"stack": found["stack"]},
         }

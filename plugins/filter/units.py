@@ -89,6 +89,7 @@ REPLACED: dict[str, t.Any] = {
     "memory_per_job": 4096,
     "free_space": 0,
     "build_tag": None,
+    "system_site_packages": False,
     "source": None,
 }
 #: What a stack says of a unit that is no option of source_build.
@@ -161,7 +162,8 @@ def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
         if key in MERGED:
             unit[key] = _merged(unit[key], value or {})
         elif key in ADDED:
-            unit[key] = _added(unit[key], value or [])
+            # As with a key of a mapping, null takes away what earlier layers have.
+            unit[key] = [] if value is None else _added(unit[key], value)
         elif key in REPLACED:
             if value is not None:
                 unit[key] = value

@@ -348,6 +348,14 @@ RULES: tuple[Rule, ...] = (
         "its ptxas.",
     ),
     Rule(
+        "llvm-ptx-version",
+        ("does not support target",),
+        r"LLVM ERROR: (PTX version \S+ does not support target '[^'\n]+')",
+        "LLVM refuses the target: {found}. Triton's backend asks for a lower PTX version than LLVM 22 and newer allow.",
+        "Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in "
+        "third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.",
+    ),
+    Rule(
         "cuda-arch-unknown",
         ("Unknown CUDA Architecture Name", "Unknown CUDA arch "),
         r"Unknown CUDA Architecture Name(?: in \w+)?:?\s+(\S+)|Unknown CUDA arch \(([\w.+]+)\)",

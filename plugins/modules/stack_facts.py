@@ -86,7 +86,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 stack:
-  description: The stack, also set as the fact C(stack).
+  description: The stack, which the role keeps as the variable C(stack).
   returned: success
   type: dict
   sample:

@@ -360,6 +360,7 @@ UNIT_KEYS: dict[str, Rule] = {
     "memory_per_job": Number(256, 1 << 20),
     "free_space": Number(0, 1 << 24),
     "build_tag": Text(r"\d([a-z0-9_.]|\{digest\})*", "1_{digest}"),
+    "system_site_packages": Truth(),
 }
 
 STACK = Keys(

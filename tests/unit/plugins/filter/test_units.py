@@ -25,6 +25,7 @@ def test_what_nobody_says_is_empty() -> None:
         "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
         "edits": [], "environment": {}, "cmake_args": [], "targets": [], "depends": [], "toolchain": {}, "minimum": {},
         "expect": {}, "memory_per_job": 4096, "free_space": 0, "build_tag": None,
+        "system_site_packages": False,
     }  # fmt: skip
 
 
@@ -43,6 +44,10 @@ def test_lists_add_up_and_a_later_definition_takes_the_place_of_an_earlier_one()
     )
     assert found["cmake_args"] == ["-DA=1", "-Wno-dev", "-DB=OFF", "-DC=1"]
     assert found["patches"] == ["one.patch", "two.patch"]
+
+
+def test_null_takes_a_list_away() -> None:
+    assert unit({"depends": ["pytorch"], "edits": [{"path": "a"}]}, {"depends": None})["depends"] == []
 
 
 def test_the_last_source_counts_and_null_says_nothing() -> None:
