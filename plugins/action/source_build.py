@@ -59,6 +59,7 @@ class ActionModule(ActionBase):
                     display.display(f"{host} | {note}")
             attach = {
                 "fingerprint": latest["fingerprint"],
+                "platform": latest["platform"],
                 "seen": {key: state.get(key) for key in ("phase", "status", "attempts")},
             }
             latest = self._look({**arguments, "attach": attach}, task_vars)

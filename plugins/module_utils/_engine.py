@@ -26,6 +26,7 @@ import zipfile
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _detach,
     _fetch,
+    _follow,
     _jobs,
     _patch,
     _progress,
@@ -37,8 +38,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
-#: Seconds that one look at a running build waits for news.
-LONG_POLL = 30.0
 _PACKAGE = "ansible_collections/sparkforge/dgx_spark/plugins/module_utils"
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.
@@ -91,7 +90,7 @@ class Engine:
             self._start(unit, plan)
         if not self.options["follow"]:
             return {**result, "changed": True, "status": "running"}
-        return {**result, **self.look(plan["paths"], seen=None), "changed": True, "changes": result["changes"]}
+        return {**result, **self.look(plan["paths"]), "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: _unit.Unit) -> t.Dict[str, t.Any]:
         """Return everything that the fingerprint stands for."""
@@ -184,8 +183,8 @@ class Engine:
     def _compare(self, unit: _unit.Unit, plan: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
         """Return the result as far as it is known without building."""
         paths: _unit.Paths = plan["paths"]
-        receipt = None if self.options["rebuild"] and not self._is_running(paths) else self._valid_receipt(paths)
-        state = _worker.read(paths.inside("state.json")) or {}
+        receipt = None if self.options["rebuild"] and not _follow.is_running(paths) else self._valid_receipt(paths)
+        state = _follow.read(paths.inside("state.json")) or {}
         known = self._receipts(unit.name)
         old = receipt or (known[0] if known else None)
         changes = (
@@ -206,7 +205,7 @@ class Engine:
             "changes": changes,
             "toolchain_changes": _toolchain.patch_level_changes(old["tools"], versions) if old else [],
             "changed": receipt is None,
-            "status": "unchanged" if receipt else "running" if self._is_running(paths) else "would_build",
+            "status": "unchanged" if receipt else "running" if _follow.is_running(paths) else "would_build",
             "state": state if not receipt else {},
             "diff": {
                 "before_header": f"{unit.name} {old['fingerprint']}" if old else f"{unit.name} (none)",
@@ -216,9 +215,6 @@ class Engine:
             },
         }
         return result
-
-    def _is_running(self, paths: _unit.Paths) -> bool:
-        return _detach.Lock(paths.inside("lock")).is_held()
 
     # --- receipts ----------------------------------------------------------------------------------------------
 
@@ -290,7 +286,7 @@ class Engine:
             _receipt.make_directories(paths.build_directory)
             if self.options["rebuild"]:
                 _worker.forget(paths)
-            attempts = (_worker.read(paths.inside("state.json")) or {}).get("attempts", 0)
+            attempts = (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
             engine = self._copy_engine(paths, files)
             # The first build of a host had no place yet to remember them.
             self._tools(unit)
@@ -310,8 +306,8 @@ class Engine:
         )
         # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
         deadline = time.monotonic() + 10
-        while not self._is_running(paths) and time.monotonic() < deadline:
-            if (_worker.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
+        while not _follow.is_running(paths) and time.monotonic() < deadline:
+            if (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
                 break
             time.sleep(0.05)
 
@@ -368,44 +364,26 @@ class Engine:
 
     # --- looking -----------------------------------------------------------------------------------------------
 
-    def attach(self, fingerprint: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
-        """Return how the build with this fingerprint goes, after news or half a minute."""
+    def attach(self, fingerprint: str) -> t.Dict[str, t.Any]:
+        """Return how the build with this fingerprint goes, or how it ended."""
         paths = _unit.Paths(
             self.root, self.options["log_root"], self.options["name"], fingerprint, _toolchain.platform()
         )
-        return {"changed": True, **self.look(paths, seen)}
+        return {"changed": True, **self.look(paths)}
 
-    def look(self, paths: _unit.Paths, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
-        """Return the state once its phase, status or attempt is another than in ``seen``, or after half a minute.
+    def look(self, paths: _unit.Paths) -> t.Dict[str, t.Any]:
+        """Return how the build goes, or how it ended.
 
         :raises SparkforgeError: where the build failed: the cause and remedy that the worker found.
         """
-        deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
+        running = _follow.wait(paths, self.account, None)
+        if running:
+            return running
         with self.account.acting():
-            while True:
-                alive = self._is_running(paths)
-                state = _worker.read(paths.inside("state.json")) or {}
-                news = _news(state)
-                if not alive or news != (seen or {}) or time.monotonic() > deadline:
-                    break
-                time.sleep(0.5)
-            # Its last words may have come after the first look.
-            state = _worker.read(paths.inside("state.json")) or {}
-            receipt = self._valid_receipt(paths) if not alive else None
-        result: t.Dict[str, t.Any] = {
-            "name": paths.name,
-            "fingerprint": paths.fingerprint,
-            "platform": paths.platform,
-            "artefact": paths.artefact,
-            "prefix": paths.prefix if os.path.isdir(paths.prefix) else None,
-            "receipt": paths.receipt,
-            "log": paths.log,
-            "state": state,
-            "status": "running" if alive else _STATES.get(str(state.get("status")), "lost"),
-            "notes": state.get("notes", []),
-        }
-        if alive:
-            return result
+            # Its last words may have come after the look.
+            state = _follow.read(paths.inside("state.json")) or {}
+            receipt = self._valid_receipt(paths)
+        result = {**_follow.describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
         if receipt is not None and result["status"] == "built":
             return {**result, "wheels": _wheels(receipt, paths.artefact)}
         error = state.get("error")
@@ -482,7 +460,7 @@ class Engine:
 
 def read_receipt(path: str) -> t.Optional[t.Dict[str, t.Any]]:
     """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
-    receipt = _worker.read(path)
+    receipt = _follow.read(path)
     return receipt if receipt is not None and _worker.is_intact(receipt) else None
 
 
@@ -506,7 +484,7 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
             continue
         for fingerprint in _names(os.path.join(builds, unit)):
             place = os.path.join(builds, unit, fingerprint)
-            state = _worker.read(os.path.join(place, "state.json"))
+            state = _follow.read(os.path.join(place, "state.json"))
             if state is None:
                 continue
             known = {"name": unit, "fingerprint": fingerprint, "state": state}
@@ -520,11 +498,6 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
         "unfinished": unfinished,
         "changed_receipts": changed,
     }
-
-
-def _news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
-    """Return what ends a long poll when it changes."""
-    return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
 def _wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:

@@ -32,6 +32,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _artefact,
     _detach,
     _diagnosis,
+    _follow,
     _jobs,
     _patch,
     _progress,
@@ -42,7 +43,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
-STATE_FORMAT = 1
 #: Seconds between two looks at the log; a compiler call takes longer.
 _LOOK = 1.0
 #: Seconds between two writes of the state while a build makes progress.
@@ -62,7 +62,12 @@ class State:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.data: t.Dict[str, t.Any] = read(path) or {"format": STATE_FORMAT, "phases": {}, "attempts": 0, "notes": []}
+        self.data: t.Dict[str, t.Any] = _follow.read(path) or {
+            "format": _follow.FORMAT,
+            "phases": {},
+            "attempts": 0,
+            "notes": [],
+        }
 
     def update(self, **values: t.Any) -> None:
         """Take ``values`` over and write the file."""
@@ -78,17 +83,6 @@ class State:
         """Keep a sentence for the result, once."""
         if text not in self.data["notes"]:
             self.update(notes=[*self.data["notes"], text])
-
-
-def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return the state that is at ``path``; None where there is none that can be read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            data = json.loads(stream.read().decode("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) and data.get("format") == STATE_FORMAT else None
 
 
 class Worker:
@@ -413,7 +407,7 @@ class Worker:
         data = self.state.data
         return sealed(
             {
-                "format": STATE_FORMAT,
+                "format": _follow.FORMAT,
                 "name": self.paths.name,
                 "fingerprint": self.paths.fingerprint,
                 "platform": self.paths.platform,

@@ -406,7 +406,7 @@ lines:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach, _follow, _module, _unit
 
 
 def main() -> None:
@@ -483,12 +483,23 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        engine = _engine.Engine(module.params, check_mode=module.check_mode)
-        attach = module.params["attach"]
-        if module.params["state"] == "absent":
+        options, attach = module.params, module.params["attach"]
+        if attach:
+            paths = _unit.Paths(
+                options["root"], options["log_root"], options["name"], attach["fingerprint"], attach["platform"]
+            )
+            running = _follow.wait(paths, _detach.Account(options["user"]), attach["seen"])
+            if running:
+                return {"changed": True, **running}
+
+        # A look at a build that runs does without it: what is imported is compiled in each call.
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine
+
+        engine = _engine.Engine(options, check_mode=module.check_mode)
+        if options["state"] == "absent":
             result = engine.absent()
         elif attach:
-            result = engine.attach(attach["fingerprint"], attach.get("seen"))
+            result = engine.attach(attach["fingerprint"])
         else:
             result = engine.ensure()
         for warning in engine.warnings:

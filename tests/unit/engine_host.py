@@ -98,7 +98,7 @@ class EngineHost:
         if wanted["follow"]:
             while result.get("status") == "running":
                 seen = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
-                attach = {"fingerprint": result["fingerprint"], "seen": seen}
+                attach = {"fingerprint": result["fingerprint"], "platform": result["platform"], "seen": seen}
                 result = run_module("source_build", **{**wanted, "attach": attach})
         return result
 
