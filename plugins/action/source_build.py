@@ -14,7 +14,7 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 display = Display()
@@ -46,6 +46,7 @@ class ActionModule(ActionBase):
             return first
         latest, shown = first, 0.0
         printed = None
+        told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
             phase = (state.get("phase"), state.get("attempts"))
@@ -54,16 +55,15 @@ class ActionModule(ActionBase):
                 printed, shown = phase, time.monotonic()
                 display.display(f"{host} | {_progress.describe(state)}")
             for note in state.get("notes") or []:
-                if note not in (first.get("told") or []):
-                    first.setdefault("told", []).append(note)
+                if note not in told:
+                    told.add(note)
                     display.display(f"{host} | {note}")
             attach = {
                 "fingerprint": latest["fingerprint"],
                 "platform": latest["platform"],
-                "seen": {key: state.get(key) for key in ("phase", "status", "attempts")},
+                "seen": _follow.news(state),
             }
             latest = self._look({**arguments, "attach": attach}, task_vars)
-        first.pop("told", None)
         if latest.get("failed"):
             # What would have been made is no part of what went wrong.
             return {**latest, "changed": True, "changes": first.get("changes", [])}

@@ -183,7 +183,8 @@ class Engine:
     def _compare(self, unit: _unit.Unit, plan: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
         """Return the result as far as it is known without building."""
         paths: _unit.Paths = plan["paths"]
-        receipt = None if self.options["rebuild"] and not _follow.is_running(paths) else self._valid_receipt(paths)
+        running = _follow.is_running(paths.build_directory)
+        receipt = None if self.options["rebuild"] and not running else self._valid_receipt(paths)
         state = _follow.read(paths.inside("state.json")) or {}
         known = self._receipts(unit.name)
         old = receipt or (known[0] if known else None)
@@ -205,7 +206,7 @@ class Engine:
             "changes": changes,
             "toolchain_changes": _toolchain.patch_level_changes(old["tools"], versions) if old else [],
             "changed": receipt is None,
-            "status": "unchanged" if receipt else "running" if _follow.is_running(paths) else "would_build",
+            "status": "unchanged" if receipt else "running" if running else "would_build",
             "state": state if not receipt else {},
             "diff": {
                 "before_header": f"{unit.name} {old['fingerprint']}" if old else f"{unit.name} (none)",
@@ -306,7 +307,7 @@ class Engine:
         )
         # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
         deadline = time.monotonic() + 10
-        while not _follow.is_running(paths) and time.monotonic() < deadline:
+        while not _follow.is_running(paths.build_directory) and time.monotonic() < deadline:
             if (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
                 break
             time.sleep(0.05)
@@ -488,7 +489,7 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
             if state is None:
                 continue
             known = {"name": unit, "fingerprint": fingerprint, "state": state}
-            if _detach.Lock(os.path.join(place, "lock")).is_held():
+            if _follow.is_running(place):
                 running.append({**known, "line": _progress.describe(state)})
             elif (unit, fingerprint) not in done:
                 unfinished.append({**known, "error": state.get("error")})

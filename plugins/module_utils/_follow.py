@@ -37,15 +37,20 @@ def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None
 
 
-def is_running(paths: _unit.Paths) -> bool:
-    """Tell whether a worker is at it, whoever started it."""
-    return _detach.Lock(paths.inside("lock")).is_held()
+def is_running(directory: str) -> bool:
+    """Tell whether a worker is at the build in ``directory``, whoever started it."""
+    return _detach.Lock(os.path.join(directory, "lock")).is_held()
+
+
+def news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return what ends a long poll when it changes."""
+    return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
 def wait(
     paths: _unit.Paths, account: _detach.Account, seen: t.Optional[t.Mapping[str, t.Any]]
 ) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return how the build goes once phase, status or attempt are other than in ``seen``, or after half a minute.
+    """Return how the build goes once its ``news`` are other than ``seen``, or after half a minute.
 
     :param seen: None to look once.
     :return: None where it does not run any more.
@@ -53,11 +58,10 @@ def wait(
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
     with account.acting():
         while True:
-            if not is_running(paths):
+            if not is_running(paths.build_directory):
                 return None
             state = read(paths.inside("state.json")) or {}
-            news = {key: state.get(key) for key in ("phase", "status", "attempts")}
-            if news != (seen or {}) or time.monotonic() > deadline:
+            if news(state) != (seen or {}) or time.monotonic() > deadline:
                 return {**describe(paths, state), "status": "running"}
             time.sleep(_GLANCE)
 

@@ -441,7 +441,7 @@ class Worker:
             directory = os.path.join(parent, name)
             if name == self.paths.fingerprint or not os.path.isdir(directory) or os.path.islink(directory):
                 continue
-            if not _detach.Lock(os.path.join(directory, "lock")).is_held():
+            if not _follow.is_running(directory):
                 others.append((os.stat(directory).st_mtime, directory))
         kept = [self.paths.build_directory, *(path for _time, path in sorted(others, reverse=True))]
         for directory in kept[max(self.unit.keep, 1) :]:
