@@ -250,11 +250,18 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         os._exit(1)
 
 
-def stop(service: str, marker: str) -> None:
+def stop(service: str, marker: str, account: Account) -> None:
     """End the build that ``marker`` names, all its processes."""
     if systemd_runs() and os.geteuid() == 0:
         subprocess.run(["systemctl", "stop", service], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    end_processes(marker)
+    # A container's root may not read the environment of another account's process (CAP_SYS_PTRACE).
+    with account.acting():
+        end_processes(marker)
+
+
+def is_alive(marker: str) -> bool:
+    """Tell whether a process that belongs to ``marker`` runs; only one's own account's are seen for certain."""
+    return any(pid != os.getpid() for pid in _processes(marker))
 
 
 def end_processes(marker: str) -> int:

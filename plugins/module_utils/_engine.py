@@ -45,6 +45,8 @@ _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|PIP_CERT|(REQUESTS|CURL)_CA_BUNDLE"
 )
 #: The receipt of the account, where the engine made it.
+#: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
+_NO_ROOM = 64 << 10
 _ACCOUNT = "builds-account"
 _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 
@@ -306,10 +308,16 @@ class Engine:
             memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
         )
         # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
-        deadline = time.monotonic() + 10
-        while not _follow.is_running(paths.build_directory) and time.monotonic() < deadline:
+        patience = time.monotonic() + 2
+        while not _follow.is_running(paths.build_directory):
             if (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
                 break
+            if time.monotonic() > patience:
+                # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
+                with self.account.acting():
+                    if not _detach.is_alive(paths.marker):
+                        break
+                patience = time.monotonic() + 1
             time.sleep(0.05)
 
     def _check_room(self, unit: _unit.Unit) -> None:
@@ -397,6 +405,13 @@ class Engine:
                 **{key: value for key, value in error.items() if key not in ("msg", "cause", "remedy")},
                 **brief,
             )
+        if shutil.disk_usage(self.root).free < _NO_ROOM:
+            # Not even its last words had a place.
+            raise SparkforgeError(
+                f"No space left on the file system of {self.root}; the build of {paths.name} has ended.",
+                "Make room, or set sparkforge_root to a larger file system; the next run goes on from what is done.",
+                **brief,
+            )
         raise SparkforgeError(
             f"The build of {paths.name} ended without a word in the phase {state.get('phase', 'fetch')}.",
             "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
@@ -423,7 +438,7 @@ class Engine:
         if found and not self.check_mode:
             for fingerprint in _names(os.path.join(self.root, "builds", name)):
                 paths = _unit.Paths(self.root, self.options["log_root"], name, fingerprint, "")
-                _detach.stop(paths.service, paths.marker)
+                _detach.stop(paths.service, paths.marker, self.account)
             # The account's own are removed with its rights alone; logs lie in a directory of root's.
             with self.account.acting():
                 for path in found:
