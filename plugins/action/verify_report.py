@@ -9,53 +9,51 @@ The documentation stands in plugins/modules/verify_report.py.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import tempfile
-import time
 import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report, _stack
 
 
-def write_report(directory: str, name: str, report: t.Mapping[str, t.Any], check_mode: bool) -> str:
-    """Write the report whole or not at all and return its path.
+def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
+    """Write each file whole or not at all and return the paths.
 
-    :raises SparkforgeError: it cannot be written, or the name is no file name.
+    :param files: name and text, in the order in which they are written.
+    :raises SparkforgeError: one cannot be written.
     """
-    # An inventory may call a host anything, [::1]:2222 for one.
-    stem = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")
-    if not stem:
-        raise SparkforgeError(
-            f"A report cannot be named after {name!r}.", "Give the host a name with letters or digits."
-        )
-    path = os.path.join(os.path.abspath(directory), stem + (".check.json" if check_mode else ".json"))
-    written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    text = json.dumps({**report, "written": written}, indent=2, sort_keys=True) + "\n"
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=f".{stem}.")
+    paths = []
+    for name, text in files.items():
+        path = os.path.join(os.path.abspath(directory), name)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise SparkforgeError(
-            f"The report {path} cannot be written on the controller: {error.strerror}.",
-            "Set verify_report_directory to a directory that you may write to.",
-            path=path,
-        ) from error
-    return path
+            _stack.write_file(path, text)
+        except OSError as error:
+            raise SparkforgeError(
+                f"The report {path} cannot be written on the controller: {error.strerror}.",
+                "Set verify_report_directory to a directory that you may write to.",
+                path=path,
+            ) from error
+        paths.append(path)
+    return paths
+
+
+def write_report(
+    directory: str, name: str, report: t.Mapping[str, t.Any], check_mode: bool
+) -> tuple[dict[str, t.Any], str, str]:
+    """Write the report and its page; return what was written and both paths.
+
+    :raises SparkforgeError: they cannot be written, it is no report, or the name is no file name.
+    """
+    stem = _report.file_stem(name, check_mode)
+    whole = _report.complete(report, name, check_mode)
+    page = _report.host_page(whole)
+    path, page_path = write_files(directory, {f"{stem}.json": _report.text(whole), f"{stem}.html": page})
+    return whole, path, page_path
 
 
 class ActionModule(ActionBase):
-    """Writes a file on the controller; the host is never asked."""
+    """Writes files on the controller; the host is never asked."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
@@ -73,13 +71,13 @@ class ActionModule(ActionBase):
                 "report": {"type": "dict", "required": True},
             }
         )
-        report = arguments["report"]
         try:
-            path = write_report(arguments["directory"], arguments["name"], report, self._task.check_mode)
+            report, path, page = write_report(
+                arguments["directory"], arguments["name"], arguments["report"], self._task.check_mode
+            )
         except SparkforgeError as error:
             return {**result, "failed": True, "changed": False, **error.as_result()}
-        summary = report.get("summary") or {}
-        counts = ", ".join(f"{summary.get(status, 0)} {status}" for status in ("pass", "fail", "skip"))
+        counts = ", ".join(f"{report['summary'][status]} {status}" for status in ("pass", "fail", "skip"))
         return {
             **result,
             # The report changes with each run, for it says when it was written; the host does not.
@@ -87,10 +85,12 @@ class ActionModule(ActionBase):
             # As ansible.builtin.debug does: where the report is should be seen without -v.
             "_ansible_verbose_always": True,
             "path": path,
-            "msg": f"{report.get('verdict')}: {counts}; {path}",
+            "page": page,
+            "verdict": report["verdict"],
+            "msg": f"{report['verdict']}: {counts}; {page}",
             "failures": [
-                f"{check['name']}: {check['cause']} {check['remedy']}"
-                for check in report.get("checks") or []
+                _report.clean(f"{check['name']}: {check['cause']} {check['remedy']}")
+                for check in report["checks"]
                 if check["status"] == "fail"
             ],
         }

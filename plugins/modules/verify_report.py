@@ -12,7 +12,9 @@ module: verify_report
 short_description: Write the report of a verified host on the controller
 version_added: "0.1.0"
 description:
-  - Writes a report as JSON, whole or not at all, and returns what failed.
+  - Writes a report as JSON, which C(docs/report.schema.json) describes, and as a page of one file, each whole or not at
+    all, and returns what failed.
+  - What is no report is refused with what is wrong with it.
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -24,18 +26,24 @@ options:
     type: path
     required: true
   name:
-    description: The file's name without C(.json), the host's name in the inventory.
+    description:
+      - The host's name in the inventory, after which the files C(<name>.json) and C(<name>.html) are named. Where that
+        is no name for a file, or one that the merged reports have, it is changed and part of a hash is added.
     type: str
     required: true
   report:
-    description: The report. Of its keys C(verdict), C(summary) and C(checks) are looked at.
+    description:
+      - What M(sparkforge.dgx_spark.cuda_proof) returned.
+      - C(stack), C(method), C(profile), C(lock), C(gpu_required), C(verdict) and C(checks) must be there, and of each
+        check C(name) and C(status). C(host) and C(summary) are worked out where they are missing, C(check_mode) and
+        C(written) always. The rest is empty where it is missing.
     type: dict
     required: true
 attributes:
   check_mode:
     support: full
     details:
-      - The report goes to C(<name>.check.json), so that what a real run found stays.
+      - The report goes to C(<name>.check.json) and C(<name>.check.html), so that what a real run found stays.
   diff_mode:
     support: none
     details:
@@ -47,19 +55,35 @@ attributes:
   platform:
     support: full
     platforms: posix
+seealso:
+  - module: sparkforge.dgx_spark.cuda_proof
+  - module: sparkforge.dgx_spark.fleet_report
 """
 
 EXAMPLES = r"""
+- name: Prove the environment
+  sparkforge.dgx_spark.cuda_proof:
+  register: proof
+
 - name: Write the report
   sparkforge.dgx_spark.verify_report:
     directory: reports
     name: "{{ inventory_hostname }}"
+    report: "{{ proof.report }}"
+
+- name: Write a report of one's own
+  sparkforge.dgx_spark.verify_report:
+    directory: reports
+    name: "{{ inventory_hostname }}"
     report:
-      host: "{{ inventory_hostname }}"
+      stack: torch-2.15.0
+      method: wheel
+      profile: gb10
+      lock: 1f0c6f3b2a91
+      gpu_required: true
       verdict: unproven
-      summary: {pass: 1, fail: 0, skip: 0}
       checks:
-        - {name: driver, status: pass, measured: 580.95.05, bound: 580.65.06, cause: "", remedy: ""}
+        - {name: driver, status: pass, measured: 580.95.05, bound: 580.65.06}
 """
 
 RETURN = r"""
@@ -68,6 +92,16 @@ path:
   returned: success
   type: str
   sample: /home/me/sparks/reports/spark01.json
+page:
+  description: Where its page is, on the controller.
+  returned: success
+  type: str
+  sample: /home/me/sparks/reports/spark01.html
+verdict:
+  description: The report's verdict, V(proven), V(unproven) or V(fail).
+  returned: success
+  type: str
+  sample: proven
 failures:
   description: For each failed check its name, its cause and its remedy.
   returned: success

@@ -176,6 +176,15 @@ class Number(Rule):
         return []
 
 
+class Quantity(Rule):
+    """A number above 0, with or without a fraction."""
+
+    def problems(self, where: str, value: t.Any) -> list[str]:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return [f"{where} must be a number, it is {_kind(value)}"]
+        return [] if value > 0 else [f"{where} is {value}, it must be above 0"]
+
+
 class Truth(Rule):
     """true or false."""
 
@@ -312,6 +321,12 @@ PROFILE_KEYS: dict[str, Rule] = {
     "unified_memory": Truth(null=True),
     "memory_minimum_mib": Number(0, 1 << 24),
     "driver_minimum": _version("580.65.06", null=True),
+    # Shell patterns over the names of checks: one of these that is skipped fails the proof.
+    "required_checks": Items(Text(r"\S+", "attention.*"), empty=True, required=False),
+    # What the device is made for, in the unit that the rate's name ends with, and the part of it that must be reached.
+    "speed_floors": Named(
+        r"[a-z0-9_]+", Keys({"nominal": Quantity(), "ratio": Quantity()}), "matmul_bfloat16_tflops", required=False
+    ),
 }
 
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -684,13 +699,13 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
             f"Set stack_profile to {'`' + near[0] + '`' if near else 'one of them'}.",
             known=sorted(merged),
         )
-    missing = sorted(set(PROFILE_KEYS) - set(merged[name]))
+    missing = sorted(key for key, rule in PROFILE_KEYS.items() if rule.required and key not in merged[name])
     if missing:
         raise SparkforgeError(
             f"The profile {name} of the stack lacks {', '.join(missing)}.",
             f"Add them; {README} describes every key.",
         )
-    return {"name": name, **merged[name]}
+    return {"name": name, "required_checks": [], "speed_floors": {}, **merged[name]}
 
 
 def _with_lock(

@@ -6,47 +6,127 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files, write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
+from tests import example_reports as examples
 
-def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_path: pathlib.Path) -> None:
-    path = write_report(str(tmp_path), "spark01", {"verdict": "unproven"}, False)
+COLLECTION = Path(__file__).parents[4]
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_path: Path) -> None:
+    _report, path, page = write_report(str(tmp_path), "spark01", examples.unproven("spark01"), False)
+    before = Path(page).read_text()
     with pytest.raises(TypeError):
-        write_report(str(tmp_path), "spark01", {"verdict": object()}, False)
-    assert json.loads(pathlib.Path(path).read_text())["verdict"] == "unproven"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["spark01.json"]
+        write_report(str(tmp_path), "spark01", {**examples.healthy("spark01"), "stack": object()}, False)
+    with pytest.raises(SparkforgeError, match="is no report"):
+        write_report(str(tmp_path), "spark01", {"verdict": "proven"}, False)
+    assert json.loads(Path(path).read_text())["verdict"] == "unproven"
+    assert Path(page).read_text() == before
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["spark01.html", "spark01.json"]
     (tmp_path / "file").write_text("")
     with pytest.raises(SparkforgeError, match="cannot be written on the controller") as failure:
-        write_report(str(tmp_path / "file" / "reports"), "spark01", {}, False)
+        write_report(str(tmp_path / "file" / "reports"), "spark01", examples.healthy("spark01"), False)
     assert "verify_report_directory" in failure.value.remedy
 
 
-def test_a_report_is_whole_readable_and_says_when_it_was_written(tmp_path: pathlib.Path) -> None:
-    path = pathlib.Path(write_report(str(tmp_path / "new" / "reports"), "spark01", {"host": "spark01"}, False))
-    report = json.loads(path.read_text())
-    assert report["host"] == "spark01"
-    assert report["written"].endswith("Z")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+def test_a_directory_that_may_not_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with pytest.raises(SparkforgeError, match=r"spark01\.json cannot be written on the controller: Permission denied"):
+        write_files(str(tmp_path), {"spark01.json": "{}"})
 
 
-def test_check_mode_does_not_overwrite_what_a_real_run_found(tmp_path: pathlib.Path) -> None:
-    write_report(str(tmp_path), "spark01", {"verdict": "fail"}, False)
-    checked = write_report(str(tmp_path), "spark01", {"verdict": "unproven"}, True)
-    assert os.path.basename(checked) == "spark01.check.json"
+def test_a_report_and_its_page_are_whole_readable_and_say_when_they_were_written(tmp_path: Path) -> None:
+    directory = str(tmp_path / "new" / "reports")
+    written, path, page = write_report(directory, "spark01", examples.broken("spark01"), False)
+    report = json.loads(Path(path).read_text())
+    assert report == written and report["host"] == "spark01"
+    assert report["written"] > "2026-11-21T16:01:14Z" or report["written"].endswith("Z")
+    assert "matmul.<wbr>fp8_<wbr>rowwise" in Path(page).read_text()
+    assert {stat.S_IMODE(os.stat(file).st_mode) for file in (path, page)} == {0o644}
+
+
+def test_check_mode_does_not_overwrite_what_a_real_run_found(tmp_path: Path) -> None:
+    write_report(str(tmp_path), "spark01", examples.broken("spark01"), False)
+    report, path, page = write_report(str(tmp_path), "spark01", examples.unproven("spark01"), True)
+    assert (os.path.basename(path), os.path.basename(page)) == ("spark01.check.json", "spark01.check.html")
+    assert report["check_mode"] is True
     assert json.loads((tmp_path / "spark01.json").read_text())["verdict"] == "fail"
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden"])
-def test_no_name_of_a_host_leaves_the_directory(tmp_path: pathlib.Path, name: str) -> None:
-    path = write_report(str(tmp_path), name, {}, False)
-    assert pathlib.Path(path).parent == tmp_path
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden", "index", "fleet"])
+def test_no_name_of_a_host_leaves_the_directory_or_takes_a_merged_file(tmp_path: Path, name: str) -> None:
+    _report, path, page = write_report(str(tmp_path), name, examples.healthy(name), False)
+    assert {Path(file).parent for file in (path, page)} == {tmp_path}
+    assert not {"fleet.json", "index.html"} & {entry.name for entry in tmp_path.iterdir()}
 
 
-def test_a_name_without_letters_is_refused(tmp_path: pathlib.Path) -> None:
+def test_a_name_without_letters_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="cannot be named after"):
-        write_report(str(tmp_path), "..", {}, False)
+        write_report(str(tmp_path), "..", examples.healthy(), False)
+
+
+def test_text_that_no_encoding_has_is_written_all_the_same(tmp_path: Path) -> None:
+    report = examples.changed(examples.healthy("spark01"), "gpu", measured="half a character: \ud83d")
+    _report, path, page = write_report(str(tmp_path), "spark01", report, False)
+    assert json.loads(Path(path).read_text())["checks"][0]["measured"].endswith("\ud83d")
+    assert "half a character: \ufffd" in Path(page).read_text()
+
+
+def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp_path: Path) -> None:
+    (tmp_path / "found.json").write_text(json.dumps({"cause": "{{ 7 * 7 }} is not {% raw %}", "kernel": "6.17"}))
+    report = {
+        "stack": "{{ name }}",
+        "method": "wheel",
+        "profile": "generic",
+        "lock": None,
+        "gpu_required": "{{ 1 == 2 }}",
+        "verdict": "{{ 'unproven' }}",
+        "kernel": "{{ found.kernel }}",
+        "seconds": "{{ 70 + 1.5 }}",
+        "checks": [{"name": "gpu", "status": "skip", "cause": "{{ found.cause }}"}],
+    }
+    write = {
+        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "spark01", "report": "{{ report }}"},
+        "register": "written",
+    }
+    refuse = {
+        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "x", "report": {"checks": []}},
+        "register": "refused",
+        "failed_when": "refused is not failed or 'the report has no stack' not in refused.cause",
+    }
+    check = {"ansible.builtin.assert": {"that": ["written.verdict == 'unproven'", "written is not changed"]}}
+    variables = {"name": "torch-2.15.0", "report": report}
+    variables["found"] = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/found.json') | from_json }}"
+    play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": [write, check, refuse]}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    (tmp_path / "ansible.cfg").write_text("")
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "ansible-playbook"), "play.yml"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "ANSIBLE_CONFIG": str(tmp_path / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
+            "ANSIBLE_LOCAL_TEMP": str(tmp_path / "ansible"),
+        },
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    written = json.loads((tmp_path / "reports/spark01.json").read_text())
+    assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
+    assert (written["stack"], written["gpu_required"], written["seconds"]) == ("torch-2.15.0", False, 71.5)
+    assert "{{ 7 * 7 }} is not {% raw %}" in (tmp_path / "reports/spark01.html").read_text()

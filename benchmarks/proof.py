@@ -1,0 +1,224 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the proof finds and what it costs: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
+
+Every fault of tests/proof that needs no GPU is planted in a copy of an environment with torch, and proven; so is a
+sound copy, N times. Beside it stands the check that people run today. With --python, the interpreter of an environment
+that computes on this host's GPU, it is the faults that a GPU computes and that environment, and rates are printed too.
+The exit status is not 0 where a fault was missed or a sound environment failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import typing as t
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / ".collections"))
+
+from tests.proof import environment, on_gpu, outcome, provisioned
+from tests.proof.faults import FAULTS, Report
+
+#: Seconds of the whole proof on a GPU host, at most.
+SECONDS_GOAL = 90.0
+
+#: 4 x the products of queries and keys, and of probabilities and values, forward.
+_ATTENTION = """
+import json, torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+shape = batch, heads, tokens, size = 4, 16, 4096, 128
+found = {}
+for name, kernel in (("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION),
+                     ("cudnn", SDPBackend.CUDNN_ATTENTION), ("math", SDPBackend.MATH)):
+    q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    try:
+        with sdpa_kernel(kernel):
+            for count in (3, 10):
+                start.record()
+                for _ in range(count):
+                    torch.nn.functional.scaled_dot_product_attention(q, k, v)
+                end.record()
+                end.synchronize()
+        found[name] = 4 * batch * heads * tokens**2 * size * 10 / start.elapsed_time(end) / 1e9
+    except RuntimeError as error:
+        found[name] = None
+print(json.dumps(found))
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One proof of a sound environment."""
+
+    seconds: float
+    failed: dict[str, str]
+    checks: dict[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """All figures. ``lacking`` are the faults that could not be planted, with what is not on this machine.
+
+    :ivar device: the GPU, empty for none.
+    :ivar rates: by check and name, of the last run.
+    :ivar attention: TFLOP/s by kernel; None for one that is not offered.
+    """
+
+    faults: list[outcome.Outcome]
+    lacking: dict[str, str]
+    runs: list[Run]
+    device: str = ""
+    rates: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    attention: dict[str, float | None] = dataclasses.field(default_factory=dict)
+
+    @property
+    def caught(self) -> int:
+        return sum(one.caught for one in self.faults)
+
+    @property
+    def baseline(self) -> int:
+        return sum(one.baseline for one in self.faults)
+
+    @property
+    def false_alarms(self) -> int:
+        return sum(bool(run.failed) for run in self.runs)
+
+    def seconds(self) -> dict[str, float]:
+        """Return the median seconds of each check that ran, the slowest first."""
+        names = self.runs[0].checks if self.runs else {}
+        medians = {name: statistics.median(run.checks.get(name, 0.0) for run in self.runs) for name in names}
+        return dict(sorted(medians.items(), key=lambda item: -item[1]))
+
+
+def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcome.Outcome], dict[str, str]]:
+    """Plant each fault in a copy of its own; return what came of it, and for want of what others were not planted."""
+    found, lacking = [], {}
+    for number, fault in enumerate(FAULTS, 1):
+        wanted = [program for program in fault.needs if shutil.which(program) is None]
+        if wanted:
+            lacking[fault.planter] = wanted[0]
+            continue
+        directory = Path(tempfile.mkdtemp(dir=work))
+        try:
+            copy = provisioned.provision(environment.copy(healthy, directory))
+            found.append(outcome.of(fault, copy))
+        finally:
+            environment.remove(directory)
+        _say(f"fault {number} of {len(FAULTS)}: {outcome.table(found[-1:])}")
+    return found, lacking
+
+
+def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> tuple[list[Run], Report]:
+    """Prove a sound environment some times, each time as a user does; return what came of it and the last report."""
+    runs: list[Run] = []
+    report: Report = {}
+    for number in range(1, count + 1):
+        report = sound.prove(**options)
+        failed = {row["name"]: row["cause"] for row in report["checks"] if row["status"] == "fail"}
+        if not failed and report["verdict"] != "proven":
+            failed["verdict"] = report["verdict"]
+        seconds = {row["name"]: row["seconds"] for row in report["checks"] if row["status"] == "pass"}
+        runs.append(Run(report["seconds"], failed, {name: value for name, value in seconds.items() if value}))
+        _say(f"sound run {number} of {count}: {report['seconds']:.0f} s, {failed or 'nothing failed'}")
+    return runs, report
+
+
+def on_cpu(work: Path, count: int) -> Result:
+    """Measure with the environment that the tests of the proof have."""
+    healthy = environment.make(Path(os.environ.get("SPARKFORGE_CACHE", Path.home() / ".cache" / "sparkforge")))
+    faults, lacking = plant_all(healthy, work)
+    directory = Path(tempfile.mkdtemp(dir=work))
+    runs, _report = run_sound(provisioned.provision(environment.copy(healthy, directory)), count)
+    return Result(faults, lacking, runs)
+
+
+def on_this_gpu(python: Path, work: Path, count: int) -> Result:
+    """Measure with an environment that computes on this host's GPU."""
+    place = python.absolute().parent.parent
+    # The first import reads gigabytes.
+    subprocess.run([str(python), "-c", "import torch; torch.ones(1, device='cuda')"], check=True)
+    runs, report = run_sound(environment.Environment(place, work / "root"), count, gpu_required=True)
+    done = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
+    return Result(
+        faults=on_gpu.plant_all(place, work, 6, _say),
+        lacking={},
+        runs=runs,
+        device=", ".join(str(device["name"]) for device in report.get("devices", [])) or "GPU",
+        rates={row["name"]: row["rates"] for row in report.get("checks", []) if row["rates"]},
+        attention=json.loads(done.stdout.splitlines()[-1]),
+    )
+
+
+def table(result: Result) -> str:
+    """Return the figures as text, each beside what it is compared with."""
+    planted = len(result.faults)
+    lines = [outcome.table(result.faults), ""]
+    lines += [f"not planted: {fault}, for {program} is not here" for fault, program in result.lacking.items()]
+    lines += [f"{seconds:8.2f} s  {name}" for name, seconds in result.seconds().items()]
+    if result.runs:
+        whole = statistics.median(run.seconds for run in result.runs)
+        goal = f"   goal {SECONDS_GOAL:.0f} s: {_judged(whole <= SECONDS_GOAL)}" if result.device else ""
+        lines.append(f"{whole:8.1f} s  in all, median of {len(result.runs)} runs{goal}")
+    baseline = outcome.ON_GPU if result.device else outcome.ON_CPU
+    alarms = f"{result.false_alarms} / {len(result.runs)}"
+    lines += [
+        "",
+        f"faults caught / planted         {result.caught} / {planted}   {_judged(result.caught == planted)}",
+        f"  by the check that people run  {result.baseline} / {planted}   {baseline}",
+        f"false alarms / sound runs       {alarms}   {_judged(not result.false_alarms)}",
+    ]
+    for name, rates in result.rates.items():
+        lines += [f"{name} {rate}: {value:.4g}" for rate, value in rates.items()]
+    for name, figure in result.attention.items():
+        said = "not offered" if figure is None else f"{figure:.4g} TFLOP/s"
+        lines.append(f"attention {name}, bfloat16, 4 x 16 heads x 4096 tokens x 128, forward: {said}")
+    lines.append(f"{result.device or 'no GPU'}, {os.cpu_count()} cores")
+    return "\n".join(lines)
+
+
+def _judged(good: bool) -> str:
+    return "met" if good else "missed"
+
+
+def _say(text: str) -> None:
+    print(f"proof: {text}", flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Plant, prove, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.proof", description="What the proof finds and what it costs."
+    )
+    parser.add_argument("--runs", type=int, help="proofs of a sound environment (default: 20, on a GPU 3)")
+    parser.add_argument("--python", type=Path, help="of an environment that computes on this host's GPU")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    arguments = parser.parse_args(argv)
+    count = (3 if arguments.python else 20) if arguments.runs is None else arguments.runs
+    if count < 1:
+        parser.error("--runs takes a number from 1")
+    work = Path(tempfile.mkdtemp(prefix="proof-"))
+    try:
+        result = on_this_gpu(arguments.python, work, count) if arguments.python else on_cpu(work, count)
+    finally:
+        environment.remove(work)
+    print(table(result))
+    if arguments.json:
+        goals = {"caught": result.caught, "baseline": result.baseline, "false_alarms": result.false_alarms}
+        arguments.json.write_text(json.dumps({**dataclasses.asdict(result), **goals}, indent=1) + "\n")
+    return 0 if result.caught == len(result.faults) and not result.false_alarms else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

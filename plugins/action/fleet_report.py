@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Merge the reports of many hosts, on the controller.
+
+The documentation stands in plugins/modules/fleet_report.py.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+
+
+def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:
+    """Write what is known of the hosts and its page; return both paths.
+
+    :raises SparkforgeError: they cannot be written.
+    """
+    kind = _report.CHECKED if fleet["check_mode"] else ""
+    page = _report.fleet_page(fleet, directory)
+    path, page_path = write_files(
+        directory, {f"{_report.FLEET}{kind}.json": _report.text(fleet), f"{_report.INDEX}{kind}.html": page}
+    )
+    return path, page_path
+
+
+class ActionModule(ActionBase):
+    """Reads and writes files on the controller; no host is asked."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the paths, the counts, and the hosts that are not what is required."""
+        del tmp
+        result = super().run(task_vars=task_vars or {})
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "directory": {"type": "path", "required": True},
+                "hosts": {"type": "list", "elements": "str", "required": True},
+                "judged": {"type": "list", "elements": "str"},
+                "stopped": {"type": "list", "elements": "str", "default": []},
+                "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
+            }
+        )
+        # The options are text of Ansible's own types, which the files and the result need not know.
+        hosts, stopped = ([str(name) for name in arguments[key]] for key in ("hosts", "stopped"))
+        judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
+        directory = str(arguments["directory"])
+        fleet = _report.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
+        try:
+            path, page = write_fleet(directory, fleet)
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+        # As ansible.builtin.debug does: the verdicts should be seen without -v.
+        for line in [*(_report.line(row) for row in fleet["hosts"]), page]:
+            self._display.display(f"report | {line}")
+        unmet = {row["host"]: _report.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
+        return {
+            **result,
+            # The files change with each run, for they say when they were written; no host does.
+            "changed": False,
+            "path": path,
+            "page": page,
+            "summary": fleet["summary"],
+            "hosts": [{key: row[key] for key in ("host", "verdict", "cause", "remedy")} for row in fleet["hosts"]],
+            "unmet": {host: said for host, said in unmet.items() if said and host in judged},
+        }

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a check is, what it returns, and what it is given."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import typing as t
+
+if t.TYPE_CHECKING:
+    import torch
+
+PASS, FAIL, SKIP = "pass", "fail", "skip"
+
+
+class Skipped(Exception):
+    """Raised by a check that does not apply here.
+
+    :param reason: one sentence.
+    """
+
+
+class Failed(Exception):
+    """Raised by a check that found something wrong.
+
+    :param cause: one sentence that says what is wrong.
+    :param remedy: one sentence that says what to do about it.
+    :param measured: what was found, in few words.
+    :param bound: what it should have been.
+    :param ratio: the worst error by its bound, above 1, for a check that compares numbers.
+    """
+
+    def __init__(
+        self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: t.Optional[float] = None
+    ) -> None:
+        super().__init__(cause)
+        self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
+
+
+@dataclasses.dataclass
+class Measured:
+    """What a check returns that found nothing wrong.
+
+    :ivar measured: what was found, in few words: ``worst of 12 cases 0.31 of its bound``.
+    :ivar bound: what it was compared with.
+    :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
+    :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
+    """
+
+    measured: str
+    bound: str
+    ratio: t.Optional[float] = None
+    rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Result:
+    """One row of the report.
+
+    :ivar status: ``pass``, ``fail`` or ``skip``.
+    :ivar cause: what is wrong, or why it was skipped; empty for a pass.
+    :ivar remedy: what to do about a failure; empty otherwise.
+    :ivar blocked: skipped because another check failed, which is named in the cause.
+    """
+
+    name: str
+    status: str
+    measured: str = ""
+    bound: str = ""
+    cause: str = ""
+    remedy: str = ""
+    family: str = "host"
+    numeric: bool = False
+    seconds: float = 0.0
+    ratio: t.Optional[float] = None
+    rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
+    required: bool = False
+    blocked: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What a check is given.
+
+    :ivar device: ``cuda`` or ``cpu``: where it computes.
+    :ivar profile: ``name``, ``compute_capability`` (``12.1`` or null for any), ``unified_memory``, ``floors``.
+    :ivar reference: what the stack says that the environment is: see the module ``cuda_proof``.
+    :ivar limits: ``memory_share`` of the device's memory that may be taken.
+    :ivar directory: for scratch files; private to the run and removed after it.
+    """
+
+    device: str
+    profile: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    reference: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    limits: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    directory: str = "."
+
+    def generator(self, words: str) -> torch.Generator:
+        """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""
+        import torch
+
+        return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(words.encode()).digest()[:6], "big"))
+
+
+Function = t.Callable[[Context], Measured]
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """One check of the catalogue.
+
+    :ivar name: ``matmul.bfloat16``; those that compute on the CPU begin with ``cpu.``.
+    :ivar family: the checks of a family share a process: the name of its file.
+    :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
+    :ivar numeric: compares numbers with a reference, so that its pass proves something.
+    :ivar seconds: how long it may take on a host that is not emulated.
+    """
+
+    name: str
+    family: str
+    device: str
+    numeric: bool
+    seconds: float
+    function: Function
+
+
+REGISTERED: t.Dict[str, Definition] = {}
+
+
+def check(
+    name: str, *, devices: t.Sequence[str] = ("cuda",), numeric: bool = True, seconds: float = 60
+) -> t.Callable[[Function], Function]:
+    """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there."""
+
+    def register(function: Function) -> Function:
+        for device in devices:
+            full = f"cpu.{name}" if device == "cpu" else name
+            if full in REGISTERED:
+                raise ValueError(f"two checks are called {full}")
+            family = function.__module__.rpartition(".")[2]
+            REGISTERED[full] = Definition(full, family, device, numeric, seconds, function)
+        return function
+
+    return register

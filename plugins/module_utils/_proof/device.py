@@ -1,0 +1,52 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Whether torch reaches the GPU at all. The runner skips every other check of the GPU where this one fails."""
+
+from __future__ import annotations
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed, Measured, check
+
+NAME = "device.cuda"
+
+
+@check(NAME, numeric=False)
+def cuda(context: Context) -> Measured:
+    """CUDA starts in torch, and its first device is the one that the driver's own tool names."""
+    import torch
+
+    if torch.version.cuda is None:
+        raise Failed(
+            f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
+            "Take a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source"
+            " (stack_method: build), then run playbooks/deploy.yml.",
+            f"torch {torch.__version__}, CPU build",
+            "a CUDA build",
+        )
+    try:
+        torch.cuda.init()
+        count = torch.cuda.device_count()
+        major, minor = torch.cuda.get_device_capability(0)
+        torch.zeros(1, device="cuda").item()
+    except (RuntimeError, AssertionError) as error:
+        said = " ".join(str(error).split())[:300].rstrip(".")
+        raise Failed(
+            f"CUDA does not start in torch {torch.__version__}: {said}.",
+            "Compare the CUDA version that nvidia-smi shows with torch's; see that CUDA_VISIBLE_DEVICES is not empty"
+            " and that /dev/nvidia* may be opened by the user whom verify_user names.",
+            "no device",
+            "at least 1",
+        ) from error
+    found = f"{major}.{minor}"
+    seen = context.reference.get("capabilities") or []
+    if seen and found not in seen:
+        raise Failed(
+            f"torch says that the GPU has compute capability {found}, nvidia-smi says {', '.join(seen)}.",
+            "Unset CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, and see which libcuda.so.1 is loaded.",
+            found,
+            ", ".join(seen),
+        )
+    return Measured(f"{count} x {torch.cuda.get_device_name(0)}, {found}, CUDA {torch.version.cuda}", "at least 1")

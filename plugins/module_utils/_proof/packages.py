@@ -1,0 +1,340 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What is installed in an environment, read from its files: names, versions, what each requires, RECORD.
+
+Nothing is imported, so that a package that crashes while it is imported is read all the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import concurrent.futures
+import csv
+import dataclasses
+import hashlib
+import io
+import os
+import re
+import sys
+import typing as t
+import zipfile
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised
+
+#: What to do about a torch without CUDA.
+CPU_BUILD_REMEDY = (
+    "Take a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from"
+    " source (stack_method: build), then run playbooks/deploy.yml."
+)
+
+_BLOCK = 1 << 20
+#: More readers than this only wait for each other.
+_THREADS = 16
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
+_CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
+# PEP 440, appendix B, without epochs, which none of these packages has.
+_VERSION = re.compile(
+    r"v?(?P<release>\d+(?:\.\d+)*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d*))?"
+    r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d*))?(?:[-_.]?dev[-_.]?(?P<dev>\d*))?(?:\+.*)?",
+    re.IGNORECASE,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """One installed distribution.
+
+    :ivar name: normalised (PEP 503).
+    :ivar version: with the local part: ``2.9.1+cu130``.
+    :ivar directory: of site-packages, which the paths of RECORD begin at.
+    :ivar info: the path of its ``.dist-info``.
+    :ivar requires: each ``Requires-Dist``.
+    """
+
+    name: str
+    version: str
+    directory: str
+    info: str
+    requires: t.Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One file of RECORD whose content it vouches for."""
+
+    path: str
+    algorithm: str
+    digest: bytes
+    size: t.Optional[int]
+
+
+@dataclasses.dataclass
+class Files:
+    """How the files of some distributions compare with RECORD; paths begin at site-packages."""
+
+    count: int = 0
+    size: int = 0
+    missing: t.List[str] = dataclasses.field(default_factory=list)
+    changed: t.List[str] = dataclasses.field(default_factory=list)
+    unknown: t.List[str] = dataclasses.field(default_factory=list)
+    #: Distributions that have no RECORD.
+    unrecorded: t.List[str] = dataclasses.field(default_factory=list)
+
+
+def installed(path: t.Optional[t.Sequence[str]] = None) -> t.Dict[str, Distribution]:
+    """Return what is installed, by normalised name; of two of a name the one that would be imported.
+
+    :param path: directories, ``sys.path`` by default.
+    """
+    found: t.Dict[str, Distribution] = {}
+    for directory in sys.path if path is None else path:
+        try:
+            entries = sorted(os.listdir(directory))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.endswith(".dist-info"):
+                distribution = _distribution(directory, entry)
+                found.setdefault(distribution.name, distribution)
+    return found
+
+
+def _distribution(directory: str, entry: str) -> Distribution:
+    name, version, requires = entry[: -len(".dist-info")].partition("-")[0], "", []
+    info = os.path.join(directory, entry)
+    try:
+        with open(os.path.join(info, "METADATA"), encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                key, colon, value = line.partition(":")
+                if not line.strip() or not colon:
+                    break
+                if key == "Name":
+                    name = value.strip()
+                elif key == "Version":
+                    version = value.strip()
+                elif key == "Requires-Dist":
+                    requires.append(value.strip())
+    except OSError:
+        # Its version is then empty, which no pin allows.
+        pass
+    return Distribution(normalised(name), version, directory, info, tuple(requires))
+
+
+def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:
+    """Return the sha256 that an environment's receipt allows for each distribution, by normalised name."""
+    found: t.Dict[str, t.Set[str]] = {}
+    for line in (receipt or {}).get("requirements") or []:
+        name = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", str(line))
+        if name:
+            found.setdefault(normalised(name[0]), set()).update(re.findall(r"--hash=sha256:([0-9a-f]{64})", str(line)))
+    for wheel in (receipt or {}).get("wheels") or []:
+        found.setdefault(normalised(str(wheel["file"]).partition("-")[0]), set()).add(str(wheel["sha256"]))
+    return found
+
+
+# --- versions ------------------------------------------------------------------------------------------------------
+
+
+def public(version: str) -> str:
+    """Return a version without its local part, which says how it was built."""
+    return version.partition("+")[0]
+
+
+def _key(version: str) -> t.Optional[t.Tuple[t.Any, ...]]:
+    match = _VERSION.fullmatch(version.strip())
+    if match is None:
+        return None
+    release = tuple(int(part) for part in match["release"].split("."))
+    while len(release) > 1 and release[-1] == 0:
+        release = release[:-1]
+    last = float("inf")
+    stage: t.Tuple[t.Any, ...] = ("z",)
+    if match["stage"]:
+        letter = match["stage"][0].lower()
+        stage = (letter if letter in "ab" else "rc", int(match["number"] or 0))
+    elif match["dev"] is not None and match["post"] is None:
+        stage = ("",)
+    post = -1 if match["post"] is None else int(match["post"] or 0)
+    return release, stage, post, last if match["dev"] is None else int(match["dev"] or 0)
+
+
+def satisfies(version: str, specifier: str) -> bool:
+    """Say whether a version is within ``>=2.9,<3`` (PEP 440); what is not understood counts as satisfied."""
+    for clause in specifier.split(","):
+        match = _CLAUSE.fullmatch(clause.strip())
+        if match is not None and not _satisfies(version, match[1], match[2]):
+            return False
+    return True
+
+
+def _satisfies(version: str, operator: str, bound: str) -> bool:
+    # A local part counts only where the bound names one.
+    if "+" not in bound:
+        version = public(version)
+    elif operator in ("==", "!="):
+        return (version == bound) is (operator == "==")
+    if operator == "===":
+        return version == bound
+    if bound.endswith(".*"):
+        same = (version + ".").startswith(bound[:-1])
+        return same if operator == "==" else not same
+    ours, theirs = _key(version), _key(bound)
+    if ours is None or theirs is None:
+        return True
+    if operator == "~=":
+        prefix = public(bound).rpartition(".")[0]
+        return ours >= theirs and (version + ".").startswith(prefix + ".")
+    return {
+        "==": ours == theirs,
+        "!=": ours != theirs,
+        "<=": ours <= theirs,
+        ">=": ours >= theirs,
+        "<": ours < theirs,
+        ">": ours > theirs,
+    }[operator]
+
+
+def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> t.List[str]:
+    """Return each requirement on another installed distribution that its version is not within, in words.
+
+    Of several lines for one name, each for another platform, one is enough. What is not installed is not looked at:
+    pip did so when the environment was made.
+    """
+    specifiers: t.Dict[str, t.List[str]] = {}
+    for line in distribution.requires:
+        match = _REQUIREMENT.fullmatch(line)
+        if match and not re.search(r"\bextra\b", match[3] or ""):
+            specifiers.setdefault(normalised(match[1]), []).append(match[2].strip())
+    problems = []
+    for name, wanted in specifiers.items():
+        other = others.get(name)
+        if other is not None and not any(satisfies(other.version, specifier) for specifier in wanted):
+            problems.append(
+                f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)},"
+                f" and {other.version} is installed"
+            )
+    return problems
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def rows(text: str) -> t.List[Row]:
+    """Return the files whose content RECORD vouches for: not bytecode, not RECORD itself."""
+    found = []
+    for row in csv.reader(io.StringIO(text, newline="")):
+        if len(row) != 3 or "=" not in row[1] or row[0].endswith(".pyc"):
+            continue
+        algorithm, _, digest = row[1].partition("=")
+        try:
+            content = base64.urlsafe_b64decode(digest + "=" * (-len(digest) % 4))
+        except (binascii.Error, ValueError):
+            content = b""
+        found.append(Row(row[0], algorithm, content, int(row[2]) if row[2].isdigit() else None))
+    return found
+
+
+def record(distribution: Distribution) -> t.Optional[t.List[Row]]:
+    """Return what RECORD of a distribution vouches for, None where there is none."""
+    try:
+        with open(os.path.join(distribution.info, "RECORD"), encoding="utf-8", newline="") as stream:
+            return rows(stream.read())
+    except OSError:
+        return None
+
+
+def compare(distributions: t.Sequence[Distribution], everything: t.Iterable[Distribution]) -> Files:
+    """Compare every file of some distributions with RECORD, and find files beside them that no RECORD names.
+
+    :param everything: all that is installed: some directories, ``nvidia`` for one, belong to several.
+    """
+    found = Files()
+    work: t.List[t.Tuple[int, str, Row]] = []
+    directories: t.Set[t.Tuple[str, str]] = set()
+    for distribution in distributions:
+        recorded = record(distribution)
+        if recorded is None:
+            found.unrecorded.append(distribution.name)
+            continue
+        for row in recorded:
+            top, slash, _rest = row.path.partition("/")
+            if slash and top not in ("..", "__pycache__") and not top.endswith(".dist-info"):
+                directories.add((distribution.directory, top))
+            path = os.path.join(distribution.directory, row.path)
+            try:
+                size = os.stat(path).st_size
+            except OSError:
+                found.missing.append(row.path)
+                continue
+            if row.size is not None and size != row.size:
+                found.changed.append(row.path)
+                continue
+            work.append((size, path, row))
+    found.count, found.size = len(work), sum(size for size, _path, _row in work)
+    # The largest first, so that no thread begins one when the others are done.
+    work.sort(key=lambda item: item[0], reverse=True)
+    with concurrent.futures.ThreadPoolExecutor(min(_THREADS, (os.cpu_count() or 1) + 1)) as pool:
+        for changed in pool.map(lambda item: _changed(item[1], item[2]), work):
+            if changed:
+                found.changed.append(changed)
+    known = {os.path.normpath(os.path.join(one.directory, row.path)) for one in everything for row in record(one) or []}
+    found.unknown = [path for directory, top in sorted(directories) for path in _unknown(directory, top, known)]
+    found.changed.sort()
+    found.missing.sort()
+    return found
+
+
+def sha256_of(path: str) -> str:
+    """Return the sha256 of a file in hexadecimal digits."""
+    return _digest(path, "sha256").hex()
+
+
+def _changed(path: str, row: Row) -> t.Optional[str]:
+    try:
+        return None if _digest(path, row.algorithm) == row.digest else row.path
+    except (OSError, ValueError):
+        return row.path
+
+
+def _digest(path: str, algorithm: str) -> bytes:
+    digest = hashlib.new(algorithm)
+    block = bytearray(_BLOCK)
+    view = memoryview(block)
+    with open(path, "rb", buffering=0) as stream:
+        while True:
+            length = stream.readinto(block)
+            if not length:
+                return digest.digest()
+            digest.update(view[:length])
+
+
+def _unknown(directory: str, top: str, known: t.Collection[str]) -> t.List[str]:
+    found = []
+    for base, folders, names in os.walk(os.path.join(directory, top)):
+        folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
+        for name in sorted(names):
+            path = os.path.join(base, name)
+            if path not in known:
+                found.append(os.path.relpath(path, directory))
+    return found
+
+
+def differing(wheel: str, distribution: Distribution) -> t.Optional[t.List[str]]:
+    """Return the files whose RECORD in the environment is not what the wheel's says; None where a wheel has none."""
+    ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
+        if len(names) != 1:
+            return None
+        theirs = rows(archive.read(names[0]).decode("utf-8"))
+    # What lies in .data is moved to other places when it is installed.
+    return sorted(
+        row.path
+        for row in theirs
+        if not re.match(r"[^/]+\.data/", row.path) and ours.get(row.path) != (row.digest, row.size)
+    )

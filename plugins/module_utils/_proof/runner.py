@@ -1,0 +1,318 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Runs the checks in the environment's interpreter, so that a crash or a hang is a result and not the end.
+
+torch is imported once. Then a child is forked for each family, before CUDA is initialised anywhere, so that each has a
+context, a memory and flags of its own. The child runs its checks one after the other and says when each begins and what
+it found. When one crashes, hangs or leaves the device unusable, that check has failed, and a new child does the rest.
+
+What is said goes to the file descriptor ``job["results"]``, one JSON object a line: ``{"event": "ready"}`` once torch
+is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import faulthandler
+import importlib
+import json
+import math
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.catalogue import CHECKS
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+
+#: How long a killed child may take to go, in seconds: one that the GPU's driver holds cannot be killed.
+REAP = 10.0
+#: How often it is looked whether a silent child has ended, in seconds.
+LOOK = 0.5
+#: How much of what a check printed is kept, in bytes.
+KEPT_OUTPUT = 64 << 10
+
+#: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels), a device-side
+#: assertion, and the sanitizer of a damaged heap.
+_FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
+#: After these the CUDA context answers every call with the same error.
+_STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
+
+CRASH_REMEDY = (
+    "Read what it printed in the report's details; where it is the driver's or a kernel's fault, build or take the"
+    " stack for this GPU's compute capability, and run the proof again."
+)
+HANG_REMEDY = (
+    "See with nvidia-smi whether another process holds the GPU; if none does, the kernel or the driver hangs: restart"
+    " the host, and take another stack if it comes back. limits.factor gives slow hosts more time."
+)
+
+
+def main(path: str) -> None:
+    """Run what the job file says."""
+    with open(path, encoding="utf-8") as stream:
+        job = json.load(stream)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    results = t.cast(t.TextIO, os.fdopen(job["results"], "w", encoding="utf-8", buffering=1))
+    faulthandler.enable()
+    # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
+    torch = importlib.import_module("torch")
+    say(results, event="ready", software=identity.software())
+    initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
+    blocked = False
+    for family in dict.fromkeys(CHECKS[name].family for name in job["checks"]):
+        names = [name for name in job["checks"] if CHECKS[name].family == family]
+        if initialised:
+            # A torch that starts CUDA while it is imported cannot be used after a fork.
+            for name in names:
+                cause = "Importing torch has started CUDA already, so that no process can be forked for the checks."
+                remedy = "Find what does so with python -X importtime: a .pth file or sitecustomize of the environment."
+                say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
+            continue
+        if blocked:
+            for name in [name for name in names if CHECKS[name].device == "cuda"]:
+                names.remove(name)
+                cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
+                say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
+        while names:
+            child = Child(names, job, results)
+            names = child.run()
+            blocked = blocked or device.NAME in child.failed
+
+
+def say(stream: t.TextIO, **words: t.Any) -> None:
+    """Say one line."""
+    stream.write(json.dumps(words) + "\n")
+    stream.flush()
+
+
+def say_result(stream: t.TextIO, result: Result, definition: check.Definition) -> None:
+    """Say what a check found; JSON has no infinity."""
+    result.family, result.numeric = definition.family, definition.numeric
+    if result.ratio is not None and not math.isfinite(result.ratio):
+        result.ratio = None
+    result.rates = {name: rate for name, rate in result.rates.items() if math.isfinite(rate)}
+    say(stream, event="result", **dataclasses.asdict(result))
+
+
+class Child:
+    """A process that runs checks of one family.
+
+    :param names: the checks, in order.
+    :param job: the job file's content.
+    :param results: where the results go.
+    """
+
+    def __init__(self, names: t.List[str], job: t.Mapping[str, t.Any], results: t.TextIO) -> None:
+        self.names, self.job, self.results = names, job, results
+        self.failed: t.Set[str] = set()
+        self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
+
+    def run(self) -> t.List[str]:
+        """Return the checks that are still to be run, in another process."""
+        reading, writing = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                os.close(reading)
+                os.close(self.results.fileno())
+                self._work(os.fdopen(writing, "w", encoding="utf-8", buffering=1))
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                # Without the exit handlers, which belong to the process that was forked.
+                os._exit(status)
+        os.close(writing)
+        with contextlib.suppress(OSError):  # it did so itself, and may have ended since
+            os.setpgid(process, process)
+        try:
+            return self._follow(process, reading)
+        finally:
+            os.close(reading)
+
+    # -- in the child
+
+    def _work(self, pipe: t.TextIO) -> None:
+        os.setpgid(0, 0)
+        log = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        for name in self.names:
+            definition = CHECKS[name]
+            say(pipe, event="start", check=name)
+            offset = os.path.getsize(self.output)
+            began = time.monotonic()
+            result, usable = self._one(definition)
+            result.seconds = round(time.monotonic() - began, 3)
+            self._read_output(result, offset)
+            say_result(pipe, result, definition)
+            if not usable:
+                return
+
+    def _one(self, definition: check.Definition) -> t.Tuple[Result, bool]:
+        """Run one check; return what it found, and whether the process can still be used."""
+        name = definition.name
+        context = check.Context(
+            device="cpu" if definition.device == "none" else definition.device,
+            profile=self.job["profile"],
+            reference=self.job["reference"],
+            limits=self.job["limits"],
+            directory=self.job["directory"],
+        )
+        try:
+            found = definition.function(context)
+            if definition.device == "cuda":
+                importlib.import_module("torch").cuda.synchronize()
+            return Result(
+                name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
+            ), True
+        except check.Skipped as skipped:
+            return Result(name, SKIP, cause=str(skipped)), True
+        except check.Failed as failed:
+            return Result(
+                name, FAIL, failed.measured, failed.bound, failed.cause, failed.remedy, ratio=failed.ratio
+            ), self._usable(definition)
+        except Exception as error:
+            traceback.print_exc()
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            cause = f"{name} ended with an error: {said[:400]}"
+            result = Result(name, FAIL, "an error", "a result", cause.rstrip(".") + ".", CRASH_REMEDY)
+            return result, not _STICKY.search(said) and self._usable(definition)
+
+    @staticmethod
+    def _usable(definition: check.Definition) -> bool:
+        """Whether the device still answers: an illegal access spoils the context for all that follows."""
+        if definition.device != "cuda":
+            return True
+        try:
+            importlib.import_module("torch").cuda.synchronize()
+            return True
+        except Exception:
+            return False
+
+    def _read_output(self, result: Result, offset: int) -> None:
+        """Fail a check whose kernel printed that it is none, whatever the numbers were."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = _FATAL.search(read_from(self.output, offset))
+        if printed and result.status != FAIL:
+            line = " ".join(printed.group(0).split())[:300]
+            result.status = FAIL
+            result.cause = f"A kernel printed: {line}."
+            result.remedy = (
+                "The library holds an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or"
+                " its own guard patch, or take a stack with torch 2.12 or newer."
+            )
+
+    # -- in the parent
+
+    def _follow(self, process: int, reading: int) -> t.List[str]:
+        """Pass on the child's results; when it ends or must be ended, say which check it was."""
+        left = list(self.names)
+        current: t.Optional[str] = None
+        deadline = time.monotonic() + self._limit(left[0])
+        buffered = b""
+        while True:
+            ready, _, _ = select.select([reading], [], [], max(0.0, min(LOOK, deadline - time.monotonic())))
+            block = os.read(reading, 1 << 16) if ready else b""
+            *lines, buffered = (buffered + block).split(b"\n")
+            for line in lines:
+                said = json.loads(line)
+                if said["event"] == "start":
+                    current = said["check"]
+                    deadline = time.monotonic() + self._limit(current)
+                else:
+                    self.results.write(line.decode() + "\n")
+                    self.results.flush()
+                    left.remove(said["name"])
+                    if said["status"] == FAIL:
+                        self.failed.add(said["name"])
+                    current = None
+            # What it started may hold the pipe open after its end.
+            if (ready and not block) or (not ready and has_ended(process)):
+                status = self._end(process)
+                lost = current or (left[0] if left == self.names else None)
+                if lost:
+                    cause = f"The process that ran {lost} {how_it_ended(status)}."
+                    self._lost(Result(lost, FAIL, "a crash", "a result", cause, CRASH_REMEDY))
+                    left.remove(lost)
+                return left
+            if not ready and time.monotonic() >= deadline:
+                self._end(process)
+                lost = current or left[0]
+                seconds = self._limit(lost)
+                cause = f"{lost} gave no answer within {seconds:.0f} seconds and was ended."
+                self._lost(Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds))
+                left.remove(lost)
+                return left
+
+    def _limit(self, name: str) -> float:
+        return CHECKS[name].seconds * float(self.job["limits"]["factor"])
+
+    def _lost(self, result: Result) -> None:
+        self.failed.add(result.name)
+        printed = [line for line in read_from(self.output, 0).splitlines() if line.strip()]
+        telling = [line for line in printed if _FATAL.search(line)] or printed[:1]
+        if telling:
+            result.cause = f"{result.cause} It printed: {' '.join(telling[0].split())[:300]}"
+        say_result(self.results, result, CHECKS[result.name])
+
+    @staticmethod
+    def _end(process: int) -> int:
+        """Kill what is left of the process and of what it started, and return its status."""
+        deadline = time.monotonic() + REAP
+        while not has_ended(process) and time.monotonic() < deadline - REAP + 1:
+            time.sleep(0.01)
+        # Before it is reaped, so that the number still is that of its group.
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(process, signal.SIGKILL)
+        while not has_ended(process) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return os.waitpid(process, os.WNOHANG)[1]
+
+
+def has_ended(process: int) -> bool:
+    """Say whether a child has ended, without reaping it."""
+    return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def how_it_ended(status: int) -> str:
+    """Return in words what a status of ``waitpid`` says."""
+    if os.WIFSIGNALED(status):
+        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"ended with status {os.WEXITSTATUS(status)} before the result was there"
+
+
+def read_from(path: str, offset: int) -> str:
+    """Return what a file holds from an offset on, its last part if it is long."""
+    try:
+        with open(path, "rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(offset, size - KEPT_OUTPUT))
+            return stream.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

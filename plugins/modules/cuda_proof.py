@@ -1,0 +1,190 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: cuda_proof
+short_description: Prove that a PyTorch environment computes right numbers
+version_added: "0.1.0"
+description:
+  - Runs checks in the environment's own interpreter, in child processes with a time limit each, so that a crash, a
+    hang or a C(FATAL) printed by a kernel is a result and not the end.
+  - Each numeric check compares what was computed with float64 on the CPU, within a bound that is derived from the
+    number format and the length of the sums, forward and, where there is one, backward.
+  - Looks at the host as well, namely at the GPU, the driver and the closure of the libraries.
+  - Never fails because of what it finds. Look at RV(report) or let the role P(sparkforge.dgx_spark.verify#role) do so.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Looks at the host and computes nothing; what needs computing is skipped with that reason.
+  diff_mode:
+    support: N/A
+    details:
+      - It changes nothing but its own history; the report's C(drift) says what differs from the last run.
+  idempotent:
+    support: full
+    details:
+      - The history is a log, and writing to it is never counted as a change.
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  python:
+    description:
+      - The interpreter in which the checks run.
+      - That of the environment that O(reference) names where it is not given, with the variables and library paths of
+        its activation.
+    type: path
+  checks:
+    description:
+      - Shell patterns over the names of checks, for example V(attention.*) and V(cpu.*).
+      - The role P(sparkforge.dgx_spark.verify#role) lists the names in its README.
+    type: list
+    elements: str
+    default: ["*"]
+  profile:
+    description:
+      - What kind of host it is. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
+        C(driver_minimum).
+      - C(required_checks) are patterns of the checks that must pass; one that is skipped counts as failed.
+      - C(speed_floors) has for each rate C(nominal), what the device is made for, and C(ratio), the part of it that
+        must be reached.
+      - C(site_floors) has the same keys and replaces single values; a floor that this lowers is named in the report.
+    type: dict
+    default: {}
+  reference:
+    description:
+      - What the stack says that the environment is. C(root) and C(environment) name it on the host, C(stack),
+        C(method) and C(lock_id) the stack.
+      - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
+        C(driver_minimum).
+      - C(paths) are files and directories whose closure the loader must find, C(sonames) what C(dlopen) must open.
+    type: dict
+    default: {}
+  limits:
+    description:
+      - C(memory_share) of the free memory that may be taken, 0.5 by default and 0.9 at most.
+      - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the limit for all, 1800 by
+        default.
+    type: dict
+    default: {}
+  gpu_required:
+    description: Whether the host must have a GPU. Checks that need one are skipped with that reason otherwise.
+    type: bool
+    default: true
+  user:
+    description: The account as which the checks run, where the module runs as root.
+    type: str
+  history:
+    description: Where reports are kept on the host; none is where it is not given.
+    type: path
+seealso:
+  - module: sparkforge.dgx_spark.verify_report
+  - module: sparkforge.dgx_spark.proof_timer
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Compare attention with float64
+  sparkforge.dgx_spark.cuda_proof:
+    python: /opt/sparkforge/envs/torch/current/bin/python
+    checks: ["attention.*"]
+    user: nobody
+  register: proof
+
+- name: Say what is wrong
+  ansible.builtin.debug:
+    msg: "{{ item.cause }} {{ item.remedy }}"
+  loop: "{{ proof.report.checks | selectattr('status', 'eq', 'fail') }}"
+  loop_control:
+    label: "{{ item.name }}"
+"""
+
+RETURN = r"""
+report:
+  description:
+    - The report, as C(docs/report.schema.json) describes it, without the name of the host.
+  returned: success
+  type: dict
+  contains:
+    verdict:
+      description:
+        - V(fail) if a check failed. V(unproven) if no number was computed, or a check that the profile requires was not
+          asked for. Else V(proven).
+      type: str
+      sample: proven
+    scope:
+      description: Where numbers were computed and right, V(gpu), V(cpu) or V(none).
+      type: str
+      sample: gpu
+    summary:
+      description: How many checks passed, failed and were skipped.
+      type: dict
+      sample: {pass: 61, fail: 0, skip: 9}
+    checks:
+      description: Each check with C(status), C(measured), C(bound), C(cause), C(remedy), C(seconds) and more.
+      type: list
+      elements: dict
+      sample:
+        - name: matmul.bfloat16
+          family: matmul
+          status: pass
+          measured: 0.49 of the bound at worst (1024 x 1024 x 1024), 9 cases
+          bound: 1 time what rounding explains, against float64
+          cause: ""
+          remedy: ""
+          ratio: 0.49
+          seconds: 0.412
+          required: true
+          numeric: true
+          blocked: false
+          rates: {}
+    drift:
+      description: What differs from the last report in O(history).
+      type: dict
+      sample: {since: "2026-11-20T10:00:00Z", changes: [{what: driver, before: 580.95.05, now: 580.126.09}]}
+  sample: {verdict: proven, scope: gpu, summary: {pass: 61, fail: 0, skip: 9}}
+scheduled:
+  description: Whether the timer of M(sparkforge.dgx_spark.proof_timer) is on this host.
+  returned: success
+  type: bool
+  sample: false
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof, _module, _proof_timer
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "python": {"type": "path"},
+            "checks": {"type": "list", "elements": "str", "default": ["*"]},
+            "profile": {"type": "dict", "default": {}},
+            "reference": {"type": "dict", "default": {}},
+            "limits": {"type": "dict", "default": {}},
+            "gpu_required": {"type": "bool", "default": True},
+            "user": {"type": "str"},
+            "history": {"type": "path"},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        report = _cuda_proof.Proof(module.params, module.check_mode).run()
+        return {"changed": False, "report": report, "scheduled": _proof_timer.is_scheduled()}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: proof_timer
+short_description: Let a host repeat its proof by itself
+version_added: "0.1.0"
+description:
+  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings on the host, and timers of systemd that run it
+    by a calendar, five minutes after a boot, and after dpkg has worked.
+  - The latter two compute only if the kernel, the driver or a package of CUDA differs from those of the last report.
+  - A report goes to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), what failed to the journal, and a unit
+    that is in the state failed says that a proof has failed.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  root:
+    description: Directory below which the program is kept, in C(proof).
+    type: path
+    default: /opt/sparkforge
+  state:
+    description: Whether the timers are on the host.
+    type: str
+    choices: [present, absent]
+    default: present
+  calendar:
+    description: When to run, as C(OnCalendar) of systemd.time(7) says it, with O(state=present).
+    type: str
+  python:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: path
+  checks:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: list
+    elements: str
+    default: ["*"]
+  profile:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: dict
+    default: {}
+  reference:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: dict
+    default: {}
+  limits:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: dict
+    default: {}
+  gpu_required:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: bool
+    default: true
+  user:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: str
+  history:
+    description: As in M(sparkforge.dgx_spark.cuda_proof).
+    type: path
+    default: /var/log/sparkforge/proof
+seealso:
+  - module: sparkforge.dgx_spark.cuda_proof
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Prove the environment every Sunday night, and after updates
+  sparkforge.dgx_spark.proof_timer:
+    calendar: Sun 03:00
+    user: nobody
+    reference:
+      root: /opt/sparkforge
+      environment: torch
+
+- name: No longer
+  sparkforge.dgx_spark.proof_timer:
+    state: absent
+"""
+
+RETURN = r"""
+files:
+  description: The files that belong to it.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/systemd/system/sparkforge-proof.timer, /opt/sparkforge/proof/settings.json]
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _proof_timer
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "calendar": {"type": "str"},
+            "python": {"type": "path"},
+            "checks": {"type": "list", "elements": "str", "default": ["*"]},
+            "profile": {"type": "dict", "default": {}},
+            "reference": {"type": "dict", "default": {}},
+            "limits": {"type": "dict", "default": {}},
+            "gpu_required": {"type": "bool", "default": True},
+            "user": {"type": "str"},
+            "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
+        },
+        required_if=[("state", "present", ["calendar"])],
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        return _proof_timer.ProofTimer(module.params, module.check_mode).run()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The proof that a host repeats by itself: timers of systemd, a change of packages, and no trace afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import Bench, Host
+
+HISTORY = "/var/log/sparkforge/proof"
+# The host's own Python has no torch, so that each run fails, by a check with a cause.
+OPTIONS = {
+    "calendar": "Sun 03:00",
+    "python": "/usr/bin/python3",
+    "checks": ["cpu.matmul.float32"],
+    "profile": {"name": "generic"},
+    "reference": {"stack": "lab"},
+    "gpu_required": False,
+    "user": "nobody",
+}
+
+
+# A package that holds nothing, made on the host by dpkg's own tools.
+INSTALL = """set -e
+mkdir -p /srv/{name}/DEBIAN
+cat > /srv/{name}/DEBIAN/control <<'END'
+Package: {name}
+Version: 13.0.1
+Architecture: all
+Maintainer: somebody <somebody@example.com>
+Description: nothing
+END
+dpkg-deb --build /srv/{name} /srv/{name}.deb
+dpkg --install /srv/{name}.deb
+"""
+
+
+def timer(host: Host, check: bool = False, **options: Any) -> dict[str, Any]:
+    return host.task("sparkforge.dgx_spark.proof_timer", check=check, **{**OPTIONS, **options})
+
+
+def reports(host: Host) -> list[str]:
+    return host.execute(f"ls {HISTORY} 2>/dev/null || true").split()
+
+
+@pytest.fixture(scope="module")
+def booted(bench: Bench) -> Host:
+    host = bench.fresh("systemd")
+    assert host.execute("systemctl is-system-running --wait") == "running"
+    return host
+
+
+@pytest.fixture(scope="module")
+def scheduled(booted: Host) -> Host:
+    before = booted.contents()
+    announced = timer(booted, check=True)
+    assert announced["changed"] and "/etc/systemd/system/sparkforge-proof.timer" in announced["files"]
+    assert booted.contents() == before, "check mode changes nothing"
+    assert timer(booted)["changed"]
+    return booted
+
+
+def test_a_second_time_changes_nothing(scheduled: Host) -> None:
+    assert not timer(scheduled)["changed"]
+
+
+def test_a_calendar_that_systemd_does_not_understand_is_refused_and_changes_nothing(scheduled: Host) -> None:
+    before = scheduled.contents()
+    refused = timer(scheduled, calendar="someday")
+    assert "systemd does not understand the calendar 'someday'" in refused["msg"] and "OnCalendar" in refused["remedy"]
+    assert scheduled.contents() == before
+
+
+def test_the_timer_waits_for_its_hour(scheduled: Host) -> None:
+    assert "sparkforge-proof.timer" in scheduled.execute("systemctl list-timers --no-pager")
+    said = scheduled.execute("systemctl show -p NextElapseUSecRealtime --value sparkforge-proof.timer")
+    assert said.startswith("Sun ")
+
+
+def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(scheduled: Host) -> None:
+    scheduled.execute("systemctl start sparkforge-proof.service || true")
+    assert scheduled.execute("systemctl is-failed sparkforge-proof.service") == "failed"
+    newest = reports(scheduled)[-1]
+    report = json.loads(scheduled.execute(f"cat {HISTORY}/{newest}"))
+    assert report["verdict"] == "fail" and report["stack"] == "lab"
+    said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
+    assert "There is no torch in the environment of /usr/bin/python3. Run playbooks/deploy.yml" in said
+
+
+def test_a_change_of_a_cuda_package_asks_for_another_proof_and_any_other_does_not(scheduled: Host) -> None:
+    scheduled.execute("systemctl start sparkforge-proof.service || true")
+    before = reports(scheduled)
+    scheduled.execute(INSTALL.format(name="unrelated"))
+    scheduled.execute("systemctl start sparkforge-proof-changed.service")
+    assert reports(scheduled) == before
+    scheduled.execute(INSTALL.format(name="cuda-example"))
+    # The path unit has seen dpkg at work, and the service waits for its end.
+    for _attempt in range(120):
+        if reports(scheduled) != before:
+            break
+        time.sleep(0.5)
+    newest = json.loads(scheduled.execute(f"cat {HISTORY}/{reports(scheduled)[-1]}"))
+    assert {"what": "cuda-example", "before": "absent", "now": "13.0.1"} in newest["drift"]["changes"]
+
+
+def test_absent_leaves_no_trace_but_the_history(scheduled: Host) -> None:
+    removed = timer(scheduled, state="absent")
+    assert removed["changed"], removed
+    assert not timer(scheduled, state="absent")["changed"]
+    places = "/opt/sparkforge /etc/systemd"
+    assert scheduled.execute(f"find {places} -name 'sparkforge-proof*' -o -path '*sparkforge/proof*' || true") == ""
+    assert "sparkforge-proof" not in scheduled.execute("systemctl list-timers --all --no-pager")
+    assert reports(scheduled)

@@ -1,0 +1,206 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/report.yml on reports that are files of the test: what is said, what is written, how the run ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+
+from tests import example_reports as examples
+
+COLLECTION = Path(__file__).parents[4]
+PROVEN, FAIL, UNPROVEN = examples.healthy, examples.broken, examples.unproven
+
+
+class Run(t.NamedTuple):
+    """How a run of the playbook ended."""
+
+    code: int
+    output: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.output.split())
+
+
+class Site:
+    """An inventory of hosts that nobody can reach, and their reports."""
+
+    def __init__(self, path: Path, **reports: t.Callable[[str], examples.Report] | str | None) -> None:
+        self.path, self.reports = path, path / "reports"
+        self.reports.mkdir()
+        for host, report in reports.items():
+            if callable(report):
+                write_report(str(self.reports), host, report(host), False)
+            elif report is not None:
+                (self.reports / f"{host}.json").write_text(report)
+        hosts = {name: {"ansible_host": "192.0.2.1"} for name in reports}
+        (path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts}}))
+        (path / "ansible.cfg").write_text("[defaults]\ncallback_result_format = yaml\n")
+
+    def run(self, *arguments: str, playbook: Path = COLLECTION / "playbooks/report.yml", **variables: t.Any) -> Run:
+        given = {"verify_report_directory": str(self.reports), **variables}
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.path / "hosts.yml")]
+        done = subprocess.run(
+            [*command, str(playbook), "-e", json.dumps(given), *arguments],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            cwd=self.path,
+            env={
+                **os.environ,
+                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
+                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
+                "ANSIBLE_NOCOLOR": "1",
+            },
+        )
+        return Run(done.returncode, done.stdout)
+
+    @property
+    def fleet(self) -> dict[str, t.Any]:
+        return json.loads((self.reports / "fleet.json").read_text())
+
+
+def test_a_fleet_that_is_proven_ends_well_with_one_line_a_host_and_the_page(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=PROVEN, spark2=PROVEN)
+    run = site.run()
+    assert run.code == 0, run.output
+    for host in ("spark1", "spark2"):
+        assert f"report | {host}: proven on the GPU (64 pass, 0 fail, 2 skip), checked 2026-11-21T16:00:00Z" in run.text
+    assert str(site.reports / "index.html") in run.text and "changed=0" in run.text
+    assert site.fleet["summary"] == {"hosts": 2, "proven": 2, "unproven": 0, "no report": 0, "fail": 0}
+
+
+def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Path) -> None:
+    site = Site(tmp_path, ok=PROVEN, bad=FAIL, open=UNPROVEN, gone=None, old='{"format": 1}', torn='{"format": 2')
+    run = site.run()
+    assert run.code == 2 and "Traceback" not in run.output
+    failed = {host for host in ("ok", "bad", "open", "gone", "old", "torn") if f"fatal: [{host}]" in run.output}
+    assert failed == {"bad", "open", "gone", "old", "torn"}
+    assert "ok: proven on the GPU" in run.text
+    for said in ("matmul.fp8_rowwise", "There is no report", "has format 1; format 2 is read here", "is damaged: "):
+        assert said in run.text
+    assert {row["host"]: row["verdict"] for row in site.fleet["hosts"]} == {
+        "bad": "fail",
+        "gone": "no report",
+        "old": "no report",
+        "torn": "no report",
+        "open": "unproven",
+        "ok": "proven",
+    }
+    assert "example" not in (site.reports / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "arguments", "require", "code"),
+    [
+        (UNPROVEN, [], None, 2),
+        (UNPROVEN, [], "unproven", 0),
+        (FAIL, [], "unproven", 2),
+        (None, [], "unproven", 2),
+        (FAIL, [], "none", 0),
+        (None, [], "none", 0),
+        (PROVEN, ["--tags", "verify"], None, 0),
+        (UNPROVEN, ["--tags", "report"], None, 2),
+    ],
+)
+def test_what_is_required_decides_the_exit_code(
+    tmp_path: Path, verdict: t.Any, arguments: list[str], require: str | None, code: int
+) -> None:
+    variables = {} if require is None else {"report_require": require}
+    run = Site(tmp_path, spark1=verdict).run(*arguments, **variables)
+    assert run.code == code, run.output
+
+
+def test_null_requires_nothing_and_a_word_that_means_nothing_is_refused(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=FAIL)
+    assert site.run(report_require=None).code == 0
+    for word in ("green", ""):
+        refused = site.run(report_require=word)
+        assert refused.code == 2 and "none, unproven, proven" in refused.text
+
+
+def test_check_mode_reads_and_writes_its_own_files_and_asks_for_no_proof(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=FAIL)
+    missing = site.run("--check")
+    assert missing.code == 2 and "spark1.check.json" in missing.text
+    write_report(str(site.reports), "spark1", UNPROVEN("spark1"), True)
+    run = site.run("--check")
+    assert run.code == 0, run.output
+    assert {entry.name for entry in site.reports.iterdir()} == {
+        *("spark1.json", "spark1.html", "spark1.check.json", "spark1.check.html"),
+        *("fleet.check.json", "index.check.html"),
+    }
+
+
+def test_with_a_limit_its_hosts_decide_and_the_page_shows_the_whole_fleet(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=PROVEN, spark2=FAIL, spark3=None)
+    run = site.run("-l", "spark1")
+    assert run.code == 0, run.output
+    assert [row["host"] for row in site.fleet["hosts"]] == ["spark2", "spark3", "spark1"]
+
+
+def test_a_host_that_stopped_earlier_hides_no_other_and_its_report_is_called_old(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=PROVEN, spark2=PROVEN, spark3=FAIL)
+    playbook = tmp_path / "site.yml"
+    stop = {"ansible.builtin.fail": {"msg": "stopped by the test"}, "when": "inventory_hostname == 'spark1'"}
+    imported = {"ansible.builtin.import_playbook": str(COLLECTION / "playbooks/report.yml")}
+    playbook.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [stop]}, imported]))
+    run = site.run(playbook=playbook)
+    assert run.code == 2
+    assert "fatal: [spark3]" in run.output and "spark2: proven on the GPU" in run.text
+    assert {row["host"]: row["stopped"] for row in site.fleet["hosts"]} == {
+        "spark1": True,
+        "spark2": False,
+        "spark3": False,
+    }
+    assert (
+        "spark1: proven on the GPU (64 pass, 0 fail, 2 skip), checked 2026-11-21T16:00:00Z; this run stopped"
+        in run.text
+    )
+
+
+def test_an_odd_name_of_a_host_has_its_report_found(tmp_path: Path) -> None:
+    site = Site(tmp_path, **{"2001:db8::1": PROVEN, "index": PROVEN})
+    run = site.run()
+    assert run.code == 0, run.output
+    assert site.fleet["summary"]["proven"] == 2
+
+
+def test_a_directory_that_cannot_be_written_ends_in_one_clear_message(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark1=None)
+    (tmp_path / "file").write_text("")
+    run = site.run(verify_report_directory=str(tmp_path / "file"))
+    assert run.code == 2 and "Traceback" not in run.output
+    assert "cannot be written on the controller" in run.text and "verify_report_directory" in run.text
+
+
+def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_fleet(str(tmp_path), _report.merge(str(tmp_path), ["spark1"]))
+    before = {entry.name: entry.read_text() for entry in tmp_path.iterdir()}
+    assert set(before) == {"fleet.json", "index.html"}
+
+    def refuse(_source: str, _target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(SparkforgeError, match="No space left on device"):
+        write_fleet(str(tmp_path), _report.merge(str(tmp_path), ["spark2"]))
+    assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == before

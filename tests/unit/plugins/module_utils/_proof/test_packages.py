@@ -1,0 +1,207 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
+
+FILES = {
+    "torch/__init__.py": b"__version__ = '2.15.0+cu132'\n",
+    "torch/nn/functional.py": b"def relu(x):\n    return x\n",
+    "torch/lib/libtorch.so": b"\x7fELF" + bytes(5 << 20),
+    "functorch/__init__.py": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with three wheels, of which two share a directory, and the wheels beside it."""
+    directory = tmp_path_factory.mktemp("pristine")
+    torch = wheels.make(directory, "torch", "2.15.0", FILES, ["triton~=3.9.0; platform_system == 'Linux'"])
+    cublas = wheels.make(directory, "nvidia_cublas", "13.1.0", {"nvidia/cu13/lib/libcublas.so.13": b"cublas"})
+    nccl = wheels.make(directory, "nvidia_nccl_cu13", "2.30.7", {"nvidia/nccl/lib/libnccl.so.2": b"nccl"})
+    wheels.install(directory / "site-packages", torch, cublas, nccl)
+    return directory
+
+
+@pytest.fixture
+def site(pristine: Path, tmp_path: Path) -> Path:
+    shutil.copytree(pristine / "site-packages", tmp_path / "site-packages")
+    return tmp_path / "site-packages"
+
+
+def compare(site: Path, *names: str) -> packages.Files:
+    found = packages.installed([str(site)])
+    return packages.compare([found[name] for name in names or found], found.values())
+
+
+def test_what_pip_installed_is_found_with_its_version_and_what_it_requires(site: Path) -> None:
+    found = packages.installed(["/nonexistent", str(site)])
+    assert {name: one.version for name, one in found.items()} == {
+        "torch": "2.15.0",
+        "nvidia-cublas": "13.1.0",
+        "nvidia-nccl-cu13": "2.30.7",
+    }
+    assert found["torch"].requires == ("triton~=3.9.0; platform_system == 'Linux'",)
+
+
+def test_of_two_of_a_name_the_first_on_the_path_counts(site: Path, tmp_path: Path) -> None:
+    other = tmp_path / "first/torch-2.9.1.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Name: torch\nVersion: 2.9.1\n\nVersion: none, for this is the text\n")
+    assert packages.installed([str(other.parent), str(site)])["torch"].version == "2.9.1"
+
+
+def test_a_distribution_without_metadata_has_no_version(tmp_path: Path) -> None:
+    (tmp_path / "torch-2.9.1.dist-info").mkdir()
+    assert packages.installed([str(tmp_path)])["torch"].version == ""
+
+
+def test_untouched_files_are_what_record_says(site: Path) -> None:
+    found = compare(site)
+    assert (found.missing, found.changed, found.unknown, found.unrecorded) == ([], [], [], [])
+    assert found.count > len(FILES)
+    assert found.size > 5 << 20
+    assert list(site.rglob("*.pyc")), "the bytecode that pip wrote must not count"
+
+
+def test_a_changed_byte_a_changed_size_and_a_missing_file_are_named(site: Path) -> None:
+    library = site / "torch/lib/libtorch.so"
+    with library.open("r+b") as stream:
+        stream.seek(4 << 20)
+        stream.write(b"x")
+    (site / "torch/nn/functional.py").write_text("def relu(x):\n    return 0 * x\n")
+    (site / "functorch/__init__.py").unlink()
+    found = compare(site)
+    assert found.changed == ["torch/lib/libtorch.so", "torch/nn/functional.py"]
+    assert found.missing == ["functorch/__init__.py"]
+    assert found.unknown == []
+
+
+def test_an_added_file_is_named_and_bytecode_is_none(site: Path) -> None:
+    (site / "torch/lib/libcudss.so.0").write_bytes(b"x")
+    (site / "torch/nn/sitecustomize.py").write_text("")
+    (site / "nvidia/cu13/lib/libcublas.so.12").write_bytes(b"x")
+    (site / "torch/nn/__pycache__/other.pyc").write_bytes(b"x")
+    (site / "unrelated.py").write_text("")
+    assert compare(site).unknown == [
+        "nvidia/cu13/lib/libcublas.so.12",
+        "torch/lib/libcudss.so.0",
+        "torch/nn/sitecustomize.py",
+    ]
+
+
+def test_a_directory_of_several_distributions_holds_what_any_of_them_brought(site: Path) -> None:
+    assert compare(site, "nvidia-cublas").unknown == []
+    shutil.rmtree(site / "nvidia_nccl_cu13-2.30.7.dist-info")
+    assert compare(site, "nvidia-cublas").unknown == ["nvidia/nccl/lib/libnccl.so.2"]
+
+
+def test_a_distribution_without_record_is_told(site: Path) -> None:
+    (site / "torch-2.15.0.dist-info/RECORD").unlink()
+    assert compare(site, "torch").unrecorded == ["torch"]
+
+
+@pytest.mark.parametrize("line", ["torch/x.py,md6=abc,1", "torch/x.py,sha256=%%%,", 'torch/"x.py,sha256=', "\0"])
+def test_a_damaged_line_of_record_is_a_changed_file_or_none(site: Path, line: str) -> None:
+    (site / "torch/x.py").write_text("")
+    with (site / "torch-2.15.0.dist-info/RECORD").open("a") as stream:
+        stream.write(f"{line}\n")
+    found = compare(site, "torch")
+    assert {*found.changed, *found.unknown} == {"torch/x.py"}
+
+
+def test_what_is_installed_agrees_with_the_wheel_and_not_with_another_of_its_version(
+    pristine: Path, site: Path, tmp_path: Path
+) -> None:
+    torch = packages.installed([str(site)])["torch"]
+    assert packages.differing(str(pristine / "torch-2.15.0-py3-none-any.whl"), torch) == []
+    changed = {**FILES, "torch/__init__.py": b"__version__ = '2.15.0+cpu'\n"}
+    requires = ["triton~=3.9.0; platform_system == 'Linux'"]
+    other = wheels.make(tmp_path, "torch", "2.15.0", changed, requires)
+    assert packages.differing(str(other), torch) == ["torch/__init__.py"]
+
+
+def test_the_sha256_of_a_file(tmp_path: Path) -> None:
+    content = os.urandom((3 << 20) + 17)
+    (tmp_path / "x").write_bytes(content)
+    assert packages.sha256_of(str(tmp_path / "x")) == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("version", "specifier", "within"),
+    [
+        ("2.15.0+cu132", "==2.15.0", True),
+        ("2.15.0", "==2.15", True),
+        ("2.15.1", "==2.15.0", False),
+        ("2.15.0+cu132", "==2.15.0+cpu", False),
+        ("2.15.0+cpu", "==2.15.0+cpu", True),
+        ("2.9.1", ">=2.14.0", False),
+        ("2.14.1", ">=2.9", True),
+        ("3.9.2", "~=3.9.0", True),
+        ("3.10.0", "~=3.9.0", False),
+        ("3.9.0", "~=3.9.1", False),
+        ("3.10.0", "~=3.9", True),
+        ("13.0.96", "<14,>=13.0.3", True),
+        ("14.0", "<14,>=13.0.3", False),
+        ("8.3.1", "!=8.3.*,>=5.3.0", False),
+        ("8.30.1", "!=8.3.*", True),
+        ("8.3.1", "==8.3.*", True),
+        ("2.8.3.post1", ">2.8.3", True),
+        ("2.8.3.post1", "==2.8.3", False),
+        ("2.15.0a0", ">=2.15.0", False),
+        ("2.15.0rc1", ">2.15.0a0", True),
+        ("2.15.0.dev20261101", "<2.15.0a0", True),
+        ("2.15.0", "===2.15.0", True),
+        ("2.15.0", "", True),
+        ("unknown", ">=1", True),
+    ],
+)
+def test_versions_are_compared_as_pip_does(version: str, specifier: str, within: bool) -> None:
+    assert packages.satisfies(version, specifier) is within
+
+
+def one(name: str, version: str, *requires: str) -> packages.Distribution:
+    return packages.Distribution(name, version, "/s", "/s/x.dist-info", requires)
+
+
+def test_a_requirement_that_is_not_met_is_told_in_words() -> None:
+    vision = one("torchvision", "0.26.0", "numpy", "torch (==2.11.0)", "gdown (>=4.7.3) ; extra == 'gdown'")
+    others = {"torch": one("torch", "2.15.0"), "gdown": one("gdown", "1.0"), "numpy": one("numpy", "2.0")}
+    assert packages.unsatisfied(vision, others) == [
+        "torchvision 0.26.0 requires torch ==2.11.0, and 2.15.0 is installed"
+    ]
+    assert packages.unsatisfied(vision, {"torch": one("torch", "2.11.0+cu130")}) == []
+
+
+def test_of_several_lines_for_one_name_one_is_enough_and_what_is_not_installed_is_pips_matter() -> None:
+    torch = one(
+        "torch",
+        "2.15.0",
+        "triton==3.9.0; platform_machine == 'x86_64'",
+        "triton==3.9.1; platform_machine == 'aarch64'",
+        "cuda-toolkit[cublas,cudart]==13.2.2; platform_system == 'Linux'",
+    )
+    assert packages.unsatisfied(torch, {"triton": one("triton", "3.9.1")}) == []
+    assert packages.unsatisfied(torch, {"triton": one("triton", "3.8.0")}) == [
+        "torch 2.15.0 requires triton ==3.9.0 or ==3.9.1, and 3.8.0 is installed"
+    ]
+    assert len(packages.unsatisfied(torch, {"cuda-toolkit": one("cuda-toolkit", "13.0.2")})) == 1
+
+
+def test_pins_come_from_requirements_and_from_wheels() -> None:
+    first, second, third = ("1" * 64, "2" * 64, "3" * 64)
+    receipt = {
+        "requirements": [f"Torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{first} --hash=sha256:{second}", "bare==1"],
+        "wheels": [{"file": "flash_attn-2.8.3-cp312-cp312-linux_aarch64.whl", "sha256": third}],
+    }
+    assert packages.pins(receipt) == {"torch": {first, second}, "bare": set(), "flash-attn": {third}}
+    assert packages.pins(None) == {}

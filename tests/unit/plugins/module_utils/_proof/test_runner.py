@@ -1,0 +1,131 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The runner with checks that crash, hang, print and fork; what they compute with is of no matter here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import runner
+
+PROGRAM = """
+import os, signal, sys, time
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    Definition, Failed, Measured, Skipped)
+
+def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
+def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
+def absent(context): raise Skipped("There is none.")
+def raises(context): raise ValueError("no such thing")
+def crashes(context):
+    os.write(1, b"about to go\\n")
+    os.kill(os.getpid(), signal.SIGSEGV)
+def leaves(context): os._exit(0)
+def hangs(context): time.sleep(600)
+def hangs_and_holds(context):
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(7)
+def prints(context):
+    os.write(1, b"FATAL: kernel fmha is for sm80-sm100, but was built for sm121\\n")
+    return Measured("1", "1")
+
+functions = dict(right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
+                 hangs_and_holds=hangs_and_holds, prints=prints)
+runner.CHECKS = {{
+    f"{{name}}{{number}}": Definition(f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function)
+    for name, function in functions.items() for number in (1, 2)}}
+runner.main(sys.argv[1])
+"""
+
+
+def run(tmp_path: Path, *checks: str, torch: str = "__version__ = '0'\n") -> dict[str, dict[str, Any]]:
+    """Return the results by name; torch is an empty module, for nothing is computed."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text(torch)
+    (tmp_path / "torch" / "version.py").write_text("__version__ = '0'\ncuda = None\n")
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()))
+    reading, writing = os.pipe()
+    job = {"checks": checks, "profile": {}, "reference": {}, "limits": {"factor": 1.0}, "directory": str(tmp_path)}
+    (tmp_path / "job.json").write_text(json.dumps({**job, "results": writing}))
+    collections = Path(runner.__file__).parents[6]
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "job.json")],
+        pass_fds=[writing],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{collections}"},
+        stdout=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        said = [json.loads(line) for line in stream]
+    assert process.wait(30) == 0
+    assert said[0]["event"] == "ready"
+    return {line["name"]: line for line in said[1:]}
+
+
+def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
+    names = [f"{kind}{n}" for n in (1, 2) for kind in ("right", "crashes", "leaves", "raises", "wrong", "absent")]
+    found = run(tmp_path, *names)
+    assert set(found) == set(names)
+    assert {name: found[name]["status"] for name in names if name.endswith("2")} == {
+        "right2": "pass",
+        "crashes2": "fail",
+        "leaves2": "fail",
+        "raises2": "fail",
+        "wrong2": "fail",
+        "absent2": "skip",
+    }
+    assert found["crashes1"]["cause"].startswith("The process that ran crashes1 died by SIGSEGV.")
+    assert "about to go" in found["crashes1"]["cause"]
+    assert "ended with status 0 before the result was there" in found["leaves1"]["cause"]
+    assert found["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing."
+    assert found["absent1"]["cause"] == "There is none."
+    assert all(row["remedy"] for row in found.values() if row["status"] == "fail")
+
+
+def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
+    found = run(tmp_path, "right1", "wrong1")
+    assert found["right1"]["rates"] == {"gb_per_s": 3.0} and found["right1"]["ratio"] == 0.5
+    assert found["wrong1"]["ratio"] is None
+
+
+def test_a_hang_is_ended_after_its_own_time_and_the_next_one_runs(tmp_path: Path) -> None:
+    found = run(tmp_path, "hangs1", "right1")
+    assert found["hangs1"]["cause"] == "hangs1 gave no answer within 2 seconds and was ended."
+    assert found["right1"]["status"] == "pass"
+
+
+def test_what_a_check_started_does_not_keep_its_end_from_being_seen(tmp_path: Path) -> None:
+    found = run(tmp_path, "hangs_and_holds1", "right1")
+    assert "ended with status 7" in found["hangs_and_holds1"]["cause"]
+    assert found["right1"]["status"] == "pass"
+
+
+def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Path) -> None:
+    found = run(tmp_path, "right1", "prints1", "right2")
+    assert [found[name]["status"] for name in ("right1", "prints1", "right2")] == ["pass", "fail", "pass"]
+    assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in found["prints1"]["cause"]
+    assert "TORCH_CUDA_ARCH_LIST" in found["prints1"]["remedy"]
+
+
+def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:
+    torch = "class cuda:\n    @staticmethod\n    def is_initialized():\n        return True\n"
+    found = run(tmp_path, "right1", torch=torch)
+    assert found["right1"]["status"] == "fail" and "has started CUDA already" in found["right1"]["cause"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(11, "died by SIGSEGV"), (9, "died by SIGKILL"), (3 << 8, "ended with status 3")]
+)
+def test_a_status_in_words(status: int, words: str) -> None:
+    assert runner.how_it_ended(status).startswith(words)

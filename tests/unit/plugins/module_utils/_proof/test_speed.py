@@ -1,0 +1,178 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import speed
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Failed
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.sampler import Process, Sample
+
+HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 61.0, 98.0)
+FLOOR = speed.Floor(2400.0, 0.6, "of the profile gb10")
+
+
+def profile(**floors: t.Any) -> dict[str, t.Any]:
+    return {"name": "gb10", "floors": floors}
+
+
+def test_speed_proves_nothing_about_numbers():
+    checks = [definition for definition in REGISTERED.values() if definition.family == "speed"]
+    assert sorted(definition.name for definition in checks) == [
+        "speed.clocks",
+        "speed.copy",
+        "speed.matmul_bfloat16",
+        "speed.matmul_float16",
+    ]
+    assert all(not definition.numeric and definition.device == "cuda" for definition in checks)
+
+
+# -- floors
+
+
+def test_the_profile_sets_the_floor_whatever_is_known_of_the_device():
+    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
+    assert floor is not None
+    assert floor.least == 125
+    assert floor.words("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
+
+
+@pytest.mark.parametrize("floors", [{}, {"copy_gb_per_s": None}])
+def test_without_a_floor_in_the_profile_what_is_known_of_the_device_counts(floors: dict[str, None]):
+    floor = speed.floor_of("copy_gb_per_s", profile(**floors), "NVIDIA H200")
+    assert floor is not None
+    assert (floor.nominal, floor.ratio) == (4800.0, speed.DEFAULT_RATIO)
+
+
+@pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H200 NVL"])
+def test_of_other_devices_nothing_is_known_and_the_rate_is_told_without_judgement(device: str):
+    assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
+    bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
+    assert failure is None
+    assert bound == f"no floor of the copy is known for {device}, and the profile names none"
+
+
+def test_of_thor_no_rate_of_products_is_known():
+    assert speed.floor_of("matmul_bfloat16_tflops", {}, "NVIDIA Thor") is None
+    assert speed.floor_of("copy_gb_per_s", {}, "NVIDIA Jetson AGX Thor") is not None
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"nominal": 213.0}, "has no ratio"),
+        ({"ratio": 0.6}, "has no nominal"),
+        ({"nominal": 213.0, "ratio": None}, "has no ratio"),
+        ({"nominal": "fast", "ratio": 0.6}, "has the nominal 'fast'"),
+        ({"nominal": 213.0, "ratio": 60}, "has the ratio 60"),
+        ({"nominal": 213.0, "ratio": 0}, "has the ratio 0"),
+        ({"nominal": -1, "ratio": 0.6}, "has the nominal -1"),
+        ({"nominal": float("nan"), "ratio": 0.6}, "has the nominal nan"),
+        ({"nominal": True, "ratio": 0.6}, "has the nominal True"),
+        (213.0, "is no mapping"),
+    ],
+)
+def test_a_floor_that_cannot_be_read_is_named(entry: t.Any, said: str):
+    with pytest.raises(Failed) as raised:
+        speed.floor_of("matmul_bfloat16_tflops", profile(matmul_bfloat16_tflops=entry), "NVIDIA GB10")
+    assert raised.value.cause == f"The floor matmul_bfloat16_tflops of the profile gb10 {said}."
+    assert "nominal" in raised.value.remedy
+
+
+def test_floors_that_are_no_mapping_are_named():
+    with pytest.raises(Failed, match="no mapping"):
+        speed.floor_of("copy_gb_per_s", {"name": "gb10", "floors": [1]}, "NVIDIA GB10")
+
+
+def test_numbers_that_ansible_made_strings_of_are_read():
+    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": "250", "ratio": "0.5"}), "")
+    assert floor is not None
+    assert floor.least == 125
+
+
+def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
+    assert speed.judged("the copy", 1440.0, "MHz", FLOOR, "NVIDIA GB10")[1] is None
+    bound, failure = speed.judged("the copy", 1439.0, "MHz", FLOOR, "NVIDIA GB10")
+    assert failure is not None
+    assert failure.cause == f"The copy runs at 1439 MHz, below its floor: {bound}."
+    assert failure.measured == "1439 MHz"
+
+
+# -- a device in use
+
+
+def test_who_uses_the_device_is_named():
+    reason = speed.busy([Process(4242, "python train.py"), Process(7, "ollama")], [0.0])
+    assert reason is not None
+    assert "python train.py (process 4242), ollama (process 7)" in reason
+
+
+def test_a_device_that_does_not_come_to_rest_is_busy_and_one_that_does_is_not():
+    assert "90 %" in (speed.busy([], [100.0, 95.0, 90.0]) or "")
+    assert speed.busy([], [100.0, 95.0, 3.0]) is None
+    assert speed.busy([], [None]) is None
+    assert speed.busy([], []) is None
+
+
+# -- clocks
+
+
+def test_a_healthy_device_keeps_its_clock():
+    assert speed.clock_fault([HEALTHY] * 4, FLOOR, "NVIDIA GB10") == (2405.0, 74.0, None)
+
+
+def test_one_slow_sample_of_many_is_no_fault():
+    slow = dataclasses.replace(HEALTHY, sm_clock_mhz=600.0)
+    assert speed.clock_fault([HEALTHY, slow, HEALTHY], FLOOR, "NVIDIA GB10")[2] is None
+
+
+def fault(device: str = "NVIDIA GB10", **changes: t.Any) -> Failed:
+    failure = speed.clock_fault([dataclasses.replace(HEALTHY, **changes)] * 5, FLOOR, device)[2]
+    assert failure is not None
+    return failure
+
+
+def test_the_fault_of_the_power_delivery_is_named():
+    found = fault(sm_clock_mhz=611.0, power_w=29.0)
+    assert "about 30 W" in found.cause
+    assert "RMA" in found.remedy
+    assert found.measured == "SM clock 611 MHz at 29 W"
+    assert "about 30 W" in fault(power_w=29.0).cause
+
+
+def test_few_watts_are_a_fault_of_a_gb10_alone():
+    assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA T4")[2] is None
+
+
+@pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
+def test_a_clock_held_low_is_named(clock: float):
+    found = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
+    assert f"held at {clock:.0f} MHz" in found.cause
+    assert "500 to 850 MHz" in found.cause
+    assert "60 seconds" in found.remedy
+    assert found.measured.endswith("software power cap")
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "remedy"),
+    [
+        ("software thermal slowdown", "Heat", "fans"),
+        ("hardware thermal slowdown", "Heat", "fans"),
+        ("clocks set by the administrator", "set to 1000 MHz by nvidia-smi", "--reset-gpu-clocks"),
+        ("software power cap", "The power limit of 250 W", "--power-limit"),
+        ("sync boost", "below its floor", "nvidia-smi -q"),
+    ],
+)
+def test_what_holds_the_clock_back_is_named(reason: str, cause: str, remedy: str):
+    found = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
+    assert cause in found.cause
+    assert remedy in found.remedy
+
+
+def test_a_clock_without_a_floor_and_power_is_told():
+    quiet = Sample(611.0)
+    assert speed.clock_fault([quiet], None, "NVIDIA X") == (611.0, None, None)

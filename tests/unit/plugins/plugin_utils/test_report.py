@@ -1,0 +1,474 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import html.parser
+import json
+import re
+import typing as t
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+
+from tests import example_reports as examples
+
+SCHEMA = _report.schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+EXAMPLES = {
+    "healthy": examples.healthy(),
+    "broken": examples.broken(),
+    "unproven": examples.unproven(),
+    "hostile": examples.hostile(),
+}
+each_example = pytest.mark.parametrize("report", EXAMPLES.values(), ids=EXAMPLES)
+
+
+def small() -> dict[str, t.Any]:
+    """Return a report with every kind of value, short enough to break it in every place."""
+    report = examples.broken()
+    kept = ["attention.efficient_float32", "storage.gds", "speed.copy"]
+    report["checks"] = [check for check in report["checks"] if check["name"] in kept]
+    report["drift"]["changes"] = report["drift"]["changes"][:1]
+    return examples.counted(report)
+
+
+def save(directory: Path, report: t.Any, host: str | None = None, check_mode: bool = False) -> None:
+    stem = _report.file_stem(host or report["host"], check_mode)
+    (directory / f"{stem}.json").write_text(json.dumps(report))
+
+
+# -- the form
+
+
+def keywords(schema: t.Any) -> t.Iterator[str]:
+    """Yield every keyword of a schema and of those inside it."""
+    for keyword, value in schema.items():
+        yield keyword
+        if keyword in ("properties", "$defs"):
+            for inner in value.values():
+                yield from keywords(inner)
+        elif keyword in ("allOf", "anyOf"):
+            for inner in value:
+                yield from keywords(inner)
+        elif keyword in ("items", "additionalProperties", "if", "then", "else") and isinstance(value, dict):
+            yield from keywords(value)
+
+
+def test_the_schema_is_valid_and_says_nothing_that_our_validator_does_not_know() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    words = {"$schema", "$id", "title", "description", "$defs"}
+    known = {
+        *("$ref", "allOf", "anyOf", "if", "then", "else", "type", "const", "enum", "minLength", "pattern", "minimum"),
+        *("items", "properties", "required", "additionalProperties"),
+    }
+    assert set(keywords(SCHEMA)) <= words | known
+
+
+def test_the_schema_is_strict_and_describes_each_key() -> None:
+    for schema in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
+        assert schema["additionalProperties"] is False
+        assert set(schema["required"]) == set(schema["properties"])
+    for name, value in SCHEMA["properties"].items():
+        assert value["description"], name
+
+
+@each_example
+def test_an_example_is_a_report(report: dict[str, t.Any]) -> None:
+    VALIDATOR.validate(report)
+    assert _report.report_problems(report) == []
+
+
+def places(value: t.Any, path: tuple[t.Any, ...] = ()) -> t.Iterator[tuple[t.Any, ...]]:
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+def at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def test_our_validator_and_the_library_agree_on_every_way_to_break_a_report() -> None:
+    report = small()
+    refused = accepted = 0
+    for path in list(places(report)):
+        values: list[t.Any] = [None, True, 1, -1, 2.5, "", "x", "fail", "proven", [], {"x": 1}, "delete", "add"]
+        for value in values:
+            broken = copy.deepcopy(report)
+            if not path:
+                broken = value
+            elif value == "delete":
+                del at(broken, path[:-1])[path[-1]]
+            elif value == "add" and isinstance(at(broken, path), dict):
+                at(broken, path)["unknown"] = "x"
+            else:
+                at(broken, path[:-1])[path[-1]] = value
+            expected = VALIDATOR.is_valid(broken)
+            found = _report.problems(broken, SCHEMA, SCHEMA)
+            assert expected is not bool(found), f"{path} = {value!r}: {found}"
+            refused, accepted = refused + (not expected), accepted + expected
+    assert refused > 500 and accepted > 100
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("checks", 1, "status"), "maybe", 'checks[1].status is "maybe" and not "pass" or "fail" or "skip"'),
+        (("checks", 2, "remedy"), "", "checks[2].remedy is empty"),
+        (("checks", 1, "cause"), "", "checks[1].cause is empty"),
+        (("checks", 1, "ratio"), float("inf"), "checks[1].ratio is Infinity and not a number or null"),
+        (("checks", 0, "seconds"), -1, "checks[0].seconds is -1 and not at least 0"),
+        (("checks", 0, "colour"), "red", 'checks[0] has the unknown key "colour"'),
+        (("verdict",), "proven", "summary.fail is 2 and not 0"),
+        (("summary", "pass"), 7, "summary does not count what is in checks"),
+        (("checks", 0, "name"), "storage.gds", 'checks has two named "storage.gds"'),
+        (("started",), "yesterday", 'started is "yesterday", which does not match'),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(path: tuple[t.Any, ...], value: t.Any, said: str) -> None:
+    report = examples.changed(small(), "speed.copy", status="fail", cause="Slow.", remedy="Look.")
+    at(report, path[:-1])[path[-1]] = value
+    assert said in "; ".join(_report.report_problems(report))
+
+
+def test_a_run_with_check_is_never_proven() -> None:
+    report = {**examples.healthy(), "check_mode": True}
+    assert any("check_mode" in problem for problem in _report.report_problems(report))
+
+
+def test_what_may_be_left_out_is_filled_in() -> None:
+    given = {"stack": "s", "method": "wheel", "profile": "generic", "lock": None, "gpu_required": False}
+    given.update(verdict="unproven", checks=[{"name": "driver", "status": "pass"}])
+    whole = _report.complete(given, "spark01", True)
+    VALIDATOR.validate(whole)
+    assert (whole["host"], whole["check_mode"], whole["format"]) == ("spark01", True, 2)
+    assert whole["summary"] == {"pass": 1, "fail": 0, "skip": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": 1}, "format is 1 and not 2"),
+        ({"level": "host"}, 'unknown key "level"'),
+        ({"checks": ["torch"]}, "checks[0]"),
+        ({"checks": {"torch": "pass"}}, "checks"),
+        ({"verdict": None}, "verdict is null"),
+    ],
+)
+def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -> None:
+    with pytest.raises(SparkforgeError) as failure:
+        _report.complete({**examples.healthy(), **change}, "spark01", False)
+    assert said in failure.value.cause and "cuda_proof" in failure.value.remedy
+
+
+# -- files
+
+
+def test_no_two_hosts_share_a_file_and_none_takes_the_fleet_s_own() -> None:
+    names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "fleet", "Fleet", "index", "a.check", "[::1]:2222", "x" * 400]
+    stems = [_report.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
+    assert len(set(stems)) == len(stems)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}", stem) for stem in stems)
+    assert not {"fleet", "index", "fleet.check", "index.check"} & {stem.lower() for stem in stems}
+    assert _report.file_stem("spark01.example.com") == "spark01.example.com"
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden", "a\x00b", "\ud800"])
+def test_no_name_of_a_host_leaves_the_directory(name: str) -> None:
+    assert "/" not in _report.file_stem(name) and not _report.file_stem(name).startswith(".")
+
+
+def test_a_name_without_letters_is_refused() -> None:
+    with pytest.raises(SparkforgeError, match="cannot be named after"):
+        _report.file_stem("..")
+
+
+@pytest.mark.parametrize(
+    ("content", "cause", "remedy"),
+    [
+        (None, "There is no report", "playbooks/verify.yml -l spark01"),
+        (b"", "is damaged: Expecting value", "verify.yml"),
+        (b'{"format": 2,', "is damaged", "verify.yml"),
+        (b"\xff\xfe\x00", "is damaged", "verify.yml"),
+        (b'{"format": NaN}', "NaN is no number of JSON", "verify.yml"),
+        (b"[" * 100_000, "is damaged", "verify.yml"),
+        (b"[]", "it has no format", "verify.yml"),
+        (b'{"hello": "world"}', "it has no format", "verify.yml"),
+        (b'{"format": 1, "host": "spark01"}', "has format 1; format 2 is read here", "verify.yml"),
+        (b'{"format": true}', "has format true", "verify.yml"),
+        (b'{"format": 2, "host": "spark01"}', "is damaged: the report has no stack", "verify.yml"),
+    ],
+)
+def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(
+    tmp_path: Path, content: bytes | None, cause: str, remedy: str
+) -> None:
+    path = tmp_path / "spark01.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SparkforgeError) as failure:
+        _report.load(str(path), "spark01")
+    assert str(path) in failure.value.cause and cause in failure.value.cause
+    assert remedy in failure.value.remedy
+
+
+def test_a_report_that_is_a_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "spark01.json").mkdir()
+    with pytest.raises(SparkforgeError, match="cannot be read: Is a directory"):
+        _report.load(str(tmp_path / "spark01.json"), "spark01")
+
+
+def test_a_copy_of_another_host_s_report_is_no_report_of_this_one(tmp_path: Path) -> None:
+    save(tmp_path, examples.healthy("spark02"), "spark01")
+    with pytest.raises(SparkforgeError, match=r"is that of spark02\."):
+        _report.load(str(tmp_path / "spark01.json"), "spark01")
+
+
+# -- many hosts
+
+
+def fleet(directory: Path, *more: str, **options: t.Any) -> dict[str, t.Any]:
+    hosts = ["spark10", "spark2", "spark1", *more]
+    save(directory, examples.healthy("spark1"))
+    save(directory, examples.healthy("spark10"))
+    save(directory, examples.broken("spark2"))
+    return _report.merge(str(directory), hosts, **options)
+
+
+def test_every_host_is_listed_once_and_the_worst_come_first(tmp_path: Path) -> None:
+    save(tmp_path, examples.unproven("spark3"))
+    (tmp_path / "spark5.json").write_text("garbage")
+    merged = fleet(tmp_path, "spark3", "spark4", "spark5", "spark1", "..")
+    assert [(row["host"], row["verdict"]) for row in merged["hosts"]] == [
+        ("spark2", "fail"),
+        ("..", "no report"),
+        ("spark4", "no report"),
+        ("spark5", "no report"),
+        ("spark3", "unproven"),
+        ("spark1", "proven"),
+        ("spark10", "proven"),
+    ]
+    assert merged["summary"] == {"hosts": 7, "proven": 2, "unproven": 1, "no report": 3, "fail": 1}
+    causes = {row["host"]: row["cause"] for row in merged["hosts"]}
+    assert "There is no report" in causes["spark4"] and "damaged" in causes["spark5"]
+    assert all(row["remedy"] for row in merged["hosts"] if row["verdict"] == "no report")
+    assert json.loads(_report.text(merged)) == merged
+
+
+def test_what_a_run_with_check_wrote_and_what_a_real_one_wrote_are_kept_apart(tmp_path: Path) -> None:
+    save(tmp_path, {**examples.unproven("spark4"), "check_mode": True}, check_mode=True)
+    real = fleet(tmp_path, "spark4")
+    checked = fleet(tmp_path, "spark4", check_mode=True)
+    assert {row["host"] for row in real["hosts"] if row["report"]} == {"spark1", "spark10", "spark2"}
+    assert {row["host"] for row in checked["hosts"] if row["report"]} == {"spark4"}
+
+
+REQUIRED = {
+    ("proven", "none"): True,
+    ("proven", "unproven"): True,
+    ("proven", "proven"): True,
+    ("unproven", "none"): True,
+    ("unproven", "unproven"): True,
+    ("unproven", "proven"): False,
+    ("fail", "none"): True,
+    ("fail", "unproven"): False,
+    ("fail", "proven"): False,
+    ("no report", "none"): True,
+    ("no report", "unproven"): False,
+    ("no report", "proven"): False,
+}
+
+
+@pytest.mark.parametrize(("verdict", "require"), REQUIRED)
+def test_what_is_required_is_met_by_what_is_as_good(tmp_path: Path, verdict: str, require: str) -> None:
+    save(tmp_path, examples.unproven("spark3"))
+    merged = fleet(tmp_path, "spark3", "spark4")
+    row = next(row for row in merged["hosts"] if row["verdict"] == verdict)
+    said = _report.unmet(row, require)
+    assert bool(said) is not REQUIRED[verdict, require]
+    assert not said or row["host"] in said
+
+
+def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_path: Path) -> None:
+    save(tmp_path, examples.unproven("spark3"))
+    said = {row["host"]: _report.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
+    assert "matmul.fp8_rowwise" in said["spark2"]
+    assert "Required and not asked for: cpu.matmul.float32." in said["spark3"]
+    assert "report_require: unproven" in said["spark3"]
+    assert "verify.yml -l spark4" in said["spark4"]
+
+
+def test_a_line_for_the_terminal_has_nothing_that_a_terminal_obeys() -> None:
+    row = {"host": examples.HOSTILE, "verdict": "no report", "report": None, "cause": "\x1b[31mred", "remedy": "\u202e"}
+    assert not re.search("[\x00-\x1f\u202e]", _report.line(row))
+
+
+# -- the page
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a page: elements, attributes and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.raw: dict[str, str] = {}
+        self._inside = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in ("script", "style"):
+            self.raw[self._inside] = self.raw.get(self._inside, "") + data
+        else:
+            self.text += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] or "" for _tag, attributes in self.tags if "id" in attributes]
+
+
+def fleet_of(tmp_path: Path) -> str:
+    save(tmp_path, examples.hostile())
+    save(tmp_path, examples.unproven("spark3"))
+    merged = fleet(tmp_path, "spark3", "spark4", examples.HOSTILE, stopped=["spark1"])
+    return _report.fleet_page(merged, str(tmp_path))
+
+
+@pytest.fixture(params=[*EXAMPLES, "fleet"])
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fleet_of(tmp_path) if request.param == "fleet" else _report.host_page(EXAMPLES[request.param])
+
+
+def test_a_page_asks_no_network_and_runs_nothing_but_its_own_script(page: str) -> None:
+    parsed = Page(page)
+    policy = next(a["content"] for tag, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy and "default-src 'none'" in policy
+    for kind in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(parsed.raw[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+        assert sum(tag == kind for tag, _attributes in parsed.tags) == 1
+    assert not {"img", "iframe", "object", "embed", "base", "form"} & {tag for tag, _attributes in parsed.tags}
+    for tag, attributes in parsed.tags:
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "style", "srcdoc")], tag
+        target = attributes.get("href") or "#"
+        assert target.startswith("#") or target == "data:," or re.fullmatch(r"[\w.-]+\.html", target), target
+    assert not re.search(r"@import|url\(", parsed.raw["style"])
+
+
+def test_a_link_of_a_page_leads_somewhere_and_no_id_is_there_twice(page: str) -> None:
+    parsed = Page(page)
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    for tag, attributes in parsed.tags:
+        target = attributes.get("href") or ""
+        assert not target.startswith("#") or target[1:] in parsed.ids, (tag, target)
+
+
+def test_a_page_of_attacks_shows_them_as_text() -> None:
+    parsed = Page(_report.host_page(examples.hostile()))
+    shown = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
+    # host, stack, lock, profile, driver, kernel, a device, software, packages, notices, resolved, drift, the checks
+    assert parsed.text.count(shown) > 30
+    assert sum(tag == "script" for tag, _attributes in parsed.tags) == 1
+
+
+@each_example
+def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None:
+    parsed = Page(_report.host_page(report))
+    text = " ".join(parsed.text.split())
+
+    def shown(value: str) -> bool:
+        return " ".join(_report.clean(value).split()) in text
+
+    for check in report["checks"]:
+        assert shown(check["name"])
+        # On the page a skip's reason stands once for all that share it.
+        for key in ("measured", "bound", "cause", "remedy"):
+            assert shown(check[key]), (check["name"], key)
+        for value in check["rates"].values():
+            assert shown(_report._figure(value))
+    for value in (*report["notices"], report["lock"], report["kernel"], *report["software"].values()):
+        assert shown(value)
+    for change in report["drift"]["changes"]:
+        assert shown(change["before"]) and shown(change["now"])
+    for count, word in ((report["summary"]["pass"], "passed"), (report["summary"]["fail"], "failed")):
+        assert shown(f"{count} {word}")
+
+
+def test_failures_come_before_skips_and_those_before_what_passed() -> None:
+    text = Page(_report.host_page(examples.broken())).text
+    assert -1 < text.index("What to do") < text.index("cuFile is in compatibility") < text.index("4 wheels, sha256")
+
+
+def test_the_verdict_is_explained_in_one_sentence() -> None:
+    said = {name: Page(_report.host_page(report)).text for name, report in EXAMPLES.items()}
+    assert "Proven on the GPU" in said["healthy"] and "equals a float64 reference" in said["healthy"]
+    assert "do not trust what this stack computes" in said["broken"]
+    assert "nothing is shown either" in said["unproven"]
+    on_cpu = Page(_report.host_page({**examples.healthy(), "scope": "cpu"})).text
+    assert "Proven on the CPU" in on_cpu and "Nothing was computed on a GPU." in on_cpu
+
+
+def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "spark1.html").write_text("")
+    page = Page(fleet_of(tmp_path))
+    columns = [
+        attributes for tag, attributes in page.tags if tag == "th" and "host" in (attributes.get("class") or "").split()
+    ]
+    assert len(columns) == 6
+    assert [a["href"] for tag, a in page.tags if tag == "a" and str(a.get("href")).endswith(".html")] == ["spark1.html"]
+    assert "There is no report" in page.text
+    assert "This run stopped on the host" in page.text
+
+
+def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -> None:
+    assert "0 hosts" in _report.fleet_page(_report.merge(str(tmp_path), []), str(tmp_path))
+    assert "1 host" in _report.fleet_page(_report.merge(str(tmp_path), ["spark1"]), str(tmp_path))
+    empty = examples.counted({**examples.unproven(), "checks": [], "devices": [], "software": {}})
+    assert "Unproven" in _report.host_page(empty)
+
+
+@pytest.mark.parametrize(
+    ("written", "age"),
+    [
+        ("2026-11-21T16:00:00Z", ""),
+        ("2026-11-21T14:50:00Z", "1 hour"),
+        ("2026-11-20T14:00:00Z", "26 hours"),
+        ("2026-11-01T16:00:00Z", "20 days"),
+        ("2026-13-99T16:00:00Z", ""),
+        (None, ""),
+    ],
+)
+def test_a_report_that_is_older_than_the_page_says_so(written: str | None, age: str) -> None:
+    assert _report._age(written, "2026-11-21T16:00:00Z") == age
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "unit"),
+    [
+        ("tflops", "", "TFLOP/s"),
+        ("read_gb_per_s", "read", "GB/s"),
+        ("sustained_clock_mhz", "sustained clock", "MHz"),
+        ("atoms", "atoms", ""),
+    ],
+)
+def test_the_unit_of_a_rate_is_read_from_its_name(name: str, what: str, unit: str) -> None:
+    assert _report._rate_words(name) == {"what": what, "unit": unit}
