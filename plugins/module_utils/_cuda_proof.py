@@ -383,7 +383,8 @@ class Proof:
             "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
-            # What runs side by side shares the cores.
+            # What runs side by side shares the cores, and waiting for one must not take another.
+            "OMP_WAIT_POLICY": "PASSIVE",
             "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // self._lanes)),
         }
         for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):

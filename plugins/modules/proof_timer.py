@@ -10,8 +10,8 @@ module: proof_timer
 short_description: Let a host repeat its proof by itself
 version_added: "0.1.0"
 description:
-  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings on the host, and timers of systemd that run it
-    by a calendar, five minutes after a boot, and after dpkg has worked.
+  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings on the host, and timers of systemd that run
+    it by a calendar, five minutes after a boot, and after dpkg has worked.
   - The latter two compute only if the kernel, the driver or a package of CUDA differs from those of the last report.
   - A report goes to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), what failed to the journal, and a unit
     that is in the state failed says that a proof has failed.

@@ -128,7 +128,8 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("convolution_crashes", {"convolution.conv2d": r"died by SIGSEGV"}),
     _on_cpu("lstm_gates_swapped", {"convolution.recurrent": r"LSTM"}),
     # what is compiled
-    _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}),
+    # Compiled right, the block takes half a minute; test_healthy.py does it.
+    _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),
     # identity
     Fault(
         "receipt_names_another_commit",

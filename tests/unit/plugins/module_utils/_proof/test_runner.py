@@ -43,16 +43,19 @@ def prints(context):
 functions = dict(right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints)
 runner.CHECKS = {{
-    f"{{name}}{{number}}": Definition(f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function)
+    f"{{name}}{{number}}": Definition(
+        f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function)
     for name, function in functions.items() for number in (1, 2)}}
 runner.main(sys.argv[1])
 """
 
 
-def run(tmp_path: Path, *checks: str, torch: str = "__version__ = '0'\n") -> dict[str, dict[str, Any]]:
+def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
     """Return the results by name; torch is an empty module, for nothing is computed."""
     (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "__init__.py").write_text(torch)
+    (tmp_path / "torch" / "__init__.py").write_text(
+        "from . import version\n__version__ = version.__version__\n" + torch
+    )
     (tmp_path / "torch" / "version.py").write_text("__version__ = '0'\ncuda = None\n")
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()))
     reading, writing = os.pipe()
