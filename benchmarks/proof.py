@@ -152,7 +152,7 @@ def on_this_gpu(python: Path, work: Path, count: int) -> Result:
     runs, report = run_sound(environment.Environment(place, work / "root"), count, gpu_required=True)
     done = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
     return Result(
-        faults=on_gpu.plant_all(place, work, 6, _say),
+        faults=on_gpu.plant_all(place, work, 8, _say),
         lacking={},
         runs=runs,
         device=", ".join(str(device["name"]) for device in report.get("devices", [])) or "GPU",

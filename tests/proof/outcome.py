@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import time
 import typing as t
@@ -59,12 +61,16 @@ def of(fault: Fault, environment: Environment, **options: t.Any) -> Outcome:
 
 
 def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
-    """Say whether the check that people run today notices anything."""
+    """Say whether the check that people run today notices anything, with the environment activated."""
+    receipt = json.loads((environment.root / "receipts/env-torch.json").read_text())
+    paths = {"LD_LIBRARY_PATH": ":".join(receipt["library_paths"])} if receipt["library_paths"] else {}
+    variables = {**os.environ, **paths, **receipt["environment"]}
     command = [str(environment.python), "-c", ON_GPU if gpu_required else ON_CPU]
     try:
-        return subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode != 0
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, env=variables, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return True
+    return done.returncode != 0
 
 
 def table(outcomes: t.Sequence[Outcome]) -> str:
