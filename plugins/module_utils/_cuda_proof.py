@@ -405,7 +405,7 @@ class Proof:
         deadline = min(end, time.monotonic() + IMPORT_SECONDS * self.limits["factor"])
         ready, buffered = False, b""
         while True:
-            readable, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+            readable, _unused, _unused = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
             block = os.read(reading, 1 << 16) if readable else b""
             if not block:
                 break

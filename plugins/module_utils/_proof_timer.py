@@ -231,21 +231,26 @@ def main(arguments: t.Sequence[str]) -> int:
             wait_for_dpkg()
             changed = proof.changed_host()
             if not changed:
-                print("nothing has changed that a proof depends on")
+                _say("nothing has changed that a proof depends on")
                 return 0
-            print("changed since the last proof: " + "; ".join(changed))
+            _say("changed since the last proof: " + "; ".join(changed))
         report = proof.run()
     except SparkforgeError as error:
-        print(error, file=sys.stderr)
+        _say(str(error))
         return 2
     counts = ", ".join(f"{number} {status}" for status, number in report["summary"].items())
-    print(f"{report['verdict']}: {counts}")
+    _say(f"{report['verdict']}: {counts}")
     for row in report["checks"]:
         if row["status"] == "fail":
-            print(f"{row['name']}: {row['cause']} {row['remedy']}")
+            _say(f"{row['name']}: {row['cause']} {row['remedy']}")
     for change in report["drift"]["changes"]:
-        print(f"since {report['drift']['since']}: {change['what']}: {change['before']} -> {change['now']}")
+        _say(f"since {report['drift']['since']}: {change['what']}: {change['before']} -> {change['now']}")
     return 1 if report["verdict"] == "fail" else 0
+
+
+def _say(line: str) -> None:
+    """Say a line to the journal."""
+    sys.stdout.write(line + "\n")
 
 
 def wait_for_dpkg(path: str = DPKG_LOCK, wait: float = DPKG_WAIT) -> None:

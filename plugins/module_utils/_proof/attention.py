@@ -96,7 +96,7 @@ class Case(t.NamedTuple):
     shape: t.Tuple[int, int, int, int, int, int]
 
     def __str__(self) -> str:
-        _, heads, key_heads, queries, keys, size = self.shape
+        _unused, heads, key_heads, queries, keys, size = self.shape
         words = [self.format, {"none": "no mask", "causal": "causal"}.get(self.mask, f"{self.mask} mask")]
         words.append(f"head size {size}")
         words.append(f"{queries} tokens" if queries == keys else f"{queries} queries of {keys} keys")
@@ -668,9 +668,9 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
 
     x, gradient = (
         ((torch.randn(batch, tokens, width, generator=generator).clamp(-3.9, 3.9) * 32).round() / 32).double()
-        for _ in range(2)
+        for _unused in range(2)
     )
-    into, out = [permutation() for _ in range(3)], permutation()
+    into, out = [permutation() for _unused in range(3)], permutation()
     q, k, v = (by_heads(x @ weight.T) for weight in into)
     inner = Inputs(q, k, v, by_heads(gradient @ out), None)
     bounds = reference(inner, False, form in HALF, context.device == "cpu")
@@ -688,7 +688,7 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
     wanted = (given, layer.in_proj_weight, layer.in_proj_bias, layer.out_proj.weight, layer.out_proj.bias)
     # By default cuBLAS may round parts of a long sum to 16 bit.
     with setting(torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", False):
-        result, _ = layer(given, given, given, need_weights=False)
+        result, _unused = layer(given, given, given, need_weights=False)
         grads = gradients(result, wanted, gradient.to(context.device, getattr(torch, form)))
 
     def summed(left: torch.Tensor, off: torch.Tensor, right: torch.Tensor) -> t.Tuple[torch.Tensor, torch.Tensor]:
@@ -772,11 +772,11 @@ def flash_package(context: Context) -> Measured:
         starts = torch.tensor([0, 40, 168, 245], dtype=torch.int32, device=context.device)
         attend = functools.partial(packed, cu_seqlens_q=starts, cu_seqlens_k=starts, max_seqlen_q=128, max_seqlen_k=128)
         together = [
-            torch.cat([getattr(inputs, name)[0].transpose(0, 1) for inputs, _ in known])
+            torch.cat([getattr(inputs, name)[0].transpose(0, 1) for inputs, _unused in known])
             for name in ("query", "key", "value", "gradient")
         ]
         results = run(parts[0], together, attend)
-        for part, (_, bounds), place in zip(parts, known, range(3)):
+        for part, (_unused, bounds), place in zip(parts, known, range(3)):
             cut = slice(int(starts[place]), int(starts[place + 1]))
             own = [x[cut].transpose(0, 1).unsqueeze(0) for x in results]
             compare(cases, f"packed, {part}", form, bounds, own)

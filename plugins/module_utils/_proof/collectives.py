@@ -118,7 +118,7 @@ def exchange(context: Context, backend: str, rank: int, world: int, length: int)
             result = value.clone()
             dist.all_reduce(result, op=dist.ReduceOp.MAX)
             cases.exactly(f"maximum, {name}", result, every.amax(dim=0))
-            gathered = [torch.zeros_like(value) for _ in range(world)]
+            gathered = [torch.zeros_like(value) for _unused in range(world)]
             dist.all_gather(gathered, value)
             cases.exactly(f"all-gather, {name}", torch.stack(gathered), every)
             result = value.clone()
@@ -136,7 +136,7 @@ def other_rank(text: str) -> None:
     try:
         exchange(context, **arguments).result()
     except Failed as failure:
-        print(failure.cause, file=sys.stderr)
+        sys.stderr.write(failure.cause + "\n")
         raise SystemExit(1) from failure
 
 
@@ -163,11 +163,11 @@ def _others(context: Context, backend: str, world: int, length: int) -> t.Iterat
             )
             running.append((rank, process, said))
         yield
-        for _, process, _ in running:
+        for _unused, process, _unused in running:
             process.wait(PATIENCE)
         finished = True
     finally:
-        for _, process, _ in running:
+        for _unused, process, _unused in running:
             if process.poll() is None and not finished:
                 process.kill()
             process.wait()

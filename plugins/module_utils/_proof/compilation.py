@@ -261,7 +261,7 @@ class Reference:
             self.bounds.append(
                 [
                     STUDENT * torch.stack([found[place][1] - value for found in moved]).square().mean(dim=0).sqrt()
-                    for place, (_, value) in enumerate(expected)
+                    for place, (_unused, value) in enumerate(expected)
                 ]
             )
 
@@ -271,7 +271,7 @@ class Reference:
                 cases.compare(f"{words}, {name}", got, exact, bounds[0])
                 continue
             moved = statistics(got.detach().to("cpu").double(), exact)
-            for (what, value), (_, mine), bound in zip(found, moved, bounds):
+            for (what, value), (_unused, mine), bound in zip(found, moved, bounds):
                 cases.compare(f"{words}, {name}{f', {what}' if what else ''}", mine, value, bound)
 
 

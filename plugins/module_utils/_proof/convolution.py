@@ -450,7 +450,7 @@ class Network(t.NamedTuple):
 def _recurrent_shapes(network: Network) -> t.List[t.Tuple[int, ...]]:
     """Return the shapes of the parameters in the order of torch: of both layers, forward and backward."""
     shapes: t.List[t.Tuple[int, ...]] = []
-    for layer, _ in itertools.product(range(2), range(2)):
+    for layer, _unused in itertools.product(range(2), range(2)):
         width = network.inputs if layer == 0 else 2 * network.hidden
         rows = network.gates * network.hidden
         shapes += [(rows, width), (rows, network.hidden), (rows,), (rows,)]
@@ -555,7 +555,7 @@ def _unrolled(network: Network, noise: _Noise, inputs: torch.Tensor, parameters:
         directions = []
         for direction in range(2):
             own = parameters[(2 * layer + direction) * 4 :][:4]
-            state = [inputs.new_zeros(network.batch, network.hidden) for _ in range(network.gates - 2)]
+            state = [inputs.new_zeros(network.batch, network.hidden) for _unused in range(network.gates - 2)]
             outputs = []
             for step in range(network.steps) if direction == 0 else reversed(range(network.steps)):
                 state = _cell(network, noise, inputs[step], state, own)
@@ -601,17 +601,17 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
         for parameter, tensor in zip(module.parameters(), tensors[1:]):
             parameter.copy_(tensor)
     module = module.to(context.device)
-    names = ["forward", "dInput", *(f"d {name}" for name, _ in module.named_parameters())]
+    names = ["forward", "dInput", *(f"d {name}" for name, _unused in module.named_parameters())]
     for allowed in (False, True) if context.device == "cuda" else (False,):
         factors = 2 * UNIT_ROUNDOFF["tf32"] if allowed else 0.0
-        bounds = [torch.zeros((), dtype=torch.float64) for _ in expected]
-        for _ in range(3):
+        bounds = [torch.zeros((), dtype=torch.float64) for _unused in expected]
+        for _unused in range(3):
             perturbed = reference(_Noise(generator, 16 * unit, 2 * longest**0.5 * unit, factors))
             off = [(one - other).abs().max() for one, other in zip(perturbed, expected)]
             bounds = [torch.maximum(bound, 4 * largest) for bound, largest in zip(bounds, off)]
         with _precision(context, allowed):
             inputs = tensors[0].to(context.device, copy=True).requires_grad_()
-            outputs, _ = module(inputs)
+            outputs, _unused = module(inputs)
             leaves = [inputs, *module.parameters()]
             computed = [outputs, *gradients(outputs, leaves, upstream.to(context.device))]
         for name, actual, wanted, bound in zip(names, computed, expected, bounds):

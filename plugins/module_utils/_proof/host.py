@@ -518,7 +518,7 @@ def _read_until(descriptor: int, deadline: float) -> t.Optional[bytes]:
     """Return all that is said until the end, None where that does not come in time."""
     said = b""
     while True:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _unused, _unused = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             return None
         block = os.read(descriptor, 1 << 16)

@@ -115,7 +115,7 @@ def _solve(context: Context, cases: Cases, dtype: torch.dtype, size: int) -> Non
     generator = context.generator(f"linalg solve {name} {size}")
     with one_thread():
         given = dominant(generator, size, dtype)
-        right, upstream = (torch.randn(size, 2, generator=generator, dtype=dtype) for _ in range(2))
+        right, upstream = (torch.randn(size, 2, generator=generator, dtype=dtype) for _unused in range(2))
     matrix = given.matrix.to(context.device, copy=True).requires_grad_()
     sides = right.to(context.device, copy=True).requires_grad_()
     result = torch.linalg.solve(matrix, sides)

@@ -230,7 +230,7 @@ def rows(text: str) -> t.List[Row]:
     for row in csv.reader(io.StringIO(text, newline="")):
         if len(row) != 3 or "=" not in row[1] or row[0].endswith(".pyc"):
             continue
-        algorithm, _, digest = row[1].partition("=")
+        algorithm, _unused, digest = row[1].partition("=")
         try:
             content = base64.urlsafe_b64decode(digest + "=" * (-len(digest) % 4))
         except (binascii.Error, ValueError):

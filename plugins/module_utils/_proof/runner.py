@@ -232,7 +232,7 @@ class Child:
         deadline = time.monotonic() + self._limit(left[0])
         buffered = b""
         while True:
-            ready, _, _ = select.select([reading], [], [], max(0.0, min(LOOK, deadline - time.monotonic())))
+            ready, _unused, _unused = select.select([reading], [], [], max(0.0, min(LOOK, deadline - time.monotonic())))
             block = os.read(reading, 1 << 16) if ready else b""
             *lines, buffered = (buffered + block).split(b"\n")
             for line in lines:

@@ -277,7 +277,7 @@ def _rest(index: str) -> None:
         listed = sampler.processes(index)
         strangers = sampler.strangers(listed, own, set(parents), torch.cuda.is_initialized())
         # The utilization is a mean over up to a second, in which the check before this one may have worked.
-        for _ in range(8):
+        for _unused in range(8):
             utilization.append(sampler.sample(index).utilization)
             if utilization[-1] is None or utilization[-1] < BUSY:
                 break
@@ -294,7 +294,7 @@ def _bytes(context: Context) -> float:
     """Return how much of the device's memory may be taken now."""
     import torch
 
-    free, _ = torch.cuda.mem_get_info()
+    free, _unused = torch.cuda.mem_get_info()
     return float(free) * float(context.limits.get("memory_share") or 0.5)
 
 
@@ -304,7 +304,7 @@ def _took(work: t.Callable[[], object], count: int) -> float:
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     start.record()
-    for _ in range(count):
+    for _unused in range(count):
         work()
     end.record()
     end.synchronize()
@@ -332,7 +332,7 @@ def _product(context: Context, dtype: torch.dtype) -> t.Tuple[int, t.Callable[[]
     import torch
 
     def factors(size: int) -> t.Callable[[], object]:
-        a, b = (torch.randn(size, size, device=context.device, dtype=dtype) for _ in range(2))
+        a, b = (torch.randn(size, size, device=context.device, dtype=dtype) for _unused in range(2))
         c = torch.empty_like(a)
         return lambda: torch.mm(a, b, out=c)
 
@@ -462,7 +462,7 @@ def clocks(context: Context) -> Measured:
     floor = floor_of("sm_clock_mhz", context.profile, device)
     index = _index()
     _rest(index)
-    _, product = _product(context, torch.bfloat16)
+    _unused, product = _product(context, torch.bfloat16)
     try:
         samples = _under_load(index, product)
     except sampler.NoSampler as problem:

@@ -630,7 +630,7 @@ def memory(context: Context) -> Measured:
 
 def _steps(values: torch.Tensor, count: int) -> torch.Tensor:
     """Return 64-bit integers after ``count`` steps of a congruential generator, of which each needs the one before."""
-    for _ in range(count):
+    for _unused in range(count):
         values = values * 1103515245 + 12345
     return values
 
@@ -685,7 +685,7 @@ def streams(context: Context) -> Measured:
             read = borrowed + slow
             borrowed.record_stream(one)
         del borrowed
-        rubbish = [torch.full((size,), -1, dtype=torch.int64, device="cuda") for _ in range(4)]
+        rubbish = [torch.full((size,), -1, dtype=torch.int64, device="cuda") for _unused in range(4)]
         torch.cuda.current_stream().wait_stream(one)
         cases.exactly(f"memory in use by another stream{words}", _bytes(read), _bytes(many + start))
         del rubbish, slow, read
@@ -707,7 +707,7 @@ def _times(values: torch.Tensor) -> None:
     """Assert that the times between events add up and are no longer than the time that passed."""
     import torch
 
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(3)]
+    events = [torch.cuda.Event(enable_timing=True) for _unused in range(3)]
     torch.cuda.synchronize()
     began = time.perf_counter()
     events[0].record()
@@ -752,7 +752,7 @@ def graph(context: Context) -> Measured:
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        for _ in range(3):
+        for _unused in range(3):
             forward(inputs, on_weight)
     torch.cuda.current_stream().wait_stream(side)
     captured = torch.cuda.CUDAGraph()
@@ -763,7 +763,7 @@ def graph(context: Context) -> Measured:
     for repeat in range(6):
         values = torch.randint(-9, 10, (80, 96), generator=generator).float()
         inputs.copy_(values)
-        for _ in range(repeat):
+        for _unused in range(repeat):
             captured.replay()
         captured.replay()
         torch.cuda.synchronize()

@@ -183,7 +183,7 @@ def capabilities(profile: t.Mapping[str, t.Any], reference: t.Mapping[str, t.Any
 
 def number_of(capability: str) -> int:
     """Return 121 for ``12.1``, as Triton counts."""
-    major, _, minor = capability.partition(".")
+    major, _unused, minor = capability.partition(".")
     return int(major) * 10 + int(minor or 0)
 
 
