@@ -441,7 +441,9 @@ class Proof:
         if "No module named 'torch'" in last:
             cause = f"There is no torch in the environment of {python}."
             remedy = "Run playbooks/deploy.yml, or set verify_environment to the environment that has it."
-        elif "cannot open shared object file" in last or "undefined symbol" in last:
+        elif "undefined symbol" in last:
+            remedy = "Its libraries are of two builds: run playbooks/deploy.yml to make the environment anew from one."
+        elif "cannot open shared object file" in last:
             remedy = "Run playbooks/libraries.yml; the rows named closure say what is missing and what brings it."
         else:
             remedy = (
