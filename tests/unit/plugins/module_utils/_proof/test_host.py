@@ -461,11 +461,24 @@ def test_a_library_that_does_not_open_is_told_in_the_loaders_words() -> None:
 def test_a_library_that_crashes_hangs_or_says_nothing_takes_only_its_process_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    forked: list[int] = []
+    fork = os.fork
+
+    def recorded() -> int:
+        child = fork()
+        if child:
+            forked.append(child)
+        return child
+
+    monkeypatch.setattr(os, "fork", recorded)
     monkeypatch.setattr(host, "_open_here", lambda _soname: os.kill(os.getpid(), signal.SIGKILL))
     assert host.open_apart("libx.so.1")["error"] == "the process that opened it ended by SIGKILL"
     monkeypatch.setattr(host, "_open_here", lambda _soname: ctypes.CDLL(None).usleep(60_000_000))
     assert host.open_apart("libx.so.1", 0.3)["error"] == "the process that opened it gave no answer within 0.3 seconds"
     monkeypatch.setattr(host, "_open_here", lambda _soname: os._exit(0))
     assert host.open_apart("libx.so.1")["error"] == "the process that opened it said nothing"
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert len(forked) == 3
+    # By its own id: other tests of this process may have children of their own.
+    for child in forked:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
