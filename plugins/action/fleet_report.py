@@ -47,12 +47,13 @@ class ActionModule(ActionBase):
                 "directory": {"type": "path", "required": True},
                 "hosts": {"type": "list", "elements": "str", "required": True},
                 "judged": {"type": "list", "elements": "str"},
-                "stopped": {"type": "list", "elements": "str", "default": []},
+                "stopped": {"type": "dict", "default": {}},
                 "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
             }
         )
         # The options are text of Ansible's own types, which the files and the result need not know.
-        hosts, stopped = ([str(name) for name in arguments[key]] for key in ("hosts", "stopped"))
+        hosts = [str(name) for name in arguments["hosts"]]
+        stopped = {str(name): str(said) for name, said in arguments["stopped"].items()}
         judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
         directory = str(arguments["directory"])
         fleet = _report.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
@@ -61,7 +62,7 @@ class ActionModule(ActionBase):
         except SparkforgeError as error:
             return {**result, "failed": True, "changed": False, **error.as_result()}
         # As ansible.builtin.debug does: the verdicts should be seen without -v.
-        for line in [*(_report.line(row) for row in fleet["hosts"]), page]:
+        for line in [*(_report.line(row) for row in fleet["hosts"] if row["host"] in judged), page]:
             self._display.display(f"report | {line}")
         unmet = {row["host"]: _report.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
         return {

@@ -38,10 +38,10 @@ options:
     elements: str
   stopped:
     description:
-      - Hosts on which this run stopped before its end. Their report may be of an earlier run, and the page says so.
-    type: list
-    elements: str
-    default: []
+      - Hosts on which this run stopped before its end, each with why, which goes on after the host's name. Their report
+        may be of an earlier run, and the page says so. Such a host is not what is required.
+    type: dict
+    default: {}
   require:
     description:
       - What each judged host must be. V(proven) is met by that verdict alone, V(unproven) by both V(proven) and

@@ -300,14 +300,22 @@ def load(path: str, host: str) -> Report:
 # -- many hosts
 
 
-def merge(directory: str, hosts: t.Iterable[str], stopped: t.Collection[str] = (), check_mode: bool = False) -> Report:
+def merge(
+    directory: str, hosts: t.Iterable[str], stopped: t.Mapping[str, str] | None = None, check_mode: bool = False
+) -> Report:
     """Return what is known of each host, the worst first.
 
-    :param stopped: hosts on which this run stopped before its end, so that their report may be an older one.
+    :param stopped: hosts on which this run stopped before its end, each with why, so that their report may be older.
     """
     rows = []
     for host in dict.fromkeys(hosts):
-        row: Report = {"host": host, "verdict": NO_REPORT, "stopped": host in stopped, "file": None, "report": None}
+        row: Report = {
+            "host": host,
+            "verdict": NO_REPORT,
+            "stopped": (stopped or {}).get(host, ""),
+            "file": None,
+            "report": None,
+        }
         row.update(cause="", remedy="")
         try:
             file = f"{file_stem(host, check_mode)}.json"
@@ -335,14 +343,15 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 def line(row: t.Mapping[str, t.Any]) -> str:
     """Return one line for a terminal about one host of a fleet."""
     if row["report"] is None:
-        said = f"{row['host']}: {row['verdict']}; {row['cause']} {row['remedy']}"
+        why = f"The host {row['stopped']}." if row.get("stopped") else f"{row['cause']} {row['remedy']}"
+        said = f"{row['host']}: {row['verdict']}; {why}"
     else:
         report = row["report"]
         counts = ", ".join(f"{report['summary'][status]} {status}" for status in (PASS, FAIL, SKIP))
         where = f" on the {report['scope'].upper()}" if row["verdict"] == PROVEN else ""
         said = f"{row['host']}: {row['verdict']}{where} ({counts}), checked {report['started'] or report['written']}"
         if row["stopped"]:
-            said += "; this run stopped on the host, so the report may be an older one"
+            said += f"; the report may be an older one: the host {row['stopped']}"
     return clean(said)
 
 
@@ -351,6 +360,9 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     if require not in REQUIREMENTS:
         raise ValueError(require)
     verdict = row["verdict"]
+    # Whatever the proof may say: the run did not do what was asked for.
+    if row["stopped"]:
+        return clean(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):
         return ""
     if verdict == NO_REPORT:
@@ -377,7 +389,7 @@ def clean(value: str) -> str:
 
 def host_page(report: Report) -> str:
     """Return the page of one host."""
-    row = {"host": report["host"], "verdict": report["verdict"], "stopped": False, "file": None, "report": report}
+    row = {"host": report["host"], "verdict": report["verdict"], "stopped": "", "file": None, "report": report}
     return _render([_view(0, {**row, "cause": "", "remedy": ""}, report["written"])], None)
 
 

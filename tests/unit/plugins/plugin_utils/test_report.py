@@ -349,7 +349,7 @@ class Page(html.parser.HTMLParser):
 def fleet_of(tmp_path: Path) -> str:
     save(tmp_path, examples.hostile())
     save(tmp_path, examples.unproven("spark3"))
-    merged = fleet(tmp_path, "spark3", "spark4", examples.HOSTILE, stopped=["spark1"])
+    merged = fleet(tmp_path, "spark3", "spark4", examples.HOSTILE, stopped={"spark1": "was lost in wave 2"})
     return _report.fleet_page(merged, str(tmp_path))
 
 
@@ -436,7 +436,7 @@ def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_a
     assert len(columns) == 6
     assert [a["href"] for tag, a in page.tags if tag == "a" and str(a.get("href")).endswith(".html")] == ["spark1.html"]
     assert "There is no report" in page.text
-    assert "This run stopped on the host" in page.text
+    assert "was lost in wave 2" in page.text
 
 
 def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -> None:

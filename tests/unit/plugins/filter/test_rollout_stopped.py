@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.rollout_stopped import FilterModule
+
+rollout_stopped = FilterModule().filters()["rollout_stopped"]
+OBSERVED = {"ansible_facts": {"spark_info": {}}}
+
+
+def stopped(alive: bool, variables: dict[str, t.Any]) -> str:
+    found = rollout_stopped(["spark01"], ["spark01"] if alive else [], {"spark01": variables})
+    return str(found.get("spark01", ""))
+
+
+def test_a_host_that_is_done_or_that_nothing_was_asked_of_did_not_stop() -> None:
+    assert stopped(True, {**OBSERVED, "sparkforge_wave": 1, "sparkforge_outcome": {"result": "done"}}) == ""
+    assert stopped(True, {}) == ""
+
+
+def test_a_failed_host_and_one_that_was_not_begun_say_what_was_noted() -> None:
+    for result in ("failed", "not begun"):
+        assert stopped(True, {"sparkforge_outcome": {"result": result, "said": "said so"}}) == "said so"
+
+
+def test_a_host_that_is_lost_says_when() -> None:
+    assert "was lost in wave 2" in stopped(False, {**OBSERVED, "sparkforge_wave": 2})
+    assert "failed before the rollout" in stopped(False, OBSERVED)
+    assert "could not be reached" in stopped(False, {})
