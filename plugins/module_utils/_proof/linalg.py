@@ -591,9 +591,10 @@ def fft(context: Context) -> Measured:
     """
     import torch
 
+    library = "libcufft" if context.device == "cuda" else "the library of Fourier transforms (MKL on x86_64)"
     cases = Cases(
         "the Fourier transform",
-        "See that libcufft is the one that torch was built with (checks of family identity), or take another stack.",
+        f"See that {library} is the one that torch was built with (checks of family identity), or take another stack.",
     )
 
     def weights(length: int) -> torch.Tensor:
