@@ -1,0 +1,142 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fabric_check
+short_description: Check each rail of a fabric of Sparks
+version_added: "0.1.0"
+description:
+  - Looks at each half of each port (link, address, MTU, speed, RDMA device, PCIe), sends an echo to each peer over each
+    rail by itself, and one of the full MTU that must not be fragmented. The peers' kernels answer; nothing has to run
+    there.
+  - Measures the bandwidth of each rail with C(ib_write_bw) where O(measure) says with whom, and perftest is installed
+    on both hosts. Both must run the task at the same time.
+  - Changes nothing and does not fail for what it finds. It returns a row for each check, with cause and remedy.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  rails:
+    description: What the filter P(sparkforge.dgx_spark.fabric_plan#filter) returns as C(rails).
+    type: list
+    elements: dict
+    required: true
+  ports:
+    description: As in M(sparkforge.dgx_spark.fabric_info).
+    type: list
+    elements: list
+    default: []
+  speed:
+    description: The speed in Mb/s that each half must have negotiated; 0 asks for none.
+    type: int
+    default: 200000
+  measure:
+    description:
+      - With whom to measure, an element of C(rounds) of the filter. Then only the bandwidth is measured.
+    type: dict
+    default: {}
+  seconds:
+    description: How long to measure each half.
+    type: int
+    default: 5
+  floor:
+    description: The bandwidth in Gb/s that one half must reach.
+    type: float
+    default: 80
+seealso:
+  - module: sparkforge.dgx_spark.fabric_info
+  - module: sparkforge.dgx_spark.fabric_netplan
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Does every rail carry frames of full size to every peer?
+  sparkforge.dgx_spark.fabric_check:
+    rails: "{{ plan.rails }}"
+  vars:
+    plan: "{{ groups['fabric'] | sparkforge.dgx_spark.fabric_plan(inventory_hostname, subnets=subnets) }}"
+    subnets: [192.168.200.0/24, 192.168.201.0/24]
+  become: true
+  register: fabric
+"""
+
+RETURN = r"""
+checks:
+  description:
+    - One row for each check, with C(name), C(status) (V(pass), V(fail) or V(skip)), C(measured), C(cause), C(remedy).
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - name: jumbo.cable1.0.spark02
+      status: pass
+      measured: 9000
+      cause: null
+      remedy: null
+failures:
+  description: Cause and remedy of each failed check, as one text each.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+lines:
+  description: One line for each check, to show.
+  returned: success
+  type: list
+  elements: str
+  sample: ["pass jumbo.cable1.0.spark02: 9000"]
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric_check, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+
+
+def _said(row: t.Mapping[str, t.Any]) -> str:
+    return str(row["measured"] if row["status"] == "pass" else row["cause"])
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "rails": {"type": "list", "elements": "dict", "required": True},
+            "ports": {"type": "list", "elements": "list", "default": []},
+            "speed": {"type": "int", "default": 200000},
+            "measure": {"type": "dict", "default": {}},
+            "seconds": {"type": "int", "default": 5},
+            "floor": {"type": "float", "default": 80},
+        },
+        supports_check_mode=True,
+    )
+
+    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
+        return int(status), stdout, stderr
+
+    def work() -> t.Dict[str, t.Any]:
+        options = module.params
+        checker = _fabric_check.FabricCheck(Host(run=run), options["rails"], options["ports"], options["speed"])
+        if options["measure"]:
+            rows = checker.measure(options["measure"], options["seconds"], options["floor"])
+        else:
+            rows = checker.run()
+        failures = [f"{row['name']}: {row['cause']} {row['remedy']}" for row in rows if row["status"] == "fail"]
+        lines = [f"{row['status']:4} {row['name']}: {_said(row)}" for row in rows]
+        return {"changed": False, "checks": rows, "failures": failures, "lines": lines}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

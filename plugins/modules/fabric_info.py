@@ -1,0 +1,98 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fabric_info
+short_description: Say what a host has for a fabric of Sparks
+version_added: "0.1.0"
+description:
+  - Reads the ConnectX-7 ports of a host, pairs the two halves of each by PCI, and returns their interfaces, RDMA
+    devices, speed, MTU and addresses, and what is known to spoil a fabric (the kernel's KHO reserve, Wi-Fi that
+    sleeps).
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  ports:
+    description:
+      - The interfaces of each port, half by half, on hosts whose card is not a ConnectX-7. Without it they are found.
+    type: list
+    elements: list
+    default: []
+seealso:
+  - module: sparkforge.dgx_spark.fabric_netplan
+  - module: sparkforge.dgx_spark.fabric_check
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Which ports have a cable?
+  sparkforge.dgx_spark.fabric_info:
+  register: fabric
+
+- name: Show them
+  ansible.builtin.debug:
+    msg: "{{ fabric.fabric.links | selectattr('carrier') | map(attribute='interface') }}"
+"""
+
+RETURN = r"""
+fabric:
+  description:
+    - C(links) (each half), C(ports) (which halves belong together), C(management) (the interface of the default route),
+      C(addresses), C(kernel) with C(kho), C(wifi_powersave), C(netplan) and C(tools).
+  returned: success
+  type: dict
+  sample:
+    ports: [{port: 0, halves: [enp1s0f0np0, enP2p1s0f0np0]}]
+    management: {interface: enP7s7, addresses: [10.0.0.11/24], wireless: false}
+    kernel: {release: 6.17.0-1029-nvidia, kho: {asked: null, reserved_mib: 0, source: /proc/meminfo}}
+problems:
+  description: What spoils a fabric on this host whatever its plan, each with C(check), C(cause) and C(remedy).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+unread:
+  description: What is there and could not be read, each with C(probe) and C(reason).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={"ports": {"type": "list", "elements": "list", "default": []}},
+        supports_check_mode=True,
+    )
+
+    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
+        return int(status), stdout, stderr
+
+    def work() -> t.Dict[str, t.Any]:
+        host = Host(run=run)
+        info = _fabric.FabricInfo(host, module.params["ports"]).run()
+        return {"changed": False, "fabric": info, "problems": _fabric.problems(info), "unread": host.unread}
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: fabric_netplan
+short_description: Give both halves of each ConnectX-7 port their address, by netplan
+version_added: "0.1.0"
+description:
+  - Writes one netplan file for the rails of a host, and the variables with which NCCL finds the RDMA devices of both
+    halves.
+  - C(netplan generate) reads a copy of the host's configuration with the new file in it before anything is written.
+    Where C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
+    the file that was there before comes back.
+  - Refuses to touch the interface of the default route, one that Ansible is connected by, one that another netplan file
+    names, and subnets that the host has elsewhere.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  state:
+    description: Whether the host is part of a fabric. V(absent) takes back what V(present) did.
+    type: str
+    choices: [present, absent]
+    default: present
+  rails:
+    description:
+      - What the filter P(sparkforge.dgx_spark.fabric_plan#filter) returns as C(rails). Needed for O(state=present).
+    type: list
+    elements: dict
+  ports:
+    description: As in M(sparkforge.dgx_spark.fabric_info).
+    type: list
+    elements: list
+    default: []
+  file:
+    description: The netplan file.
+    type: path
+    default: /etc/netplan/60-sparkforge-fabric.yaml
+  renderer:
+    description: What netplan hands the interfaces to. Empty, it is what the host's other files say.
+    type: str
+    choices: ["", networkd, NetworkManager]
+    default: ""
+  apply:
+    description: Whether to apply the file now and look at the interfaces. Without it a later boot does.
+    type: bool
+    default: true
+  wait:
+    description: For how many seconds the interfaces may take to come up as planned.
+    type: float
+    default: 30
+  socket_interface:
+    description: The interface over which processes find each other. Empty, it is the one of the default route.
+    type: str
+    default: ""
+  environment:
+    description: Further variables, or others in place of the module's own; null leaves one out.
+    type: dict
+    default: {}
+  root:
+    description: Directory below which C(fabric/nccl.env) and the receipt are kept.
+    type: path
+    default: /opt/sparkforge
+seealso:
+  - module: sparkforge.dgx_spark.fabric_info
+  - module: sparkforge.dgx_spark.fabric_check
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Set up this host's end of the cable
+  sparkforge.dgx_spark.fabric_netplan:
+    rails: "{{ plan.rails }}"
+    environment: "{{ plan.environment }}"
+  vars:
+    plan: "{{ groups['fabric'] | sparkforge.dgx_spark.fabric_plan(inventory_hostname, subnets=subnets) }}"
+    subnets: [192.168.200.0/24, 192.168.201.0/24]
+  become: true
+
+- name: Take it back
+  sparkforge.dgx_spark.fabric_netplan:
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+rails:
+  description: The rails, with this host's C(interface) and C(rdma) device.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - name: cable1.0
+      interface: enp1s0f0np0
+      rdma: rocep1s0f0
+      address: 192.168.200.1/24
+      mtu: 9000
+environment:
+  description: The variables, as they stand in C(fabric/nccl.env) below O(root).
+  returned: success
+  type: dict
+  sample:
+    NCCL_IB_HCA: rocep1s0f0,roceP2p1s0f0
+    NCCL_SOCKET_IFNAME: enP7s7
+files:
+  description: The files that belong to it.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/netplan/60-sparkforge-fabric.yaml, /opt/sparkforge/fabric/nccl.env]
+deviations:
+  description: In what the interfaces differed from the plan when this began.
+  returned: success
+  type: list
+  elements: str
+  sample: [enp1s0f0np0 has an MTU of 1500]
+problems:
+  description: As in M(sparkforge.dgx_spark.fabric_info).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+"""
+
+import os
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric_netplan, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "rails": {"type": "list", "elements": "dict"},
+            "ports": {"type": "list", "elements": "list", "default": []},
+            "file": {"type": "path", "default": _fabric_netplan.FILE},
+            "renderer": {"type": "str", "choices": ["", "networkd", "NetworkManager"], "default": ""},
+            "apply": {"type": "bool", "default": True},
+            "wait": {"type": "float", "default": 30},
+            "socket_interface": {"type": "str", "default": ""},
+            "environment": {"type": "dict", "default": {}},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+        },
+        required_if=[("state", "present", ["rails"])],
+        supports_check_mode=True,
+    )
+    session = _fabric_netplan.session_address(os.environ)
+
+    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+        status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
+        return int(status), stdout, stderr
+
+    def work() -> t.Dict[str, t.Any]:
+        return _fabric_netplan.FabricNetplan(
+            module.params, Host(run=run), module.check_mode, module.warn, session
+        ).run()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,279 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of a fabric: which address each half of each port gets, and who measures with whom and when.
+
+Pure: it knows the inventory and no host, so that every host of a fabric comes to the same plan by itself.
+
+A *link* is a cable between two ports, or a switch with many. Each link has two *rails*, one for each half of a port.
+Each rail is a subnet of its own: two interfaces of one host in one subnet answer for each other's addresses (ARP flux),
+and the replies leave by whichever the kernel takes first. NVIDIA's own newest example does the same
+(dgx-spark-playbooks, nvidia/playbook-connect-multiple-sparks/assets/cx7-netplan-example.yaml).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import typing as t
+
+HALVES = (0, 1)
+PORTS = (0, 1)
+TOPOLOGIES = ("auto", "pair", "ring", "switch")
+# What NVIDIA sets for three Sparks in a ring (dgx-spark-playbooks nvidia/nccl/README.md, "Ring-specific NCCL settings",
+# NCCL 2.30 and newer): each peer is behind another port, and NCCL takes the device whose subnet reaches it. Merged
+# ports of one card would be one device for two peers; eugr/spark-vllm-docker docs/NETWORKING.md sets it to 0 for that.
+RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
+
+
+class Problem(t.NamedTuple):
+    """One fault of the variables."""
+
+    cause: str
+    remedy: str
+
+
+class PlanError(Exception):
+    """All faults of the variables at once."""
+
+    def __init__(self, problems: t.Sequence[Problem]) -> None:
+        super().__init__(" ".join(f"{problem.cause} {problem.remedy}" for problem in problems))
+        self.problems = list(problems)
+
+
+class Link(t.NamedTuple):
+    """A cable or a switch: ``ends`` are (host, port) in the order of the inventory."""
+
+    name: str
+    kind: str
+    ends: tuple[tuple[str, int], ...]
+    mtu: int
+
+
+def ring(hosts: t.Sequence[str]) -> list[list[str]]:
+    """Return the ends of a ring's cables: port 0 of each host to port 1 of the next, as NVIDIA wires three Sparks."""
+    return [[f"{host}:0", f"{hosts[(number + 1) % len(hosts)]}:1"] for number, host in enumerate(hosts)]
+
+
+def links(
+    hosts: t.Sequence[str], topology: str, given: t.Sequence[t.Any], port: int, mtu: int, switch_mtu: int
+) -> list[Link]:
+    """Return the links: those that are given, or those that follow from the topology.
+
+    :raises PlanError: with every fault.
+    """
+    faults = []
+    if len(set(hosts)) != len(hosts) or len(hosts) < 2:
+        faults.append(
+            Problem(
+                f"A fabric needs two hosts at least, each once; fabric_hosts has {', '.join(hosts) or 'none'}.",
+                "Put the Sparks that are cabled together into the inventory's group fabric.",
+            )
+        )
+    if topology not in TOPOLOGIES:
+        faults.append(Problem(f"fabric_topology is {topology!r}.", f"Set it to one of {', '.join(TOPOLOGIES)}."))
+    if port not in PORTS:
+        faults.append(Problem(f"fabric_port is {port!r}.", "A Spark has the ports 0 (next to Ethernet) and 1."))
+    if faults:
+        raise PlanError(faults)
+    if not given:
+        given = _of_topology(hosts, topology, port)
+    return _parsed(given, hosts, mtu, switch_mtu)
+
+
+def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[str, t.Any]]:
+    if topology == "auto":
+        topology = {2: "pair", 3: "ring"}.get(len(hosts), "switch")
+    if topology == "pair" and len(hosts) != 2:
+        raise PlanError(
+            [
+                Problem(
+                    f"fabric_topology is pair, and fabric_hosts has {len(hosts)} hosts.",
+                    "Name two hosts, or set fabric_topology to ring (three) or switch.",
+                )
+            ]
+        )
+    if topology == "ring":
+        # With four and more, hosts that are no neighbours have no link: NVIDIA's script refuses that too.
+        if len(hosts) != 3:
+            raise PlanError(
+                [
+                    Problem(
+                        f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts.",
+                        "A ring without a switch takes three Sparks: each has a cable to each other one. "
+                        "Set fabric_topology to pair or switch, or list the cables in fabric_links.",
+                    )
+                ]
+            )
+        return [{"name": f"cable{number}", "ends": ends} for number, ends in enumerate(ring(hosts), 1)]
+    ends = [f"{host}:{port}" for host in hosts]
+    return [
+        {"name": "cable1", "ends": ends} if topology == "pair" else {"name": "switch1", "ends": ends, "switch": True}
+    ]
+
+
+def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mtu: int) -> list[Link]:
+    faults: list[Problem] = []
+    found: list[Link] = []
+    taken: dict[tuple[str, int], str] = {}
+    for number, row in enumerate(given, 1):
+        where = f"fabric_links[{number - 1}]"
+        if not isinstance(row, t.Mapping) or not isinstance(row.get("ends"), list):
+            faults.append(
+                Problem(f"{where} has no list 'ends'.", "Write ends: [spark01:0, spark02:0], host:port each.")
+            )
+            continue
+        unknown = sorted(set(row) - {"name", "ends", "switch", "mtu"})
+        if unknown:
+            faults.append(Problem(f"{where} has the unknown key {unknown[0]}.", "Keys are name, ends, switch and mtu."))
+        name, ends = str(row.get("name") or f"link{number}"), []
+        if name in [link.name for link in found]:
+            faults.append(Problem(f"Two rows of fabric_links have the name {name}.", "Give each a name of its own."))
+        for text in row["ends"]:
+            host, _colon, port = str(text).rpartition(":")
+            if port not in ("0", "1") or host not in hosts:
+                faults.append(
+                    Problem(
+                        f"{where}: the end {text!r} is no port of a host of the fabric.",
+                        f"Write host:0 or host:1; the hosts are {', '.join(hosts)}.",
+                    )
+                )
+                continue
+            end = (host, int(port))
+            if end in taken:
+                faults.append(
+                    Problem(
+                        f"Port {port} of {host} is at the end of {taken[end]} and of {name}.",
+                        "A port takes one cable: correct fabric_links.",
+                    )
+                )
+            taken[end] = name
+            ends.append(end)
+        is_switch = bool(row.get("switch", len(row["ends"]) > 2))
+        if not is_switch and len(row["ends"]) != 2:
+            faults.append(Problem(f"{where} is a cable with {len(row['ends'])} ends.", "A cable has two ends."))
+        names = [host for host, _port in ends]
+        if is_switch and len(set(names)) < 2:
+            faults.append(Problem(f"{where} is a switch with fewer than two hosts.", "List every host that it has."))
+        for host in sorted({host for host in names if names.count(host) > 1}):
+            # Both ports share two PCIe links: a second cable to the same place brings nothing
+            # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
+            faults.append(
+                Problem(f"{where} has {host} twice.", "One port of each host is enough; leave the other out.")
+            )
+        frame = row.get("mtu") or (switch_mtu if is_switch else mtu)
+        if not isinstance(frame, int) or not 1280 <= frame <= 9978:
+            # 9978 is the largest that the driver mlx5 takes.
+            faults.append(Problem(f"The MTU of {name} is {frame!r}.", "Give a number from 1280 to 9978, such as 9000."))
+        ends.sort(key=lambda end: (hosts.index(end[0]), end[1]))
+        found.append(Link(name, "switch" if is_switch else "cable", tuple(ends), frame))
+    if faults:
+        raise PlanError(faults)
+    return found
+
+
+def plan(
+    found: t.Sequence[Link], hosts: t.Sequence[str], subnets: t.Sequence[str]
+) -> dict[str, list[dict[str, t.Any]]]:
+    """Return each host's rails.
+
+    Subnets go to the rails in the order of the links, the first half before the second. A host has the same last number
+    in each of them: its place in the inventory.
+
+    :raises PlanError: with every fault.
+    """
+    networks, faults = _networks(subnets)
+    needed = len(found) * len(HALVES)
+    if not faults and len(networks) < needed:
+        faults.append(
+            Problem(
+                f"The fabric has {needed} rails (two for each of {len(found)} links), and fabric_subnets has "
+                f"{len(networks)}.",
+                "Add subnets that nothing else uses, one for each rail.",
+            )
+        )
+    for network in networks[:needed]:
+        if network.num_addresses - 2 < len(hosts):
+            faults.append(
+                Problem(
+                    f"{network} has room for {max(network.num_addresses - 2, 0)} hosts; the fabric has {len(hosts)}.",
+                    "Give a larger subnet in fabric_subnets.",
+                )
+            )
+    if faults:
+        raise PlanError(faults)
+    rails: dict[str, list[dict[str, t.Any]]] = {host: [] for host in hosts}
+    for number, link in enumerate(found):
+        for half in HALVES:
+            network = networks[number * len(HALVES) + half]
+            rows = [(host, port, str(network.network_address + hosts.index(host) + 1)) for host, port in link.ends]
+            for host, port, address in rows:
+                rails[host].append(
+                    {
+                        "name": f"{link.name}.{half}",
+                        "link": link.name,
+                        "kind": link.kind,
+                        "port": port,
+                        "half": half,
+                        "address": f"{address}/{network.prefixlen}",
+                        "mtu": link.mtu,
+                        "peers": [
+                            {"host": other, "port": theirs, "address": reached}
+                            for other, theirs, reached in rows
+                            if other != host
+                        ],
+                    }
+                )
+    return rails
+
+
+def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], list[Problem]]:
+    networks: list[ipaddress.IPv4Network] = []
+    faults = []
+    for text in subnets:
+        try:
+            network = ipaddress.IPv4Network(str(text))
+        except ValueError:
+            faults.append(
+                Problem(
+                    f"fabric_subnets: {text!r} is no IPv4 network.", "Write it as 192.168.200.0/24, host bits zero."
+                )
+            )
+            continue
+        other = next((known for known in networks if known.overlaps(network)), None)
+        if other:
+            faults.append(
+                Problem(f"fabric_subnets: {network} overlaps with {other}.", "Give each rail its own subnet.")
+            )
+        networks.append(network)
+    return networks, faults
+
+
+def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
+    """Return what NCCL needs beside the names of devices: nothing where one link reaches every peer."""
+    return dict(RING_ENVIRONMENT) if len({rail["link"] for rail in rails}) > 1 else {}
+
+
+def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
+    """Return who measures with whom, in rounds in which each host takes part once.
+
+    Both ports of a Spark share two PCIe links, so that two measurements at a time on one host would halve each other.
+    At a switch each host measures with the next. Each pair goes both ways, since an end can be slow in one direction
+    alone (dgx-spark-playbooks pull request 108).
+    """
+    pairs: list[tuple[str, str, str]] = []
+    for link in found:
+        names = list(dict.fromkeys(host for host, _port in link.ends))
+        neighbours = zip(names, [*names[1:], names[0]], strict=True) if len(names) > 2 else [(names[0], names[1])]
+        pairs += [(link.name, here, there) for here, there in neighbours]
+    result: list[list[dict[str, t.Any]]] = []
+    for link_name, here, there in [pair for one in pairs for pair in (one, (one[0], one[2], one[1]))]:
+        for entries in result:
+            if not any({here, there} & {entry["server"], entry["client"]} for entry in entries):
+                entries.append({"link": link_name, "server": here, "client": there})
+                break
+        else:
+            result.append([{"link": link_name, "server": here, "client": there}])
+    return result

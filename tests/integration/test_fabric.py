@@ -1,0 +1,393 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Two and three Sparks on cables that are veth pairs: what the checks see, and what the role does with real netplan.
+
+No ConnectX-7 is here: an interface has the name and the place in the plan of a half of a port, and no RDMA device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import json
+import os
+import subprocess
+import sys
+import typing as t
+from collections.abc import Iterator
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.fabric_plan import fabric_plan
+
+from lab import image
+from tests.integration.conftest import CHECKOUT, Bench, Play
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
+
+# As they are called on a Spark, half by half.
+PORTS = [["enp1s0f0np0", "enP2p1s0f0np0"], ["enp1s0f1np1", "enP2p1s0f1np1"]]
+SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
+
+
+def ip(*arguments: str) -> str:
+    return subprocess.run(["ip", *arguments], check=True, text=True, capture_output=True).stdout
+
+
+class Fabric:
+    """Network namespaces with a name each, and cables between them."""
+
+    def __init__(self, *hosts: str) -> None:
+        self.hosts = list(hosts)
+        self.spaces = {host: f"sf-{os.getpid()}-{host}" for host in hosts}
+        for space in self.spaces.values():
+            ip("netns", "add", space)
+            ip("-n", space, "link", "set", "lo", "up")
+
+    def close(self) -> None:
+        for space in self.spaces.values():
+            ip("netns", "delete", space)
+
+    def ip(self, host: str, *arguments: str) -> str:
+        return ip("-n", self.spaces[host], *arguments)
+
+    def cable(self, one: str, other: str) -> None:
+        """Connect two ports, written ``host:port``: a veth pair for each half."""
+        (here, port), (there, their_port) = one.split(":"), other.split(":")
+        for half in (0, 1):
+            # fmt: off
+            ip("link", "add", "name", PORTS[int(port)][half], "netns", self.spaces[here], "type", "veth",
+               "peer", "name", PORTS[int(their_port)][half], "netns", self.spaces[there])
+            # fmt: on
+
+    def plan(self, host: str, **options: t.Any) -> dict[str, t.Any]:
+        return fabric_plan(self.hosts, host, SUBNETS, **options)
+
+    def configure(self, **options: t.Any) -> None:
+        """Do by hand what the role has netplan do."""
+        for host in self.hosts:
+            for rail in self.plan(host, **options)["rails"]:
+                interface = PORTS[rail["port"]][rail["half"]]
+                self.ip(host, "link", "set", interface, "mtu", str(rail["mtu"]), "up")
+                self.ip(host, "address", "add", rail["address"], "dev", interface)
+
+    def module(self, host: str, name: str, **arguments: t.Any) -> dict[str, t.Any]:
+        """Run a module in a host's namespace, as Ansible would on it."""
+        done = subprocess.run(
+            ["ip", "netns", "exec", self.spaces[host], sys.executable, str(CHECKOUT / f"plugins/modules/{name}.py")],
+            input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), text=True, capture_output=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT / ".collections"), "LC_ALL": "C.UTF-8"},
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr, done.stderr
+        return json.loads(done.stdout)
+
+    def check(self, host: str, **options: t.Any) -> dict[str, t.Any]:
+        plan = self.plan(host, **options)
+        return self.module(host, "fabric_check", rails=plan["rails"], ports=PORTS, speed=0)
+
+
+@contextlib.contextmanager
+def fabric(*hosts: str) -> Iterator[Fabric]:
+    made = Fabric(*hosts)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def pair() -> Iterator[Fabric]:
+    """Two hosts, one cable, configured."""
+    with fabric("spark01", "spark02") as made:
+        made.cable("spark01:0", "spark02:0")
+        made.configure()
+        yield made
+
+
+def failures(result: dict[str, t.Any]) -> dict[str, str]:
+    return {row["name"]: f"{row['cause']} {row['remedy']}" for row in result["checks"] if row["status"] == "fail"}
+
+
+def test_a_pair_that_is_configured_passes_over_both_rails(pair: Fabric) -> None:
+    for host, peer in (("spark01", "spark02"), ("spark02", "spark01")):
+        result = pair.check(host)
+        assert result["failures"] == []
+        passed = {row["name"]: row["measured"] for row in result["checks"]}
+        assert passed[f"jumbo.cable1.0.{peer}"] == passed[f"jumbo.cable1.1.{peer}"] == 9000
+
+
+def test_three_in_a_ring_reach_each_other_over_each_cable(pair: Fabric) -> None:
+    with fabric("a", "b", "c") as made:
+        for one, other in (("a:0", "b:1"), ("b:0", "c:1"), ("c:0", "a:1")):
+            made.cable(one, other)
+        made.configure()
+        for host in made.hosts:
+            result = made.check(host)
+            assert result["failures"] == []
+            assert len([row for row in result["checks"] if row["name"].startswith("jumbo.")]) == 4
+
+
+def test_the_end_with_the_smaller_mtu_is_named_from_both_ends(pair: Fabric) -> None:
+    pair.ip("spark02", "link", "set", "enP2p1s0f0np0", "mtu", "1500")
+    far = failures(pair.check("spark01"))
+    assert set(far) == {"jumbo.cable1.1.spark02", "halves.port0"}
+    # A veth takes 4 bytes more than its MTU, as most drivers do.
+    assert "the other end takes 1504" in far["jumbo.cable1.1.spark02"]
+    assert "Run playbooks/fabric.yml on spark02." in far["jumbo.cable1.1.spark02"]
+    here = failures(pair.check("spark02"))
+    assert set(here) == {"mtu.cable1.1", "halves.port0"}
+    assert "This end, enP2p1s0f0np0, has an MTU of 1500; the fabric's is 9000." in here["mtu.cable1.1"]
+
+
+def test_an_odd_mtu_is_found(pair: Fabric) -> None:
+    pair.ip("spark02", "link", "set", "enp1s0f0np0", "mtu", "4217")
+    assert "those of 4221 do" in failures(pair.check("spark01"))["jumbo.cable1.0.spark02"]
+
+
+def test_a_half_that_is_down_is_named_on_both_ends(pair: Fabric) -> None:
+    pair.ip("spark02", "link", "set", "enP2p1s0f0np0", "down")
+    here = failures(pair.check("spark02"))
+    assert "enP2p1s0f0np0 (half 1 of port 0) is down." in here["state.cable1.1"]
+    assert "only one half works" in here["halves.port0"]
+    there = failures(pair.check("spark01"))
+    assert "enP2p1s0f0np0 (half 1 of port 0) has no link." in there["state.cable1.1"]
+
+
+def test_a_half_without_an_address_is_not_hidden_by_the_other(pair: Fabric) -> None:
+    pair.ip("spark02", "address", "flush", "dev", "enP2p1s0f0np0")
+    here = failures(pair.check("spark02"))
+    assert "enP2p1s0f0np0 (half 1 of port 0) has no address." in here["state.cable1.1"]
+    there = failures(pair.check("spark01"))
+    assert "spark02 (192.168.201.2) does not answer on the rail cable1.1" in there["reach.cable1.1.spark02"]
+    assert "halves.port0" in there
+
+
+def test_the_wrong_subnet_is_named(pair: Fabric) -> None:
+    pair.ip("spark02", "address", "flush", "dev", "enp1s0f0np0")
+    pair.ip("spark02", "address", "add", "10.9.9.2/24", "dev", "enp1s0f0np0")
+    here = failures(pair.check("spark02"))
+    assert "has 10.9.9.2/24 in place of 192.168.200.2/24." in here["state.cable1.0"]
+    assert "reach.cable1.0.spark02" in failures(pair.check("spark01"))
+
+
+def test_halves_that_are_swapped_at_one_end_do_not_pass_by_the_routing_table() -> None:
+    with fabric("spark01", "spark02") as made:
+        for here, there in zip(PORTS[0], reversed(PORTS[0]), strict=True):
+            # fmt: off
+            ip("link", "add", "name", here, "netns", made.spaces["spark01"], "type", "veth",
+               "peer", "name", there, "netns", made.spaces["spark02"])
+            # fmt: on
+        made.configure()
+        assert {"reach.cable1.0.spark02", "reach.cable1.1.spark02"} <= set(failures(made.check("spark01")))
+
+
+def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
+    result = pair.module("spark01", "fabric_info", ports=PORTS[:1])
+    links = {link["interface"]: link for link in result["fabric"]["links"]}
+    assert links["enp1s0f0np0"]["addresses"] == ["192.168.200.1/24"]
+    assert links["enP2p1s0f0np0"]["mtu"] == 9000
+    assert links["enp1s0f0np0"]["carrier"] is True
+    assert result["fabric"]["ports"] == [{"port": 0, "halves": PORTS[0]}]
+
+
+# -- the role, with netplan and systemd-networkd
+
+# What systemd-networkd asks for.
+CAPABILITIES = "--cap-add=NET_ADMIN,NET_RAW,NET_BROADCAST,SYS_ADMIN,BPF"
+FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
+# A container has no udev, which netplan wants to reload.
+UDEVADM = "/usr/local/sbin/udevadm"
+
+
+class Sparks:
+    """Two containers, a cable between them, and the inventory's group of them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.both = [bench.fresh("systemd", [CAPABILITIES]) for _number in range(2)]
+        self.names = [host.name for host in self.both]
+        pids = [
+            image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip() for host in self.both
+        ]
+        for name in PORTS[0]:
+            ip("link", "add", "name", name, "netns", pids[0], "type", "veth", "peer", "name", name, "netns", pids[1])
+        self.group = bench.inventory / "fabric.yml"
+        self.group.write_text(json.dumps({"fabric": {"hosts": {name: {} for name in self.names}}}))
+
+    def run(self, *arguments: str, **variables: object) -> Play:
+        """Run playbooks/fabric.yml on both."""
+        settings = {"fabric_ports": PORTS, "fabric_speed": 0, **variables}
+        return self.both[0].run("fabric", "-i", str(self.group), "-l", ",".join(self.names), *arguments, **settings)
+
+    def module(self, check: bool = False, subnets: t.Sequence[str] = SUBNETS, **options: t.Any) -> dict[str, t.Any]:
+        """Run fabric_netplan alone, on the first of them, as the role does."""
+        rails = fabric_plan(self.names, self.names[0], subnets)["rails"]
+        return self.both[0].task(
+            "sparkforge.dgx_spark.fabric_netplan",
+            check=check,
+            **{"rails": rails, "ports": PORTS, "wait": 10, **options},
+        )
+
+    def udev(self, code: int) -> None:
+        self.both[0].execute(f"printf '#!/bin/sh\\nexit {code}\\n' > {UDEVADM} && chmod 0755 {UDEVADM}")
+
+    def state(self) -> list[str]:
+        """Return addresses, MTU and flags of the interfaces, and the files that the module writes."""
+        look = "ip -brief address show; ip -brief link show; ip -oneline link show | grep -o '^[^<]*\\|mtu [0-9]*'"
+        files = "find /etc/netplan /opt/sparkforge -type f -printf '%p %m ' -exec sha256sum {} + 2>/dev/null || true"
+        return [host.execute(f"{look}; {files}") for host in self.both]
+
+
+@pytest.fixture(scope="module")
+def bare(bench: Bench) -> Sparks:
+    """Two hosts without netplan."""
+    return Sparks(bench)
+
+
+@pytest.fixture(scope="module")
+def sparks(bare: Sparks) -> Sparks:
+    for host in bare.both:
+        host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends netplan.io")
+        host.execute(f"printf '#!/bin/sh\\nexit 0\\n' > {UDEVADM} && chmod 0755 {UDEVADM}")
+    return bare
+
+
+@pytest.fixture(scope="module")
+def set_up(sparks: Sparks) -> Sparks:
+    sparks.run("--skip-tags", "fabric_check").succeeded()
+    return sparks
+
+
+@pytest.fixture
+def configured(set_up: Sparks) -> Iterator[Sparks]:
+    """Both hosts as the role leaves them, and mended after the test."""
+    yield set_up
+    assert "msg" not in set_up.module()
+
+
+def test_a_host_without_netplan_is_told_so_and_check_mode_goes_on(bare: Sparks) -> None:
+    before = bare.state()
+    assert "This host has no netplan" in bare.run("--check", "--diff").succeeded().text
+    play = bare.run().failed()
+    assert "This host has no netplan" in play.text
+    assert "Install netplan.io" in play.text
+    assert bare.state() == before
+
+
+def test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing(sparks: Sparks) -> None:
+    before = sparks.state()
+    shown = sparks.run("--check", "--diff").succeeded()
+    assert shown.changed == 2
+    assert "addresses: [192.168.200.1/24]" in shown.output
+    assert sparks.state() == before
+
+    play = sparks.run().succeeded()
+    assert play.changed == 2
+    assert play.output.count("pass jumbo.cable1.") == 4
+    first = sparks.both[0]
+    assert first.execute(f"stat -c '%a %U' {FILE}") == "600 root"
+    addresses = first.execute("ip -brief address show enP2p1s0f0np0")
+    assert "192.168.201.1/24" in addresses
+    assert "fe80" not in addresses
+    assert first.execute("set -a; . /opt/sparkforge/fabric/nccl.env; echo $NCCL_SOCKET_IFNAME") == "eth0"
+    assert sparks.run().succeeded().changed == 0
+    assert sparks.module(check=True)["changed"] is False
+
+    assert sparks.run(fabric_state="absent").succeeded().changed == 2
+    assert sparks.state() == before
+    assert sparks.module(state="absent")["changed"] is False
+
+
+def test_what_somebody_changed_by_hand_is_named_and_mended(configured: Sparks) -> None:
+    configured.both[0].execute("ip link set enP2p1s0f0np0 mtu 1500")
+    play = configured.run("--tags", "fabric_check").failed()
+    assert "This end, enP2p1s0f0np0, has an MTU of 1500" in play.text
+    assert "the other end takes 1504" in play.text
+    assert configured.module(check=True)["deviations"] == ["enP2p1s0f0np0 has an MTU of 1500"]
+    assert configured.module()["changed"] is True
+    assert configured.module()["changed"] is False
+
+
+def test_other_subnets_take_the_place_of_the_old_ones(configured: Sparks) -> None:
+    assert configured.module(subnets=["10.77.0.0/24", "10.77.1.0/24"])["changed"] is True
+    addresses = configured.both[0].execute("ip -brief address show")
+    assert "10.77.1.1/24" in addresses
+    assert "192.168.201.1/24" not in addresses
+
+
+def test_a_configuration_that_cannot_be_applied_leaves_everything_as_it_was(configured: Sparks) -> None:
+    before = configured.state()
+    configured.udev(1)
+    try:
+        result = configured.module(subnets=["10.78.0.0/24", "10.78.1.0/24"])
+    finally:
+        configured.udev(0)
+    assert "`netplan apply` failed" in result["cause"]
+    assert "The configuration is as it was before." in result["remedy"]
+    assert configured.state() == before
+
+
+def test_a_configuration_that_netplan_refuses_is_not_written(configured: Sparks) -> None:
+    other = "/etc/netplan/99-other.yaml"
+    before = configured.state()
+    host = configured.both[0]
+    host.execute(f"umask 077; printf 'network:\\n  version: 2\\n  ethernets: [wrong]\\n' > {other}")
+    try:
+        result = configured.module(subnets=["10.78.0.0/24", "10.78.1.0/24"])
+    finally:
+        host.execute(f"rm {other}")
+    assert "netplan refuses the configuration" in result["cause"]
+    assert "99-other.yaml" in result["cause"]
+    assert configured.state() == before
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("eth0 has the default route", {"ports": [["eth0", "enP2p1s0f0np0"]]}),
+        ("This host lacks half 1 of port 0 (enp9s1)", {"ports": [["enp1s0f0np0", "enp9s1"]]}),
+        ("overlaps with", {"subnets": "the management network"}),
+    ],
+)
+def test_bad_input_is_refused_and_changes_nothing(configured: Sparks, said: str, options: dict[str, t.Any]) -> None:
+    before = configured.state()
+    if "subnets" in options:
+        own = configured.both[0].execute("ip -oneline -4 address show eth0").split()[3]
+        options = {"subnets": ["198.51.100.0/24", str(ipaddress.IPv4Interface(own).network)]}
+    assert said in configured.module(**options)["cause"]
+    assert configured.state() == before
+
+
+def test_a_plan_that_does_not_add_up_stops_the_play_before_any_change(configured: Sparks) -> None:
+    before = configured.state()
+    play = configured.run(fabric_topology="ring").failed()
+    assert "fabric_topology is ring, and fabric_hosts has 2 hosts" in play.text
+    assert configured.state() == before
+
+
+def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> None:
+    other = "/etc/netplan/40-cx7.yaml"
+    text = "network:\\n  version: 2\\n  ethernets:\\n    enp1s0f0np0:\\n      dhcp4: false\\n"
+    host = configured.both[0]
+    host.execute(f"umask 077; printf '{text}' > {other}")
+    try:
+        result = configured.module()
+    finally:
+        host.execute(f"rm {other}")
+    assert f"{other} configures enp1s0f0np0 too" in result["cause"]
+
+
+def test_what_networkmanager_is_given_holds_address_and_mtu(sparks: Sparks) -> None:
+    """netplan writes its files without it; DGX OS has NetworkManager, and no test here ran it."""
+    sparks.module(state="absent")
+    host = sparks.both[0]
+    try:
+        assert sparks.module(renderer="NetworkManager", apply=False)["changed"] is True
+        host.execute("netplan generate")
+        text = host.execute("cat /run/NetworkManager/system-connections/netplan-enP2p1s0f0np0.nmconnection")
+        assert "mtu=9000" in text
+        assert "address1=192.168.201.1/24" in text
+        assert "[ipv6]\nmethod=disabled" in text or "[ipv6]\nmethod=ignore" in text
+    finally:
+        sparks.module(state="absent", apply=False)
+        host.execute("rm -rf /run/NetworkManager/system-connections; netplan generate")

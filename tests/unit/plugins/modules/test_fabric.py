@@ -1,0 +1,69 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The three modules of the fabric as Ansible starts them, on a host that has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.run_module import run_module
+
+RAIL = {
+    "name": "cable1.0", "link": "cable1", "kind": "cable", "port": 0, "half": 0, "address": "192.168.200.1/24",
+    "mtu": 9000, "peers": [{"host": "spark02", "port": 0, "address": "192.168.200.2"}],
+}  # fmt: skip
+ABSENT = [["enp1s0f0np0-no", "enP2p1s0f0np0-no"]]
+
+
+def test_the_information_of_any_host_can_be_read() -> None:
+    result = run_module("fabric_info", ports=ABSENT)
+    assert result["changed"] is False
+    assert result["fabric"]["ports"] == [{"port": 0, "halves": ABSENT[0]}]
+    assert {row["check"] for row in result["problems"]} <= {"kernel.kho", "management.powersave"}
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_host_without_the_port_is_refused_and_nothing_is_written(tmp_path: Path, check_mode: bool) -> None:
+    file = tmp_path / "60-sparkforge-fabric.yaml"
+    result = run_module(
+        "fabric_netplan", check_mode, rails=[RAIL], ports=ABSENT, file=str(file), root=str(tmp_path / "opt")
+    )
+    assert result["failed"] is True
+    assert "This host lacks half 0 of port 0 (enp1s0f0np0-no) of the fabric." in result["cause"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_absent_where_nothing_was_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "60-sparkforge-fabric.yaml"
+    result = run_module("fabric_netplan", state="absent", ports=ABSENT, file=str(file), root=str(tmp_path / "opt"))
+    assert result["changed"] is False
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rails", [{}, {"rails": []}])
+def test_rails_are_needed_to_be_present(tmp_path: Path, rails: dict[str, list[str]]) -> None:
+    file = tmp_path / "60-sparkforge-fabric.yaml"
+    result = run_module("fabric_netplan", file=str(file), root=str(tmp_path / "opt"), ports=ABSENT, **rails)
+    assert result["failed"] is True
+    assert "rails" in result["msg"]
+
+
+def test_a_check_returns_what_failed_as_rows_lines_and_texts() -> None:
+    result = run_module("fabric_check", rails=[RAIL], ports=ABSENT)
+    row = next(row for row in result["checks"] if row["name"] == "state.cable1.0")
+    assert row["status"] == "fail"
+    assert any(
+        text.startswith("state.cable1.0: Half 0 of port 0 has no interface here.") for text in result["failures"]
+    )
+    assert any(line.startswith("fail state.cable1.0:") for line in result["lines"])
+
+
+def test_a_measurement_without_ib_write_bw_is_skipped() -> None:
+    part = {"link": "cable1", "role": "client", "peer": "spark02"}
+    result = run_module("fabric_check", rails=[RAIL], ports=ABSENT, measure=part)
+    assert [row["status"] for row in result["checks"]] == ["skip"]
+    assert result["failures"] == []
