@@ -1,0 +1,218 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Publish what was built on a host."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: wheelhouse
+short_description: Publish the wheels that were built on a host, and prune those that nothing needs
+version_added: "0.1.0"
+author: The sparkforge maintainers (@sparkforge)
+description:
+  - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), which is all that
+    another host needs to install what this one built, and the simple index that pip and uv read (PEP 503),
+    C(<root>/wheelhouse/<platform>/simple/).
+  - Reads the sha256 of each wheel before and compares it with the receipt of its unit. Where one differs, nothing is
+    published. A file whose size and times are those of the last look is not read again.
+  - Prunes by O(keep). A build that an environment of this host points to through its receipt, that O(in_use) names, or
+    that a build which stays depends on is never removed.
+  - One call does it all. It runs on the host that builds, after M(sparkforge.dgx_spark.source_build).
+options:
+  root:
+    description: Directory that holds the wheelhouse, the receipts and the environments.
+    type: path
+    default: /opt/sparkforge
+  log_root:
+    description: Directory of the logs of builds; that of a build which is pruned goes too.
+    type: path
+    default: /var/log/sparkforge
+  platform:
+    description:
+      - The platform, as the filter P(sparkforge.dgx_spark.builder#filter) says it. Needed for O(state=present); without
+        it V(absent) is for all platforms.
+    type: str
+  name:
+    description: What the manifest calls this host, C(inventory_hostname).
+    type: str
+  stack:
+    description: The name of the stack.
+    type: str
+  lock_id:
+    description: The id of its lock, C(stack.lock.id).
+    type: str
+  python:
+    description: The version of the Python that the wheels are for, V(3.12) for one.
+    type: str
+  units:
+    description:
+      - The fact C(sparkforge_built). Of each unit, by its name, the C(fingerprint) and the C(wheels) that
+        M(sparkforge.dgx_spark.source_build) returned.
+    type: dict
+  keep:
+    description:
+      - How many manifests of one stack name stay, the latest ones. The builds that only older ones name are removed,
+        with their receipts and logs.
+      - What was built and never published goes once so many manifests with its unit are newer.
+    type: int
+    default: 2
+  in_use:
+    description: Fingerprints that environments of other hosts use.
+    type: list
+    elements: str
+    default: []
+  state:
+    description:
+      - V(absent) removes manifests and index. The artefacts are removed by M(sparkforge.dgx_spark.source_build).
+    type: str
+    choices: [present, absent]
+    default: present
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+notes:
+  - In check mode a unit that is not built yet is no failure; RV(pending) names it.
+  - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) though the new one takes its
+    name.
+seealso:
+  - module: sparkforge.dgx_spark.source_build
+  - module: sparkforge.dgx_spark.wheelhouse_server
+"""
+
+EXAMPLES = r"""
+- name: Publish what was built
+  sparkforge.dgx_spark.wheelhouse:
+    name: "{{ inventory_hostname }}"
+    platform: "{{ sparkforge_builder.platform }}"
+    stack: "{{ stack.name }}"
+    lock_id: "{{ stack.lock.id }}"
+    python: "{{ stack.python.version }}"
+    units: "{{ sparkforge_built }}"
+    keep: 2
+  become: true
+
+- name: Take manifests and index back
+  sparkforge.dgx_spark.wheelhouse:
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+manifest:
+  description: The manifest; null in check mode where a unit is not built yet.
+  returned: success with O(state=present)
+  type: dict
+  sample:
+    format: 1
+    stack: torch-2.9.1
+    lock_id: 0123456789ab
+    platform: ubuntu24.04-aarch64
+    python: "3.12"
+    host: spark01
+    written: "2026-11-21T10:00:00Z"
+    units:
+      - name: pytorch
+        fingerprint: 4b5c1f0e9a37d286
+        wheels:
+          - name: torch
+            version: 2.9.1+sf.4b5c1f0e
+            file: torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl
+            sha256: 6f1d…
+            size: 912345678
+            path: pytorch/4b5c1f0e9a37d286/torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl
+    seal: 0c9a…
+path:
+  description: The file of the manifest.
+  returned: success with O(state=present)
+  type: str
+  sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/manifests/torch-2.9.1-0123456789ab.json
+index:
+  description: The page of the simple index that names every project.
+  returned: success with O(state=present)
+  type: str
+  sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/simple/index.html
+pending:
+  description: In check mode, the units that are not built yet.
+  returned: success with O(state=present)
+  type: list
+  elements: str
+  sample: [pytorch]
+pruned:
+  description: The builds that were removed, or would be in check mode, and their size in bytes.
+  returned: success with O(state=present)
+  type: list
+  elements: dict
+  sample: [{"name": "pytorch", "fingerprint": "0e9a37d2864b5c1f", "size": 912345678}]
+kept:
+  description: The builds that are older than the keep rule asks for and stay, and why.
+  returned: success with O(state=present)
+  type: list
+  elements: dict
+  sample: [{"name": "llvm", "fingerprint": "37d2864b5c1f0e9a", "reason": "triton 864b5c1f0e9a37d2 depends on it"}]
+removed:
+  description: The paths that were removed, or would be in check mode.
+  returned: success with O(state=absent)
+  type: list
+  elements: str
+  sample: [/opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/simple]
+cause:
+  description: What is wrong, in one sentence.
+  returned: failure
+  type: str
+  sample: The sha256 of the wheel torch-… is 11…, the receipt of pytorch 4b5c… says 6f…. Nothing was published.
+remedy:
+  description: What to do about it, in one sentence.
+  returned: failure
+  type: str
+  sample: Find out who changed …; then remove … and run playbooks/build.yml, which makes it anew.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _wheelhouse_store
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "log_root": {"type": "path", "default": "/var/log/sparkforge"},
+            "platform": {"type": "str"},
+            "name": {"type": "str"},
+            "stack": {"type": "str"},
+            "lock_id": {"type": "str"},
+            "python": {"type": "str"},
+            "units": {"type": "dict"},
+            "keep": {"type": "int", "default": 2},
+            "in_use": {"type": "list", "elements": "str", "default": []},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        },
+        required_if=[("state", "present", ("platform", "name", "stack", "lock_id", "python", "units"))],
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        store = _wheelhouse_store.Store(module.params, module.check_mode)
+        return store.absent() if module.params["state"] == "absent" else store.present()
+
+    _module.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

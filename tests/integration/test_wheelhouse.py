@@ -1,0 +1,470 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The wheelhouse as a service: published by its module, served by a real nginx, read by pip and uv over the network."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tarfile
+import typing as t
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lab import bench as benches
+from lab import image, serve
+from tests.integration.conftest import Bench, Host, Play, changes
+from tests.unit.wheel_tree import WheelTree, fingerprint
+
+PLATFORM = "debian13-x86_64"
+LOCK = "0123456789ab"
+PORT = 8629
+USER, PASSWORD = "fleet", "pass:word & $6$ {SSHA}"
+MODULE = "sparkforge.dgx_spark.wheelhouse"
+SERVER_FILE = "/etc/nginx/conf.d/sparkforge-wheelhouse.conf"
+SECRETS = "/etc/nginx/sparkforge-wheelhouse"
+
+
+@dataclass
+class Builder:
+    """A host on which a stack was built and is served."""
+
+    host: Host
+    local: WheelTree
+    units: dict[str, t.Any]
+    before: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        found = benches.Bench.load(self.host.bench)
+        assert found
+        return found.addresses[self.host.name]
+
+    def publish(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
+        asked = {
+            "platform": PLATFORM,
+            "name": self.host.name,
+            "stack": "torch-2.9.1",
+            "lock_id": LOCK,
+            "python": "3.13",
+        }
+        return self.host.task(MODULE, check=check, **{**asked, "units": self.units, **options})
+
+    def serve(self, *arguments: str, **variables: object) -> Play:
+        return self.host.roles("wheelhouse", arguments=arguments, **variables)
+
+    def get(
+        self, path: str, method: str = "GET", tls: ssl.SSLContext | None = None, **headers: str
+    ) -> tuple[int, bytes]:
+        connection: http.client.HTTPConnection
+        if tls:
+            connection = http.client.HTTPSConnection(self.address, PORT, context=tls)
+        else:
+            connection = http.client.HTTPConnection(self.address, PORT)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, content
+
+    def wheel(self, unit: str) -> str:
+        """Return the path of a unit's wheel below the platform's directory."""
+        return str(next((self.local.house / unit).rglob("*.whl")).relative_to(self.local.house))
+
+
+def send(host: Host, tree: WheelTree) -> None:
+    """Put a tree on the host, owned by the account that builds."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as packed:
+        packed.add(tree.root, "opt/sparkforge")
+        packed.add(tree.logs, "var/log/sparkforge")
+    place = tree.root.parent / "tree.tar"
+    place.write_bytes(stream.getvalue())
+    host.copy(place, "/tmp/tree.tar")
+    host.execute(
+        "tar -xf /tmp/tree.tar -C / --no-same-owner && rm /tmp/tree.tar"
+        " && chown root: /opt /var /var/log && cd /opt/sparkforge && chown root: . receipts"
+        " && chown -R sparkforge: wheelhouse builds receipts/units"
+    )
+
+
+def rewritten(units: dict[str, t.Any], tree: WheelTree) -> dict[str, t.Any]:
+    """Return the fact as the host has it: its paths are the host's."""
+    return json.loads(json.dumps(units).replace(str(tree.root), "/opt/sparkforge"))
+
+
+@pytest.fixture(scope="module")
+def builder(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    host = bench.fresh()
+    host.execute("useradd --system --no-create-home sparkforge")
+    before = host.snapshot()
+    tree = WheelTree(tmp_path_factory.mktemp("built") / "root", PLATFORM)
+    units = tree.stack(1)
+    send(host, tree)
+    return Builder(host, tree, rewritten(units, tree), before)
+
+
+@pytest.fixture(scope="module")
+def published(builder: Builder) -> Builder:
+    checked = builder.publish(check=True)
+    assert checked["changed"] and "cause" not in checked, checked
+    assert "manifests" not in builder.host.execute(f"ls /opt/sparkforge/wheelhouse/{PLATFORM}")
+    done = builder.publish()
+    assert done["changed"] and "cause" not in done, done
+    return builder
+
+
+@pytest.fixture(scope="module")
+def served(published: Builder) -> Builder:
+    """Over plain HTTP, for everybody."""
+    before = published.host.contents()
+    checked = published.serve("--check", "--diff").succeeded()
+    assert checked.changed > 0
+    assert published.host.contents() == before
+    assert published.serve().succeeded().changed > 0
+    return published
+
+
+def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    # Neither this machine's own index nor its cache of wheels nor its certificates.
+    foreign = re.compile(r"(PIP|UV)_.*|(REQUESTS|CURL)_CA_BUNDLE|SSL_CERT_(FILE|DIR)|NETRC")
+    ours = {key: value for key, value in os.environ.items() if not foreign.fullmatch(key)}
+    variables = {**ours, "UV_NO_CONFIG": "1", **environment}
+    return subprocess.run([str(word) for word in command], env=variables, text=True, check=False, capture_output=True)
+
+
+def pip(target: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    quiet = ("--isolated", "--no-cache-dir", "--no-input", "--disable-pip-version-check")
+    return run(sys.executable, "-m", "pip", "install", *quiet, "--target", target, *arguments, **environment)
+
+
+def requirements(builder: Builder, target: Path, **digests: str) -> Path:
+    """Write the lines that a host makes of the manifest."""
+    lines = []
+    for unit in builder.units.values():
+        for wheel in unit["wheels"]:
+            digest = digests.get(wheel["name"], wheel["sha256"])
+            lines.append(f"{wheel['name']}=={wheel['version']} --hash=sha256:{digest}")
+    path = target.parent / f"{target.name}.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def version_of(target: Path) -> str:
+    return run(
+        sys.executable, "-c", "import torch, triton; print(torch.VERSION)", PYTHONPATH=str(target)
+    ).stdout.strip()
+
+
+def test_what_is_published_belongs_to_the_account_and_a_second_time_changes_nothing(published: Builder) -> None:
+    again = published.publish()
+    assert not again["changed"], again["diff"]
+    assert not published.publish(check=True)["changed"]
+    house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
+    owners = published.host.execute(
+        f"stat -c %U {house}/manifests/*.json {house}/simple/torch/index.html {house}/simple"
+    )
+    assert set(owners.split()) == {"sparkforge"}
+    assert published.host.execute(f"stat -c %U /opt/sparkforge/receipts/wheelhouse-{PLATFORM}.json") == "root"
+
+
+def test_it_is_served_and_a_second_run_of_the_role_changes_nothing_by_one_call(served: Builder) -> None:
+    second = served.serve("-vvv").succeeded()
+    assert second.changed == 0
+    modules = re.findall(r"Using module file \S+/(\w+)\.py", second.output)
+    assert modules == ["spark_info", "wheelhouse_server"]
+    assert served.serve("--check", "--diff").succeeded().changed == 0
+    status, content = served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")
+    assert (status, json.loads(content)["host"]) == (200, served.host.name)
+
+
+def test_what_is_neither_index_nor_manifest_nor_wheel_is_not_served(served: Builder) -> None:
+    house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
+    torch = served.wheel("pytorch")
+    place = str(Path(torch).parent)
+    served.host.execute(
+        f"cd {house} && cp {torch} {place}/.hidden.whl && ln -sf /etc/passwd {place}/linked-1-py3-none-any.whl"
+        f" && touch {place}/receipt.json {place}/SHA256SUMS"
+    )
+    assert served.get(f"/{PLATFORM}/{torch.replace('+', '%2B')}")[0] == 200
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
+    llvm = f"llvm/{fingerprint('llvm', 1)}/prefix/lib/library.so"
+    for path in (
+        "",
+        f"{place}/",
+        f"{place}/receipt.json",
+        f"{place}/SHA256SUMS",
+        f"{place}/.hidden.whl",
+        llvm,
+        "manifests/",
+    ):
+        assert served.get(f"/{PLATFORM}/{path}")[0] == 404, path
+    assert served.get("/../receipts/")[0] in (400, 404)
+    assert served.get(f"/{PLATFORM}/{place}/linked-1-py3-none-any.whl")[0] == 403
+    for method in ("PUT", "POST", "DELETE"):
+        assert served.get(f"/{PLATFORM}/simple/", method)[0] in (404, 405)
+    served.host.execute(f"cd {house}/{place} && rm .hidden.whl linked-1-py3-none-any.whl receipt.json SHA256SUMS")
+
+
+@pytest.mark.parametrize("way", ["index", "links"])
+def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path, way: str) -> None:
+    base = f"http://{served.address}:{PORT}/{PLATFORM}/simple/"
+    where = ["--index-url", base]
+    if way == "links":
+        where = ["--no-index", *(word for name in ("torch", "triton") for word in ("--find-links", f"{base}{name}/"))]
+    target = tmp_path / "site"
+    wanted = requirements(served, target)
+    done = pip(target, "--require-hashes", "-r", wanted, *where, "--trusted-host", f"{served.address}:{PORT}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
+
+
+def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path) -> None:
+    base = f"http://{served.address}:{PORT}/{PLATFORM}/simple/"
+    torch = served.wheel("pytorch")
+    path = f"/opt/sparkforge/wheelhouse/{PLATFORM}/{torch}"
+    # Exchanged on the builder after it was published, with the size that it had.
+    served.host.execute(f"cp -p {path} /tmp/torch.whl && printf X | dd of={path} conv=notrunc bs=1 seek=60 status=none")
+    target = tmp_path / "site"
+    done = pip(
+        target, "--require-hashes", "-r", requirements(served, target), "--index-url", base,
+        "--trusted-host", f"{served.address}:{PORT}",
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert not (target / "torch.py").exists()
+    refused = served.publish()
+    assert Path(torch).name in refused["cause"] and "Nothing was published" in refused["cause"]
+    assert served.units["pytorch"]["wheels"][0]["sha256"] in refused["cause"]
+    assert "Traceback" not in json.dumps(refused)
+    # What was published before is served as it was.
+    assert served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")[0] == 200
+    served.host.execute(f"cp -p /tmp/torch.whl {path} && rm /tmp/torch.whl")
+    mended = served.publish()
+    assert mended.get("changed") is False, mended
+
+
+def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> None:
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    assert uv, "uv is in requirements-dev.txt"
+    target = tmp_path / "site"
+    wanted = requirements(served, target)
+    base = [
+        uv, "pip", "install", "--no-cache", "--python", sys.executable, "--target", target, "--require-hashes",
+        "--default-index", f"http://{served.address}:{PORT}/{PLATFORM}/simple/",
+    ]  # fmt: skip
+    done = run(*base, "-r", wanted)
+    assert done.returncode == 0, done.stderr
+    assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
+    other = tmp_path / "other"
+    base[base.index(target)] = other
+    refused = run(*base, "-r", requirements(served, other, torch="0" * 64))
+    assert refused.returncode != 0
+    assert "hash" in refused.stderr.lower()
+
+
+def test_an_nginx_that_was_killed_is_started_again(served: Builder) -> None:
+    served.host.execute("kill -KILL $(pgrep nginx)")
+    checked = served.serve("--check", "--diff").succeeded()
+    assert checked.changed == 1
+    assert "nginx does not serve it" in checked.output
+    assert served.serve().succeeded().changed == 1
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
+    assert served.serve().succeeded().changed == 0
+
+
+# --- bad input: one message, and what was served before is served
+
+
+def assert_refused(served: Builder, *words: str, **variables: object) -> None:
+    before = served.host.contents()
+    refused = served.serve(**variables).failed()
+    for word in words:
+        assert word in refused.text
+    assert served.host.contents() == before
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
+
+
+def test_a_port_that_something_else_uses_is_named_with_its_process(served: Builder) -> None:
+    served.host.execute("python3 -m http.server 8700 --bind 127.0.0.1 >/dev/null 2>&1 & echo $! > /tmp/other.pid")
+    served.host.execute("until python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8700))'; do :; done")
+    try:
+        assert_refused(served, "The port 8700 is used by python3", "Set wheelhouse_port", wheelhouse_port=8700)
+    finally:
+        served.host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
+
+
+def test_an_address_that_is_not_the_host_s_is_refused(served: Builder) -> None:
+    assert_refused(served, "cannot listen at 192.0.2.1", "Set wheelhouse_listen", wheelhouse_listen=["192.0.2.1"])
+    assert_refused(served, "'spark01' is no address", wheelhouse_listen=["spark01"])
+
+
+def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:
+    served.host.execute("echo 'nonsense on;' > /etc/nginx/conf.d/their-own.conf")
+    try:
+        words = ("nginx refuses its configuration", "their-own.conf:1", "Nothing was changed")
+        assert_refused(served, *words, wheelhouse_port=8631)
+    finally:
+        served.host.execute("rm /etc/nginx/conf.d/their-own.conf")
+
+
+def test_half_of_a_pair_is_refused(served: Builder, tls: dict[str, str], tmp_path: Path) -> None:
+    assert_refused(served, "no key", wheelhouse_tls_certificate=tls["wheelhouse_tls_certificate"])
+    assert_refused(served, "no password", wheelhouse_username="fleet")
+    missing = str(tmp_path / "missing.pem")
+    both = {"wheelhouse_tls_certificate": missing, "wheelhouse_tls_key": missing}
+    assert_refused(served, f"{missing} is not a file on the controller", **both)
+    other = serve.make_certificate(tmp_path / "other", ["127.0.0.1"])
+    words = ("cannot be used together: KEY_VALUES_MISMATCH", "wheelhouse_tls_key")
+    assert_refused(served, *words, **{**tls, "wheelhouse_tls_key": str(other.key)})
+
+
+# --- TLS and a password
+
+
+@pytest.fixture(scope="module")
+def certificate(published: Builder, tmp_path_factory: pytest.TempPathFactory) -> serve.Certificate:
+    return serve.make_certificate(tmp_path_factory.mktemp("certificate"), [published.address])
+
+
+@pytest.fixture(scope="module")
+def tls(certificate: serve.Certificate) -> dict[str, str]:
+    return {"wheelhouse_tls_certificate": str(certificate.certificate), "wheelhouse_tls_key": str(certificate.key)}
+
+
+@pytest.fixture
+def guarded(served: Builder, tls: dict[str, str]) -> t.Iterator[dict[str, str]]:
+    """The variables with which it is served over HTTPS to those who know the password."""
+    variables = {**tls, "wheelhouse_username": USER, "wheelhouse_password": PASSWORD}
+    yield variables
+    served.serve().succeeded()
+
+
+def basic(password: str) -> str:
+    return "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
+
+
+def test_tls_and_a_password(
+    served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
+) -> None:
+    first = served.serve("-vvv", "--diff", **guarded).succeeded()
+    assert first.changed == 1
+    second = served.serve("-vvv", "--diff", **guarded).succeeded()
+    assert second.changed == 0
+    # Neither the password nor its digest nor the key is in what is printed or in a receipt.
+    secrets = served.host.execute(f"cat {SECRETS}/htpasswd").partition(":")[2].strip()
+    key = Path(guarded["wheelhouse_tls_key"]).read_text().splitlines()[1]
+    receipts = served.host.execute("cat /opt/sparkforge/receipts/*wheelhouse*")
+    for secret in (PASSWORD, secrets, key):
+        assert secret not in receipts
+        for play in (first, second):
+            # But for the line in which Ansible with -vvv shows what this test gave it with -e.
+            assert secret not in play.output
+    assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/htpasswd") == "640 root:www-data"
+    assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/key.pem") == "600 root:root"
+    # What TLS is worth, and who may read.
+    trusting = ssl.create_default_context(cafile=str(certificate.ca))
+    page = f"/{PLATFORM}/simple/"
+    assert served.get(page, tls=trusting)[0] == 401
+    assert served.get(page, tls=trusting, Authorization=basic("wrong"))[0] == 401
+    assert served.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 200
+    torch = served.wheel("pytorch").replace("+", "%2B")
+    manifest = f"manifests/torch-2.9.1-{LOCK}.json"
+    for path in (torch, manifest):
+        assert served.get(f"/{PLATFORM}/{path}", tls=trusting)[0] == 401
+        assert served.get(f"/{PLATFORM}/{path}", tls=trusting, Authorization=basic(PASSWORD))[0] == 200
+    with pytest.raises(ssl.SSLCertVerificationError):
+        served.get(page, tls=ssl.create_default_context())
+    # pip, with the password in a file of its own and not in the URL.
+    netrc = tmp_path / "netrc"
+    netrc.write_text(f'machine {served.address} login {USER} password "{PASSWORD}"\n')
+    netrc.chmod(0o600)
+    target = tmp_path / "site"
+    wanted = requirements(served, target)
+    base = f"https://{served.address}:{PORT}{page}"
+    words = ["--require-hashes", "-r", wanted, "--index-url", base, "--cert", certificate.ca]
+    # Without -vv pip says no more than that the index offers nothing.
+    stranger = pip(target, "-vv", *words, NETRC=os.devnull)
+    assert stranger.returncode != 0
+    assert "401 Client Error" in stranger.stdout + stranger.stderr
+    done = pip(target, *words, NETRC=str(netrc))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
+
+
+def test_another_password_and_another_certificate_are_taken_over(
+    served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
+) -> None:
+    served.serve(**guarded).succeeded()
+    other = serve.make_certificate(tmp_path / "other", [served.address])
+    renewed = {
+        **guarded,
+        "wheelhouse_password": "another",
+        "wheelhouse_tls_certificate": str(other.certificate),
+        "wheelhouse_tls_key": str(other.key),
+    }
+    assert served.serve(**renewed).succeeded().changed == 1
+    page = f"/{PLATFORM}/simple/"
+    trusting = ssl.create_default_context(cafile=str(other.ca))
+    assert served.get(page, tls=trusting, Authorization=basic("another"))[0] == 200
+    assert served.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 401
+    with pytest.raises(ssl.SSLCertVerificationError):
+        served.get(page, tls=ssl.create_default_context(cafile=str(certificate.ca)))
+
+
+def test_a_password_without_tls_is_warned_of(served: Builder, guarded: dict[str, str]) -> None:
+    play = served.serve(wheelhouse_username=USER, wheelhouse_password=PASSWORD).succeeded()
+    assert "asks for a password without TLS" in play.text
+    assert served.host.execute(f"ls {SECRETS}") == "htpasswd"
+
+
+# --- taking it back
+
+
+def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Builder) -> None:
+    assert served.host.run("uninstall", "--check").succeeded().changed > 0
+    assert served.get(f"/{PLATFORM}/simple/")[0] == 200
+    assert served.host.run("uninstall").succeeded().changed > 0
+    with pytest.raises(ConnectionRefusedError):
+        served.get("/")
+    assert served.host.execute("pgrep nginx", check=False) == ""
+    after = served.host.snapshot()
+    assert after["packages"] == served.before["packages"]
+    assert changes(served.before["paths"], after["paths"]) == []
+    assert served.host.run("uninstall").succeeded().changed == 0
+
+
+def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> None:
+    host = bench.fresh("systemd")
+    assert host.execute("systemctl is-system-running --wait") == "running"
+    before = host.snapshot()
+    host.roles("network_access", "wheelhouse").succeeded()
+    assert host.execute("systemctl is-enabled nginx; systemctl is-active nginx").split() == ["enabled", "active"]
+    # The package's own page is not what was asked for.
+    assert "sparkforge" not in host.execute("ls /etc/nginx/sites-enabled") and not host.execute(
+        "ls /etc/nginx/sites-enabled"
+    )
+    assert host.roles("wheelhouse").succeeded().changed == 0
+    first = host.execute("systemctl show nginx -p MainPID --value")
+    assert host.roles("wheelhouse", wheelhouse_port=8640).succeeded().changed == 1
+    # Downloads that run are not cut off.
+    assert host.execute("systemctl show nginx -p MainPID --value") == first
+    host.execute("systemctl disable --quiet --now nginx")
+    assert host.roles("wheelhouse", wheelhouse_port=8640).succeeded().changed == 1
+    assert host.execute("systemctl is-enabled nginx; systemctl is-active nginx").split() == ["enabled", "active"]
+    host.roles("wheelhouse", wheelhouse_state="absent").succeeded()
+    assert host.roles("wheelhouse", wheelhouse_state="absent").succeeded().changed == 0
+    assert host.snapshot()["packages"] == before["packages"]
+    assert image.podman("exec", host.container, "systemctl", "is-active", "nginx", quiet=True).returncode != 0

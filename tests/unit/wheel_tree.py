@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A wheelhouse as builds leave it: small real wheels that pip installs, and their receipts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import typing as t
+import zipfile
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _unit
+
+PLATFORM = "debian13-x86_64"
+
+
+def wheel(name: str, version: str, content: str = "") -> bytes:
+    """Return a wheel of one module, for every Python."""
+    info = f"{name}-{version}.dist-info"
+    members = {
+        f"{name}.py": content or f"VERSION = {version!r}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = []
+    for member, text in members.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        rows.append(f"{member},sha256={digest},{len(text.encode())}")
+    members[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""])
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for member, text in members.items():
+            # The same bytes at any time of day.
+            archive.writestr(zipfile.ZipInfo(member), text)
+    return stream.getvalue()
+
+
+def file_name(name: str, version: str) -> str:
+    return f"{name}-{version}-py3-none-any.whl"
+
+
+def fingerprint(unit: str, number: int) -> str:
+    """Return what stands for the inputs of the ``number``-th build of a unit."""
+    return hashlib.sha256(f"{unit} {number}".encode()).hexdigest()[:16]
+
+
+class WheelTree:
+    """The root of a host that builds."""
+
+    def __init__(self, root: Path, platform: str = PLATFORM) -> None:
+        self.root = root
+        self.platform = platform
+        self.logs = root.parent / "log"
+        self.logs.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def house(self) -> Path:
+        return self.root / "wheelhouse" / self.platform
+
+    def receipt(self, unit: str, mark: str) -> Path:
+        return self.root / f"receipts/units/{unit}-{mark}.json"
+
+    def built(
+        self, unit: str, number: int, *, wheels: t.Sequence[str] | None = None, **depends: str
+    ) -> dict[str, dict[str, t.Any]]:
+        """Leave what a build leaves, and return it as the fact ``sparkforge_built`` has it.
+
+        :param number: of the build: its version and the day when it was finished.
+        :param wheels: names of distributions, the unit's own where it is None.
+        """
+        mark = fingerprint(unit, number)
+        place = self.house / unit / mark
+        place.mkdir(parents=True)
+        outputs: list[dict[str, t.Any]] = []
+        for name in [unit] if wheels is None else wheels:
+            version = f"{number}.0+sf.{mark[:8]}"
+            content = wheel(name, version)
+            (place / file_name(name, version)).write_bytes(content)
+            outputs.append(
+                {
+                    "path": file_name(name, version),
+                    "name": name.replace("_", "-"),
+                    "version": version,
+                    "sha256": hashlib.sha256(content).hexdigest(),
+                    "size": len(content),
+                }
+            )
+        if not outputs:
+            (place / "prefix/lib").mkdir(parents=True)
+            (place / "prefix/lib/library.so").write_bytes(b"\x7fELF")
+            outputs.append({"path": "prefix", "files": 1, "size": 4096, "sha256": "0" * 64})
+        receipt: dict[str, t.Any] = {
+            "format": 1,
+            "name": unit,
+            "fingerprint": mark,
+            "platform": self.platform,
+            "inputs": {"name": unit, "depends": depends},
+            "outputs": outputs,
+            "finished": f"2020-01-{number:02d}T00:00:00Z",
+        }
+        receipt["seal"] = _unit.fingerprint(receipt)
+        path = self.receipt(unit, mark)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(receipt))
+        (self.logs / f"{unit}-{mark}.log").write_text("built\n")
+        tree = self.root / f"builds/{unit}/{mark}"
+        tree.mkdir(parents=True)
+        (tree / "state.json").write_text(json.dumps({"format": 1, "status": "succeeded"}))
+        rows = [{**item, "path": str(place / item["path"])} for item in outputs if "version" in item]
+        return {unit: {"fingerprint": mark, "status": "built", "prefix": None, "wheels": rows}}
+
+    def stack(self, number: int, *, llvm: int | None = None) -> dict[str, dict[str, t.Any]]:
+        """Leave a build of llvm, of triton on it, and of pytorch."""
+        if llvm is None:
+            units = self.built("llvm", number, wheels=[])
+        else:
+            units = {"llvm": {"fingerprint": fingerprint("llvm", llvm), "status": "unchanged", "wheels": []}}
+        return {
+            **units,
+            **self.built("triton", number, llvm=units["llvm"]["fingerprint"]),
+            **self.built("pytorch", number, wheels=["torch"]),
+        }
+
+    def environment(self, number: int, *units: str, name: str = "torch") -> Path:
+        """Leave the receipt of an environment of the ``number``-th build of some units."""
+        lines = []
+        for unit in units:
+            receipt = json.loads(self.receipt(unit, fingerprint(unit, number)).read_text())
+            lines += [f"{one['name']}=={one['version']} --hash=sha256:{one['sha256']}" for one in receipt["outputs"]]
+        path = self.root / f"envs/{name}/lock{number}/receipt.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"requirements": lines}))
+        return path
+
+    def there(self) -> set[tuple[str, int]]:
+        """Return the builds that are whole: artefact and receipt, by unit and number."""
+        known = {(unit, fingerprint(unit, number)): (unit, number)
+                 for unit in ("llvm", "triton", "pytorch", "torchvision") for number in range(32)}  # fmt: skip
+        artefacts = {(path.parent.name, path.name) for path in self.house.glob("*/*") if path.name != "index.html"}
+        artefacts = {key for key in artefacts if key in known}
+        receipts = {
+            (path.stem.rpartition("-")[0], path.stem.rpartition("-")[2])
+            for path in (self.root / "receipts/units").glob("*.json")
+        }
+        assert artefacts == receipts, "an artefact without its receipt, or the other way round"
+        return {known[key] for key in artefacts}
