@@ -1,0 +1,559 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a fleet costs its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
+
+cost: a host is provisioned by site.yml, another one by baseline/site.yml; copies of them are converged again, 1 to 64
+of ours and 16 of the baseline's, and the controller's CPU time is taken from the kernel.
+rollout: 16 hosts get a stack of which one unit is new: who compiled, what went through the controller; then all of them
+go back to the stack before.
+The exit status is not 0 only where a run failed or a converged run changed something: a missed goal is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import contextlib
+import dataclasses
+import datetime
+import json
+import math
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import typing as t
+from pathlib import Path
+
+import yaml
+
+from benchmarks import process
+from benchmarks.noop import BASELINE, OURS, BenchmarkError
+from lab import bench as benches
+from lab import fleet, image
+from lab.host import LabError, fail
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+#: The number of hosts at which both sides are compared.
+HOSTS = 16
+BASELINE_GOAL = 4.0
+#: Of a straight line through measured points the exponent is 1; more than this is more than noise.
+GROWTH_GOAL = 1.05
+ROLLBACK_GOAL = 2.0
+#: Fleets that the last table speaks of.
+PLANNED = (10, 100, 1000)
+PARTS = ("cost", "rollout")
+#: Containers that are started at a time, as in lab/bench.py.
+STARTERS = 4
+#: Connections stay until the benchmark ends them: what they carried is counted at the end.
+SSH = "-o ControlMaster=auto -o ControlPersist=3600s -o ServerAliveInterval=30"
+
+_RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One converged run. Seconds; ``cpu`` is the controller's: Ansible, its workers, ssh."""
+
+    hosts: int
+    forks: int
+    wall: float
+    cpu: float
+    changed: int
+    #: Resident memory of the largest process of the controller, in MiB.
+    memory: float
+
+    @property
+    def per_host(self) -> float:
+        return self.cpu / self.hosts
+
+
+@dataclasses.dataclass(frozen=True)
+class Rollout:
+    """What happened when one unit of the stack was new."""
+
+    hosts: int
+    seconds: float
+    #: Unit -> how many hosts compiled it.
+    compiles: dict[str, int]
+    #: What the wheels weigh that each host has installed of it.
+    wheel_bytes: int
+    #: What the controller's cache of wheels held afterwards.
+    cached_bytes: int
+    #: What ssh carried to the hosts, modules and all.
+    ssh_bytes: int
+    #: Host -> seconds of the one call that switched it back.
+    rollback: dict[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """All figures of one benchmark."""
+
+    when: str
+    machine: str
+    load: float
+    ansible_core: str
+    ours: tuple[Run, ...] = ()
+    baseline: Run | None = None
+    rollout: Rollout | None = None
+
+    def at(self, hosts: int) -> Run | None:
+        """Return our run on so many hosts."""
+        return next((run for run in self.ours if run.hosts == hosts), None)
+
+    @property
+    def ratio(self) -> float | None:
+        """Return how many times less CPU the controller spends on ours, at the same number of hosts."""
+        same = self.at(self.baseline.hosts) if self.baseline else None
+        return self.baseline.cpu / same.cpu if self.baseline and same else None
+
+
+def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return start and slope of the straight line that fits best (least squares)."""
+    if len(points) < 2:
+        return (0.0, points[0][1] / points[0][0]) if points else (0.0, 0.0)
+    x_mean = sum(x for x, _y in points) / len(points)
+    y_mean = sum(y for _x, y in points) / len(points)
+    spread = sum((x - x_mean) ** 2 for x, _y in points)
+    slope = sum((x - x_mean) * (y - y_mean) for x, y in points) / spread
+    return y_mean - slope * x_mean, slope
+
+
+def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
+    """Return the power of x with which y grows: 1 where twice the hosts cost twice as much. None of fewer than two."""
+    logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
+    return line(logs)[1] if len({x for x, _y in logs}) > 1 else None
+
+
+def changed_tasks(output: str, hosts: int) -> int:
+    """Return how many tasks changed something, from the recap of a run.
+
+    :raises BenchmarkError: where a host failed, was not reached or is not in the recap.
+    """
+    rows = _RECAP.findall(output)
+    bad = [row[0] for row in rows if int(row[3]) or int(row[4])]
+    if bad or len({row[0] for row in rows} - {"localhost"}) < hosts:
+        raise BenchmarkError(f"{', '.join(bad) or 'A host'} failed or was not reached.\n{output[-4000:]}")
+    return sum(int(row[2]) for row in rows)
+
+
+def markdown(rows: t.Sequence[t.Sequence[object]]) -> str:
+    """Return a table in Markdown; the first row is its head."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def report(result: Result) -> str:
+    """Return the figures as Markdown, each beside its goal: what docs/scale.md holds."""
+    parts = [
+        f"Measured {result.when} on {result.machine}, load before it {result.load:.1f}, "
+        f"ansible-core {result.ansible_core}."
+    ]
+    if result.ours:
+        runs: list[t.Sequence[object]] = [
+            ("converged run", "hosts", "forks", "controller CPU", "per host", "wall", "memory", "changed")
+        ]
+        for name, run in [("sparkforge.dgx_spark", run) for run in result.ours] + (
+            [("built-in modules (baseline)", result.baseline)] if result.baseline else []
+        ):
+            runs.append(
+                (name, run.hosts, run.forks, f"{run.cpu:.1f} s", f"{run.per_host:.2f} s", f"{run.wall:.1f} s",
+                 f"{run.memory:.0f} MiB", run.changed)
+            )  # fmt: skip
+        parts.append(markdown(runs))
+    parts.append(markdown([("figure", "measured", "goal", ""), *_goals(result)]))
+    if len(result.ours) > 1:
+        start, slope = line([(run.hosts, run.cpu) for run in result.ours])
+        parts.append(
+            f"Controller CPU of a converged run: {max(start, 0):.1f} s, and {slope:.2f} s for each host. From that:"
+        )
+        planned: list[t.Sequence[object]] = [("hosts", "controller CPU", "on 4 cores at least", "on 16 cores at least")]
+        for hosts in PLANNED:
+            cpu = max(start, 0) + slope * hosts
+            planned.append((hosts, f"{cpu:.0f} s", *(_duration(cpu / cores) for cores in (4, 16))))
+        parts.append(markdown(planned))
+    return "\n\n".join(parts)
+
+
+def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
+    """Yield name, figure, goal and whether it was met."""
+
+    def judged(good: bool) -> str:
+        return "met" if good else "missed"
+
+    if result.baseline and (ratio := result.ratio):
+        name = f"controller CPU, baseline / ours, {result.baseline.hosts} hosts"
+        yield name, f"{ratio:.1f}", f"{BASELINE_GOAL:g} at least", judged(ratio >= BASELINE_GOAL)
+    # Fewer than 4 hosts are Ansible's own start.
+    for name, points in (
+        ("growth of controller CPU: hosts to the power of", [(run.hosts, run.cpu) for run in result.ours]),
+        ("growth of wall time: hosts to the power of", [(run.hosts, run.wall) for run in result.ours]),
+    ):
+        power = exponent([point for point in points if point[0] >= 4])
+        if power is not None:
+            yield name, f"{power:.2f}", f"{GROWTH_GOAL:g} at most", judged(power <= GROWTH_GOAL)
+    if rollout := result.rollout:
+        for unit, compiles in sorted(rollout.compiles.items()):
+            yield f"hosts of {rollout.hosts} that compiled {unit}", compiles, "1", judged(compiles == 1)
+        yield (
+            f"wheels through the controller ({rollout.wheel_bytes / 1e6:.0f} MB for each of {rollout.hosts} hosts)",
+            f"{rollout.cached_bytes} bytes", "0", judged(rollout.cached_bytes == 0),
+        )  # fmt: skip
+        # Were one wheel among it for each host, it would be more than all of them together.
+        carried = rollout.ssh_bytes / rollout.hosts
+        yield (
+            "all that ssh carried to a host, modules included", f"{carried / 1e6:.1f} MB", "less than a wheel",
+            judged(carried < rollout.wheel_bytes),
+        )  # fmt: skip
+        yield f"rollout to {rollout.hosts} hosts, one unit new", _duration(rollout.seconds), "", ""
+        if rollout.rollback:
+            worst = max(rollout.rollback.values())
+            name = f"rollback, the slowest of {len(rollout.rollback)} hosts"
+            yield name, f"{worst:.2f} s", f"{ROLLBACK_GOAL:g} s at most", judged(worst <= ROLLBACK_GOAL)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+class Controller:
+    """Runs Ansible as a person does, and says what the controller spent on it."""
+
+    def __init__(self, inventory: Path, sockets: Path, folder: Path) -> None:
+        """:param inventory: the file. :param sockets: of the connections. :param folder: for reports and output."""
+        self.inventory = inventory
+        self._sockets = sockets
+        self._folder = folder
+        self._environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_SSH_ARGS": SSH,
+            # On a machine that is busy sudo may take longer than the 10 s that Ansible gives it.
+            "ANSIBLE_TIMEOUT": "60",
+        }
+
+    def play(self, playbook: str | Path, hosts: t.Sequence[str], *arguments: str, **variables: object) -> Run:
+        """Run a playbook against hosts.
+
+        :raises BenchmarkError: where it fails on any of them.
+        """
+        extra = json.dumps({"verify_report_directory": str(self._folder / "reports"), **variables})
+        limit = self._folder / f"{hosts[0]}.limit"
+        limit.write_text("\n".join(hosts) + "\n")
+        run, output = self._run("ansible-playbook", str(playbook), "-l", f"@{limit}", "-e", extra, *arguments)
+        return dataclasses.replace(run, hosts=len(hosts), changed=changed_tasks(output, len(hosts)))
+
+    def ping(self, hosts: t.Sequence[str]) -> None:
+        """Open the connections, or find them open."""
+        self._run("ansible", ",".join(hosts), "-m", "ansible.builtin.ping")
+
+    def carried(self) -> int:
+        """Return how many bytes the open connections have written: to the hosts and, little, to their clients."""
+        return sum(_written(pid) for pid in self._masters())
+
+    def close_connections(self) -> None:
+        """End the ssh processes that keep the connections open."""
+        for socket in self._sockets.glob("*"):
+            command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "bench"]
+            subprocess.run(command, capture_output=True, check=False)
+
+    def events(self, playbook: str, hosts: t.Sequence[str], **variables: object) -> list[dict[str, t.Any]]:
+        """Run a playbook by ansible-runner and return its events, which hold how long each task took on each host."""
+        import ansible_runner  # type: ignore[import-untyped]
+
+        private = Path(tempfile.mkdtemp(prefix="runner-", dir=self._folder))
+        done = ansible_runner.run(
+            private_data_dir=str(private), project_dir=str(CHECKOUT), playbook=playbook, quiet=True,
+            inventory=str(self.inventory), limit=",".join(hosts), extravars=variables,
+            envvars={**self._environment, "PATH": f"{BIN}:{os.environ['PATH']}"},
+        )  # fmt: skip
+        events = list(done.events)
+        if done.rc:
+            said = [event["event_data"]["res"].get("msg") for event in events if event["event"] == "runner_on_failed"]
+            raise BenchmarkError(f"{playbook} ended with {done.rc}: {said}")
+        return events
+
+    def _run(self, tool: str, *arguments: str) -> tuple[Run, str]:
+        command = [str(BIN / tool), "-i", str(self.inventory), *arguments]
+        printed = self._folder / "output.log"
+        before = self._connections()
+        started = time.monotonic()
+        with printed.open("wb") as stream:
+            child = subprocess.Popen(
+                command, cwd=CHECKOUT, env=self._environment, stdin=subprocess.DEVNULL, stdout=stream,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        # The usage of the child and of all that it waited for, which Popen does not tell.
+        _pid, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - started
+        code = child.returncode = os.waitstatus_to_exitcode(status)
+        output = printed.read_text(errors="replace")
+        if code:
+            raise BenchmarkError(f"{' '.join(command)} ended with {code}.\n{output[-6000:]}")
+        cpu = usage.ru_utime + usage.ru_stime + self._connections() - before
+        return Run(0, self._forks(arguments), wall, cpu, 0, usage.ru_maxrss / 1024), output
+
+    def _forks(self, arguments: t.Sequence[str]) -> int:
+        if "-f" in arguments:
+            return int(arguments[arguments.index("-f") + 1])
+        found = re.search(r"^forks = (\d+)$", (CHECKOUT / "ansible.cfg").read_text(), re.M)
+        return int(found[1]) if found else 5
+
+    def _connections(self) -> float:
+        """Return the CPU time of the ssh processes that keep the connections open: nobody waits for them."""
+        return sum(found.own for pid in self._masters() if (found := process.look_at(pid)))
+
+    def _masters(self) -> t.Iterator[int]:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                words = path.read_bytes()
+                if words.startswith(b"ssh: ") and str(self._sockets).encode() in words:
+                    yield int(path.parent.name)
+
+
+def _written(pid: int) -> int:
+    try:
+        found = re.search(r"^wchar: (\d+)$", Path(f"/proc/{pid}/io").read_text(), re.M)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
+
+
+class Copies:
+    """Containers whose root file system is what a provisioned one has, each with changes and an address of its own."""
+
+    def __init__(self, bench: benches.Bench) -> None:
+        self._bench = bench
+
+    def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
+        """Start them and return host -> address. ``like`` is stopped, for what it has must not change below them."""
+        source = self._bench.containers[like]
+        image.podman("stop", "-t", "0", source)
+        root = image.podman("mount", source).stdout.strip()
+        try:
+            with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
+                return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
+        finally:
+            # By name, ours… and plain… come before spark…: copies end before what lies below them.
+            self._bench.containers = dict(sorted(self._bench.containers.items()))
+            self._bench.save()
+
+    def _start(self, host: str, root: str) -> str:
+        options = ["--hostname", host, "--name", f"{self._bench.name}-{host}"]
+        options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
+        command = ["--rootfs", f"{root}:O", *benches.INIT_COMMANDS["sshd"]]
+        known = image.podman("run", "-d", *options, *command).stdout.strip()
+        # The bench ends what it knows of.
+        self._bench.containers[host] = known
+        return image.podman("inspect", known, "--format", benches.ADDRESS_FORMAT).stdout.strip()
+
+    @staticmethod
+    def describe(inventory: Path, copies: t.Mapping[str, t.Mapping[str, str]]) -> None:
+        """Write the inventory of the copies. They have the host key of what they are copies of."""
+        hosts = {
+            host: {
+                "ansible_host": address,
+                "ansible_ssh_common_args": f"-F {{{{ lab_ssh_config }}}} -o HostKeyAlias={like}",
+            }
+            for like, addresses in copies.items()
+            for host, address in addresses.items()
+        }
+        inventory.write_text(yaml.safe_dump({"all": {"children": {"lab": {"hosts": hosts}}}}))
+
+
+def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> tuple[list[Run], Run]:
+    """Provision one host of each side, make copies of both, and converge them.
+
+    :raises BenchmarkError: where a run fails.
+    """
+    name = f"bench-{os.getpid()}"
+    inventory = folder / "inventory"
+    controller = Controller(inventory / "lab.yml", benches.Bench(name, "native").folder / "cp", folder)
+    try:
+        bench = benches.up(name, "native", [OURS, BASELINE], inventory)
+        listed = dict.fromkeys((OURS, BASELINE))
+        (inventory / "lab.yml").write_text(yaml.safe_dump({"all": {"children": {"lab": {"hosts": listed}}}}))
+        for host, playbook in ((OURS, "site.yml"), (BASELINE, "benchmarks/baseline/site.yml")):
+            _say(f"cost: provisioning {host} with {playbook} (a minute or more)")
+            controller.play(playbook, [host])
+        controller.close_connections()
+        ours = [f"ours{number:02d}" for number in range(1, max(sizes) + 1)]
+        plain = [f"plain{number:02d}" for number in range(1, baseline_hosts + 1)]
+        _say(f"cost: starting {len(ours)} copies of {OURS} and {len(plain)} of {BASELINE}")
+        copies = Copies(bench)
+        addresses = {OURS: copies.start(OURS, ours), BASELINE: copies.start(BASELINE, plain)}
+        copies.describe(inventory / "lab.yml", addresses)
+        # The baseline writes a report on the controller, which of a new name would be a change.
+        written = json.loads((folder / "reports" / f"{BASELINE}.json").read_text())
+        for host in plain:
+            text = json.dumps({**written, "host": host}, indent=4, sort_keys=True)
+            (folder / "reports" / f"{host}.json").write_text(f"{text}\n")
+        controller.ping([*ours, *plain])
+        runs = []
+        for size in sizes:
+            runs.append(controller.play("site.yml", ours[:size]))
+            _say(f"cost: {size} hosts: {runs[-1].cpu:.1f} s of CPU, {runs[-1].wall:.1f} s")
+        baseline = controller.play("benchmarks/baseline/site.yml", plain)
+        _say(f"cost: baseline, {baseline_hosts} hosts: {baseline.cpu:.1f} s of CPU, {baseline.wall:.1f} s")
+        return runs, baseline
+    finally:
+        controller.close_connections()
+        benches.down(name, inventory)
+
+
+def measure_rollout(folder: Path, count: int) -> Rollout:
+    """Bring a fleet up, roll out a stack of which one unit is new, and back again.
+
+    :raises BenchmarkError: where a run fails.
+    """
+    name = f"bench-fleet-{os.getpid()}"
+    inventory = folder / "inventory"
+    controller = Controller(inventory / "fleet.yml", benches.Bench(name, "native").folder / "cp", folder)
+    hosts = fleet.names(count)
+    first, second = hosts[:2]
+    try:
+        bench = fleet.up([first, second], name, inventory)
+        _say(f"rollout: provisioning {first} and {second}, which the others are copies of (a minute or more)")
+        controller.play("site.yml", [first, second])
+        serve = folder / "serve.yml"
+        roles = ["sparkforge.dgx_spark.stack", "sparkforge.dgx_spark.wheelhouse"]
+        serve.write_text(yaml.safe_dump([{"hosts": "all", "become": True, "gather_facts": False, "roles": roles}]))
+        controller.play(serve, [first])
+        fleet.join(bench, hosts[2:], inventory, like=second)
+        stack = "lab-fleet-next"
+        fleet.add_stack(bench, inventory, stack)
+        url = {"sparkforge_wheelhouse_url": f"http://{bench.addresses[first]}:8629"}
+        cache = bench.folder / "wheelhouse"
+        built, carried = _built(bench, hosts), controller.carried()
+        _say(f"rollout: {stack} to {count} hosts in waves (some minutes)")
+        run = controller.play("site.yml", hosts, stack_name=stack, **url)
+        rollout = Rollout(
+            hosts=count,
+            seconds=run.wall,
+            compiles=compiled(built, _built(bench, hosts)),
+            wheel_bytes=sum(wheel["size"] for wheel in _wheels(cache, stack)),
+            cached_bytes=sum(path.stat().st_size for path in cache.glob("*/wheels/**/*") if path.is_file()),
+            ssh_bytes=controller.carried() - carried,
+        )
+        # Rollback needs no network: neither the mirror nor the wheelhouse answers any more.
+        if bench.server:
+            os.kill(bench.server, signal.SIGTERM)
+        image.podman("exec", bench.containers[first], "sh", "-c", "nginx -s stop || true", quiet=True)
+        _say(f"rollout: {count} hosts back to the stack before, with the mirror and the wheelhouse gone")
+        events = controller.events("playbooks/rollback.yml", hosts, verify_report_directory=str(folder / "reports"))
+        return dataclasses.replace(rollout, rollback=switches(events))
+    finally:
+        controller.close_connections()
+        benches.down(name, inventory)
+
+
+def _built(bench: benches.Bench, hosts: t.Sequence[str]) -> dict[str, set[str]]:
+    """Return host -> the units with fingerprints in its wheelhouse."""
+    script = "cd /opt/sparkforge/wheelhouse 2>/dev/null && ls -d */*/* || true"
+    found = {}
+    for host in hosts:
+        listed = image.podman("exec", bench.containers[host], "sh", "-c", script).stdout.split()
+        found[host] = {path for path in listed if re.fullmatch(r"[^/]+/[^/]+/[0-9a-f]{16}", path)}
+    return found
+
+
+def compiled(before: t.Mapping[str, set[str]], after: t.Mapping[str, set[str]]) -> dict[str, int]:
+    """Return unit -> on how many hosts a fingerprint of it is new."""
+    counts: dict[str, int] = {}
+    for host, paths in after.items():
+        for path in paths - before.get(host, set()):
+            unit = path.split("/")[1]
+            counts[unit] = counts.get(unit, 0) + 1
+    return counts
+
+
+def _wheels(cache: Path, stack: str) -> list[dict[str, t.Any]]:
+    """Return the wheels of the manifest that the controller keeps."""
+    manifests = [json.loads(path.read_text()) for path in cache.glob(f"*/manifests/{stack}-*.json")]
+    return [wheel for manifest in manifests for unit in manifest["units"] for wheel in unit["wheels"]]
+
+
+def switches(events: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, float]:
+    """Return host -> seconds of its call of python_env, from the events of a rollback."""
+    found: dict[str, float] = {}
+    for event in events:
+        data = event.get("event_data", {})
+        if event["event"] == "runner_on_ok" and data.get("task_action", "").endswith("python_env"):
+            found[data["host"]] = max(found.get(data["host"], 0.0), float(data["duration"]))
+    return found
+
+
+def _say(text: str) -> None:
+    print(f"fleet: {text}", flush=True)
+
+
+def _ansible_core() -> str:
+    from ansible.release import __version__
+
+    return str(__version__)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print, and end the benches whatever happens."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.fleet", description="What a fleet costs its controller, beside plain tasks."
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N", help="numbers of hosts")
+    parser.add_argument("--hosts", type=int, default=HOSTS, metavar="N", help=f"of baseline and rollout ({HOSTS})")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what is measured (all)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    arguments = parser.parse_args(argv)
+    if min(*arguments.sizes, arguments.hosts) < 1 or ("rollout" in arguments.parts and arguments.hosts < 2):
+        parser.error("--sizes takes numbers from 1, and --hosts one from 2")
+    result = Result(
+        when=f"{datetime.datetime.now():%Y-%m-%d}",
+        machine=f"{process.cores()} cores, {platform.machine()}",
+        load=os.getloadavg()[0],
+        ansible_core=_ansible_core(),
+    )
+    started = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="fleet-"))
+    try:
+        for part in arguments.parts:
+            (folder / part).mkdir()
+        if "cost" in arguments.parts:
+            # Compared at the same number of hosts.
+            sizes = sorted({*arguments.sizes, arguments.hosts})
+            ours, baseline = measure_cost(folder / "cost", sizes, arguments.hosts)
+            result = dataclasses.replace(result, ours=tuple(ours), baseline=baseline)
+        if "rollout" in arguments.parts:
+            result = dataclasses.replace(result, rollout=measure_rollout(folder / "rollout", arguments.hosts))
+    except LabError as error:
+        return fail(error)
+    except BenchmarkError as error:
+        print(f"fleet: error: {error}", file=sys.stderr, flush=True)
+        return 1
+    finally:
+        shutil.rmtree(folder)
+    print(f"\n{report(result)}\n")
+    _say(f"{_duration(time.monotonic() - started)} in all")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(dataclasses.asdict(result), indent=1) + "\n")
+    changed = sum(run.changed for run in result.ours) + (result.baseline.changed if result.baseline else 0)
+    if changed:
+        print("fleet: error: a converged run changed something.", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

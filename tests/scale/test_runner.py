@@ -1,0 +1,143 @@
+"""ansible-runner, which is what AWX runs jobs with, really run on a private data directory made from the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).parents[2]
+SURVEY = next(
+    template["survey_spec"]["spec"]
+    for template in yaml.safe_load((CHECKOUT / "awx/job_templates.yml").read_text())["controller_templates"]
+    if template["name"] == "sparkforge-preflight"
+)
+SECRET = "wheelhouse-secret-4711"
+
+
+@dataclass
+class Job:
+    """How a job ended, and the events that AWX would show."""
+
+    status: str
+    code: int
+    stats: dict[str, dict[str, int]]
+    events: list[dict[str, Any]] = field(default_factory=list)
+    artifacts: Path = Path()
+
+    def results(self, event: str) -> list[dict[str, Any]]:
+        return [found["event_data"]["res"] for found in self.events if found["event"] == event]
+
+
+def private_data(folder: Path, **answers: object) -> Path:
+    """Make what AWX gives a job: project, inventory, extra variables, environment variables and settings.
+
+    The host is this machine, over a connection that Ansible calls local, and the stack one for what it is.
+    """
+    project = folder / "project"
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.split("\0")
+    for name in filter(None, names):
+        source = CHECKOUT / name
+        # Not what only tests read, nor what is tracked and gone.
+        if name.startswith(("tests/", "docs/", "lab/")) or not (source.is_symlink() or source.exists()):
+            continue
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, project / name, follow_symlinks=False)
+    inventory = folder / "inventory"
+    host = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": False}
+    write(inventory / "hosts.yml", {"all": {"hosts": {"here": host}}})
+    stack = yaml.safe_load((CHECKOUT / "roles/stack/vars/torch-2.15.0.yml").read_text())
+    release = dict(
+        line.replace('"', "").split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
+    )
+    definition = stack["stack_definition"]
+    definition["systems"] = [{"id": release["ID"], "version": release.get("VERSION_ID", "")}]
+    definition["machines"] = [os.uname().machine]
+    asked = ["/usr/bin/python3", "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
+    version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    definition["python"] = {**definition["python"], "version": version}
+    write(inventory / "stacks/torch-2.15.0.yml", stack)
+    lock = yaml.safe_load((CHECKOUT / "roles/stack/files/locks/torch-2.15.0.yml").read_text())
+    wheels = lock["stack_lock"]["wheels"]
+    wheels[f"cp{version.replace('.', '')}-linux-{os.uname().machine}"] = next(iter(wheels.values()))
+    write(inventory / "locks/torch-2.15.0.yml", lock)
+    defaults = {question["variable"]: question["default"] for question in SURVEY}
+    extra = {
+        **defaults,
+        "stack_profile": "generic",
+        "sparkforge_gpu_required": False,
+        "preflight_memory_minimum_gib": 0,
+        "preflight_disk_minimum": [],
+        "preflight_apt_wait": 0,
+        "sparkforge_wheelhouse_password": SECRET,
+        **answers,
+    }
+    write(folder / "env/extravars", extra)
+    write(
+        folder / "env/envvars", {"ANSIBLE_NOCOLOR": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    )
+    write(folder / "env/settings", {"suppress_ansible_output": True})
+    return folder
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(content))
+
+
+def run(folder: Path, playbook: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> Job:
+    # What is found is found in the project, as in an execution environment.
+    for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
+        monkeypatch.delenv(name)
+    done = ansible_runner.run(private_data_dir=str(folder), playbook=playbook, ident="job", quiet=True, **options)
+    return Job(done.status, done.rc, done.stats or {}, list(done.events), folder / "artifacts/job")
+
+
+def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = private_data(tmp_path, sparkforge_accept_nvidia_license="true")
+    job = run(folder, "playbooks/preflight.yml", monkeypatch)
+    assert job.status == "successful", json.dumps(job.results("runner_on_failed"), indent=1)
+    assert job.code == 0
+    assert job.events[-1]["event"] == "playbook_on_stats"
+    recap = job.events[-1]["event_data"]
+    assert set(recap["processed"]) == {"here"}
+    assert recap["ok"]["here"] == job.stats["ok"]["here"] > 0
+    assert recap["changed"] == recap["failures"] == recap["dark"] == {}
+    observed = [result for result in job.results("runner_on_ok") if "spark_info" in result]
+    assert observed
+    # What a job leaves behind is kept in AWX's database.
+    kept = "".join(path.read_text(errors="replace") for path in job.artifacts.rglob("*") if path.is_file())
+    assert "spark_info" in kept
+    assert SECRET not in kept
+
+
+def test_what_is_wrong_is_in_the_events_with_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The survey's own default: nobody has accepted the licences.
+    job = run(private_data(tmp_path, sparkforge_accept_nvidia_license="false"), "playbooks/preflight.yml", monkeypatch)
+    assert (job.status, job.code) == ("failed", 2)
+    said = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
+    assert "sparkforge_accept_nvidia_license" in said
+    assert "Remedy:" in said
+    assert "Nothing was changed" in said
+    assert job.stats["failures"] == {"here": 1}
+
+
+def test_waves_that_do_not_add_up_end_the_job_before_any_host_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = private_data(tmp_path, sparkforge_accept_nvidia_license="true", sparkforge_waves="60%, 60%")
+    job = run(folder, "site.yml", monkeypatch)
+    assert job.status == "failed"
+    said = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
+    assert "add up to 120 %" in said
+    assert not [result for result in job.results("runner_on_ok") if "spark_info" in result]
