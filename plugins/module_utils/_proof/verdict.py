@@ -9,12 +9,20 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
 
 PROVEN, UNPROVEN = "proven", "unproven"
 
+#: Of a report: what reads one of another format reads nothing.
+FORMAT = 2
+#: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
+PACKAGES = re.compile(
+    r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
+    r"|libnccl|gds-|nvidia-|nvpl-|linux-(image|modules)-"
+)
 #: A rate that moved by less is the same: boost clocks and temperatures differ from run to run.
 RATE_CHANGE = 0.1
 

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Show how the hosts of a fleet stand, as a table or as JSON.
+
+The documentation stands in plugins/modules/fleet_status.py.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack, _status
+
+#: Of a host of which nothing was said: a task before this one failed on it.
+UNSAID = "The play stopped on it before it was read; its message is above."
+
+
+def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str, t.Any]:
+    """Return the state of the fleet; a row without a standing is of a host that was not read."""
+    whole = [
+        dict(row)
+        if row.get("standing")
+        else _status.unread(str(row["host"]), str(row.get("problem") or UNSAID), bool(row.get("unreachable")))
+        for row in rows
+    ]
+    return _status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
+
+
+def write(path: str, text: str) -> None:
+    """Write the text whole or not at all.
+
+    :raises SparkforgeError: it cannot be written.
+    """
+    try:
+        _stack.write_file(path, text)
+    except OSError as error:
+        raise SparkforgeError(
+            f"{path} cannot be written on the controller: {error.strerror}.",
+            "Set status_file to a file in a directory that you may write to.",
+            path=path,
+        ) from error
+
+
+class ActionModule(ActionBase):
+    """Prints, and writes a file of the controller where one is named; no host is asked."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the state that was shown."""
+        del tmp
+        result = super().run(task_vars=task_vars or {})
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "rows": {"type": "list", "elements": "dict", "required": True},
+                "format": {"type": "str", "choices": list(_status.FORMATS), "default": _status.FORMATS[0]},
+                "path": {"type": "path"},
+            }
+        )
+        state = fleet(arguments["rows"], self._task.check_mode)
+        text = (_status.as_json if arguments["format"] == "json" else _status.as_text)(state)
+        path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
+        try:
+            if path:
+                write(path, text + "\n")
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+        self._display.display(text)
+        return {**result, "changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}

@@ -1,0 +1,378 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The state of a fleet: one row a host from what was read there, and the rows as a table or as JSON."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import re
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
+
+FORMAT = 1
+FORMATS = ("table", "json")
+#: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
+AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
+STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
+#: What is listed of one role's changes, or of a host's drift, before the rest is only counted.
+LISTED = 12
+
+#: What the actions of python_env are in words.
+_ACTIONS = {
+    "install": "install environment {wanted}",
+    "stage": "stage environment {wanted}",
+    "switch": "switch to environment {wanted}",
+    "prove": "import its modules again",
+    "files": "write its activation script, launcher or kernel",
+    "access": "set who may use it",
+    "previous": "correct the link to the previous environment",
+    "staged": "take away the link to a staged environment",
+    "remove": "remove what is no longer needed",
+    "receipt": "write its receipt",
+}
+#: Of these a role does many at once.
+_VERBS = ("install", "write", "remove", "build")
+#: What Ansible says before the words of a plugin.
+_WRAPPING = re.compile(r"^(Task failed: )?(.*The filter plugin '[^']*' failed: |Action failed: )?", re.S)
+#: From here on a terminal or a table would be changed by it.
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+
+Row = t.Dict[str, t.Any]
+Facts = t.Mapping[str, t.Any]
+
+
+# -- rows
+
+
+def row(
+    host: str,
+    look: Facts,
+    observation: Facts,
+    stack: Facts,
+    changes: t.Mapping[str, t.Sequence[str]],
+    stops: t.Sequence[t.Mapping[str, str]] = (),
+) -> Row:
+    """Return what is known of a host that was read.
+
+    :param look: the result of ``stack_status``.
+    :param observation: ``spark_info``.
+    :param stack: what the inventory wants of the host.
+    :param changes: role to what it would do, in words.
+    :param stops: why ``site.yml`` would change nothing, each with ``cause`` and ``remedy``.
+    """
+    plan = look.get("plan") or {}
+    would = {role: [str(item) for item in items] for role, items in changes.items() if items}
+    would.update(_environment_changes(look, plan))
+    reasons = [{"cause": _bare(str(stop["cause"])), "remedy": str(stop.get("remedy") or "")} for stop in stops]
+    if plan.get("cause"):
+        reasons.append({"cause": plan["cause"], "remedy": plan["remedy"]})
+    current = _of_state(look, "current")
+    return {
+        "host": host,
+        "standing": STOPS if reasons else CHANGES if would else AS_WANTED,
+        "problem": "",
+        "wanted": {
+            "stack": stack.get("name"),
+            "lock": (stack.get("lock") or {}).get("id"),
+            "environment": plan.get("lock_id"),
+        },
+        "stack": _stack_of(look, plan, stack),
+        "environment": current,
+        "staged": _of_state(look, "staged"),
+        "previous": _of_state(look, "previous"),
+        "units": list(look.get("units") or []),
+        "running": list(look.get("running") or []),
+        "unfinished": list(look.get("unfinished") or []),
+        "proof": _proof(look, "proof"),
+        "staged_proof": _proof(look, "staged_proof"),
+        "drift": _drift(look, current, observation),
+        "changes": would,
+        "stops": reasons,
+    }
+
+
+def unread(host: str, problem: str, unreachable: bool) -> Row:
+    """Return the row of a host that could not be read, and why."""
+    return {
+        "host": host,
+        "standing": UNREACHABLE if unreachable else FAILED,
+        "problem": " ".join(_bare(problem).split()),
+        "wanted": {"stack": None, "lock": None, "environment": None},
+        "stack": None,
+        "environment": None,
+        "staged": None,
+        "previous": None,
+        "units": [],
+        "running": [],
+        "unfinished": [],
+        "proof": None,
+        "staged_proof": None,
+        "drift": [],
+        "changes": {},
+        "stops": [],
+    }
+
+
+def _of_state(look: Facts, state: str) -> Row | None:
+    return next((dict(item) for item in look.get("environments") or [] if item["state"] == state), None)
+
+
+def _stack_of(look: Facts, plan: Facts, stack: Facts) -> str | None:
+    """Return the stack that the current environment is of, as far as it can be told."""
+    current = look.get("current")
+    if current and current == plan.get("lock_id"):
+        return t.cast("str | None", stack.get("name"))
+    proof = look.get("proof") or {}
+    return proof.get("stack") if current and proof.get("environment_id") == current else None
+
+
+def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
+    """Return what ``python_env`` would do, in words."""
+    wanted = plan.get("lock_id") or "that follows from what is not there yet"
+    said = [
+        _ACTIONS[action].format(wanted=wanted) if action in _ACTIONS else f"{action}, environment {wanted}"
+        for action in plan.get("actions") or []
+        if action != "remove" or not plan.get("removed")
+    ]
+    said += [f"remove environment {lock_id}" for lock_id in plan.get("removed") or []]
+    return {"python_env": said} if said else {}
+
+
+def _proof(look: Facts, key: str) -> Row | None:
+    """Return a proof with its age by the host's own clock."""
+    proof = look.get(key)
+    if not proof:
+        return None
+    kept = {
+        key: proof.get(key)
+        for key in ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "failed", "drift")
+    }
+    began = _seconds(proof.get("started"))
+    return {**kept, "age": None if began is None else max(0, int(look["now"]) - began)}
+
+
+def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[str, str]]:
+    """Return what is another than what was proven, or than receipts vouch for."""
+    found: list[dict[str, str]] = []
+    proof = look.get("proof")
+    if proof:
+        installed = (observation.get("apt") or {}).get("packages") or {}
+        now = {
+            "driver": (observation.get("driver") or {}).get("version"),
+            "kernel": (observation.get("kernel") or {}).get("release"),
+            "packages": {name: version for name, version in installed.items() if verdict.PACKAGES.match(name)},
+        }
+        found += verdict.drift({key: proof.get(key) for key in now}, now)["changes"]
+        found += _unproven(proof, current)
+        found += _between_proofs(proof)
+    if current and current["missing"]:
+        what, gone = f"environment {current['lock_id']}", ", ".join(current["missing"][:5])
+        found.append({"what": what, "before": "whole", "now": f"without {gone}"})
+    found += [
+        {"what": path, "before": "sealed", "now": "changed by hand"} for path in look.get("changed_receipts") or []
+    ]
+    return found
+
+
+def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
+    """Return that the environment in use is not the one that was proven."""
+    now = current["lock_id"] if current else "none"
+    proven = proof.get("environment_id")
+    if proven:
+        return [{"what": "environment", "before": proven, "now": now}] if proven != now else []
+    if not current or str(current.get("installed") or "") <= str(proof.get("started") or ""):
+        return []
+    return [
+        {"what": "environment", "before": f"proven {proof['started']}", "now": f"{now}, made {current['installed']}"}
+    ]
+
+
+def _between_proofs(proof: Facts) -> list[dict[str, str]]:
+    """Return the checks and rates that the last proof found other than the one before it, on the same stack and lock.
+
+    A package that had changed between them was proven with the change.
+    """
+    changes = (proof.get("drift") or {}).get("changes") or []
+    if any(change["what"] in ("stack", "lock") for change in changes):
+        return []
+    return [dict(change) for change in changes if change["what"].startswith(("check ", "rate "))]
+
+
+# -- the fleet
+
+
+def fleet(rows: t.Sequence[Row], written: str, check_mode: bool = False) -> Row:
+    """Return what the JSON format has: ``format``, ``written``, ``summary`` and ``hosts``."""
+    counts = {standing: sum(item["standing"] == standing for item in rows) for standing in STANDINGS}
+    return {
+        "format": FORMAT,
+        "written": written,
+        "check_mode": check_mode,
+        "summary": {"hosts": len(rows), **counts},
+        "hosts": list(rows),
+    }
+
+
+def as_json(state: Facts) -> str:
+    """Return the state in one line, so that it is found among what else a play prints."""
+    return json.dumps(state, sort_keys=True, ensure_ascii=True)
+
+
+def as_text(state: Facts) -> str:
+    """Return a table of the hosts, what is behind its counts, and one line about them all."""
+    rows = state["hosts"]
+    blocks = [_table(rows), *(block for block in map(_details, rows) if block), _summary(state["summary"])]
+    return "\n\n".join(blocks)
+
+
+def _table(rows: t.Sequence[Row]) -> str:
+    columns: list[tuple[str, t.Callable[[Row], str]]] = [
+        ("HOST", lambda item: item["host"]),
+        ("STACK", _stack_cell),
+        ("ENVIRONMENT", lambda item: _lock_id(item["environment"])),
+        ("STAGED", lambda item: _lock_id(item["staged"])),
+        ("UNITS", _units_cell),
+        ("LAST PROOF", _proof_cell),
+        ("DRIFT", lambda item: _count(item["drift"])),
+        ("WOULD CHANGE", _change_cell),
+    ]
+    # Columns in which no host has anything say nothing.
+    shown = [
+        (title, cell)
+        for title, cell in columns
+        if title not in ("STAGED", "UNITS") or any(cell(item) != "-" for item in rows if not item["problem"])
+    ]
+    lines = [[title for title, _cell in shown]]
+    for item in rows:
+        if item["problem"]:
+            lines.append([_clean(item["host"]), f"{item['standing']}: {_clean(item['problem'])}"])
+        else:
+            lines.append([_clean(cell(item)) for _title, cell in shown])
+    widths = [
+        max(len(line[number]) for line in lines if len(line) == len(shown) or number == 0)
+        for number in range(len(shown))
+    ]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip() for line in lines
+    )
+
+
+def _stack_cell(item: Row) -> str:
+    if item["environment"] is None:
+        return "-"
+    return item["stack"] or "another"
+
+
+def _lock_id(environment: Facts | None) -> str:
+    return environment["lock_id"] if environment else "-"
+
+
+def _units_cell(item: Row) -> str:
+    """Return the units that the environment is made of, each with the beginning of its fingerprint."""
+    units = (item["environment"] or {}).get("units") or {}
+    return " ".join(f"{name}:{fingerprint[:8]}" for name, fingerprint in units.items()) or "-"
+
+
+def _proof_cell(item: Row) -> str:
+    proof = item["proof"]
+    if proof is None:
+        return "never"
+    where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
+    return f"{proof['verdict']}{where}, {age(proof['age'])}"
+
+
+def _change_cell(item: Row) -> str:
+    if item["stops"]:
+        return f"site.yml would stop: {_plural(len(item['stops']), 'problem')}"
+    if not item["changes"]:
+        return "nothing"
+    return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
+
+
+def _count(things: t.Sequence[t.Any]) -> str:
+    return str(len(things)) if things else "-"
+
+
+def _details(item: Row) -> str:
+    """Return the lines about one host that the table only counts."""
+    lines = [f"building: {build['line']}" for build in item["running"]]
+    for build in item["unfinished"]:
+        why = f": {build['cause']}" if build.get("cause") else ""
+        lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
+    for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
+        lines += _some(what, (item[key] or {}).get("failed") or [])
+    lines += _some("drift: ", [f"{one['what']}: {one['before']} -> {one['now']}" for one in item["drift"]])
+    lines += [f"stops: {stop['cause']} {stop['remedy']}".rstrip() for stop in item["stops"]]
+    for role, said in item["changes"].items():
+        lines += [f"{role}: {line}" for line in _by_verb(said)]
+    return "\n".join([_clean(item["host"]), *(f"  {_clean(line)}" for line in lines)]) if lines else ""
+
+
+def _by_verb(said: t.Sequence[str]) -> list[str]:
+    """Return what a role would do in few lines: install a, b, c and 9 more."""
+    groups: dict[str, list[str]] = {}
+    for item in said:
+        verb, _space, thing = item.partition(" ")
+        if verb in _VERBS:
+            groups.setdefault(verb, []).append(thing)
+        else:
+            groups[item] = []
+    lines = []
+    for verb, things in groups.items():
+        more = f" and {len(things) - LISTED} more" if len(things) > LISTED else ""
+        lines.append(f"{verb} {', '.join(things[:LISTED])}{more}".strip())
+    return lines
+
+
+def _some(prefix: str, items: t.Sequence[str]) -> list[str]:
+    lines = [f"{prefix}{item}" for item in items[:LISTED]]
+    return [*lines, f"{prefix}and {len(items) - LISTED} more"] if len(items) > LISTED else lines
+
+
+def _summary(counts: Facts) -> str:
+    words = {
+        AS_WANTED: "as the stack wants it",
+        CHANGES: "would change",
+        STOPS: "would stop site.yml",
+        FAILED: "could not be read",
+        UNREACHABLE: "unreachable",
+    }
+    said = ", ".join(f"{counts[standing]} {word}" for standing, word in words.items() if counts[standing])
+    return f"{_plural(counts['hosts'], 'host')}: {said or 'none'}."
+
+
+def age(seconds: int | None) -> str:
+    """Return in words how long ago something was."""
+    if seconds is None:
+        return "at an unknown time"
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {noun}s ago"
+    return "just now" if seconds < 60 else "a minute ago"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _seconds(moment: t.Any) -> int | None:
+    try:
+        return calendar.timegm(time.strptime(str(moment), "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return None
+
+
+def _bare(message: str) -> str:
+    """Return the words of a plugin without those that Ansible puts before them."""
+    return _WRAPPING.sub("", message, count=1)
+
+
+def _clean(text: str) -> str:
+    return _UNSHOWN.sub(" ", text)

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/status.yml on a host as from the factory, provisioned, drifted: what it says, and that site.yml agrees."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integration.conftest import Host, Play
+
+ROOT = "/opt/sparkforge"
+#: A package that the role build_toolchain brings and that nothing else needs.
+REMOVED = "ninja-build"
+
+
+def state_of(play: Play) -> dict[str, t.Any]:
+    """Return what the play printed as JSON."""
+    line = next(line for line in play.output.splitlines() if line.startswith('{"check_mode"'))
+    return json.loads(line)
+
+
+def row_of(host: Host, *arguments: str) -> dict[str, t.Any]:
+    state = state_of(host.run("status", *arguments, status_format="json").succeeded())
+    assert state["summary"]["hosts"] == 1
+    return state["hosts"][0]
+
+
+@pytest.fixture(scope="module")
+def wanted(provisioned: Host) -> Play:
+    """What is said of a host that the site has just left."""
+    return provisioned.run("status", "-vvv").succeeded()
+
+
+@dataclass
+class Drifted:
+    """What was said of a host that somebody else has changed, and what the site would do."""
+
+    play: Play
+    row: dict[str, t.Any]
+    site: Play
+    mended: dict[str, t.Any]
+
+
+@pytest.fixture(scope="module")
+def drifted(provisioned: Host) -> Drifted:
+    """A package is removed, and a part of the environment."""
+    part, aside = f"$(echo {ROOT}/envs/torch/current/lib/python3*/site-packages)/sympy", "/srv/sympy"
+    provisioned.execute(f"apt-get -qq remove -y {REMOVED} && mv {part} {aside}")
+    try:
+        play, row = provisioned.run("status"), row_of(provisioned)
+        site = provisioned.run("site", "--check", "--diff")
+    finally:
+        # The host is shared.
+        provisioned.execute(f"mv {aside} {part} && apt-get -qq install -y {REMOVED}")
+    return Drifted(play, row, site, row_of(provisioned))
+
+
+def test_a_host_as_from_the_factory_lacks_everything_and_stays_as_it_is(host: Host) -> None:
+    before = host.contents()
+    play, checked = host.run("status").succeeded(), row_of(host, "--check")
+    assert play.changed == 0 and host.contents() == before
+    cells = rf"^{host.name} +- +- +never +- +network_access \d, cuda_libraries \d+, cusparselt 1"
+    assert re.search(cells, play.output, re.M)
+    assert "python_env: install environment" in play.text
+    assert checked["standing"] == "changes", "check mode says the same"
+    assert f"install {REMOVED}" in checked["changes"]["build_toolchain"]
+    assert set(checked["changes"]) >= {"cuda_libraries", "cusparselt", "math_libraries", "python_env"}
+
+
+def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, wanted: Play) -> None:
+    before, row = provisioned.contents(), row_of(provisioned)
+    current = provisioned.execute(f"readlink {ROOT}/envs/torch/current")
+    assert (row["standing"], row["changes"], row["stops"], row["drift"]) == ("as wanted", {}, [], [])
+    assert row["environment"]["lock_id"] == row["wanted"]["environment"] == current
+    assert row["environment"]["packages"]["torch"] == "2.10.0"
+    assert row["stack"] == row["wanted"]["stack"] == "lab-native"
+    assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
+    cells = rf"^{provisioned.name} +lab-native +{current} +unproven, \S.* +- +nothing$"
+    assert re.search(cells, wanted.output, re.M)
+    assert "1 host: 1 as the stack wants it." in wanted.output
+    assert provisioned.contents() == before
+
+
+def test_a_look_costs_two_remote_calls(wanted: Play) -> None:
+    modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", wanted.output)
+    assert modules == ["spark_info", "stack_status"]
+
+
+def test_a_removed_package_and_a_damaged_environment_are_what_would_change(drifted: Drifted) -> None:
+    row = drifted.row
+    assert row["standing"] == "changes"
+    assert row["changes"] == {
+        "build_toolchain": [f"install {REMOVED}"],
+        "python_env": [f"repair (sympy is missing), environment {row['environment']['lock_id']}"],
+    }
+    assert [change["now"] for change in row["drift"]] == ["without sympy"]
+    assert f"build_toolchain: install {REMOVED}" in drifted.play.text
+    assert "1 host: 1 would change." in drifted.play.output
+    assert drifted.mended["standing"] == "as wanted" and drifted.mended["drift"] == []
+
+
+def test_the_site_would_change_just_that(drifted: Drifted) -> None:
+    assert drifted.site.succeeded().changed == len(drifted.row["changes"])
+
+
+def test_a_host_that_cannot_be_reached_is_a_row_with_the_reason(provisioned: Host, tmp_path: Path) -> None:
+    ghost = tmp_path / "ghost.yml"
+    known = {"ghost": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o BatchMode=yes"}}
+    ghost.write_text(yaml.safe_dump({"all": {"children": {"lab": {"hosts": known}}}}))
+    file = tmp_path / "status.json"
+    play = provisioned.run(
+        "status", "-i", str(ghost), "-l", f"ghost,{provisioned.name}", status_format="json", status_file=str(file)
+    ).succeeded()
+    state = state_of(play)
+    rows = {row["host"]: row for row in state["hosts"]}
+    assert rows["ghost"]["standing"] == "unreachable" and "Connection refused" in rows["ghost"]["problem"]
+    assert rows[provisioned.name]["standing"] == "as wanted"
+    assert state["summary"]["unreachable"] == 1
+    assert json.loads(file.read_text()) == state
+    alone = provisioned.run("status", "-i", str(ghost), "-l", "ghost").succeeded()
+    assert re.search(r"^ghost  unreachable: .*Connection refused", alone.output, re.M)
+
+
+def test_a_host_that_preflight_refuses_says_that_the_site_would_stop(provisioned: Host) -> None:
+    play = provisioned.run("status", sparkforge_accept_nvidia_license=False).succeeded()
+    assert "site.yml would stop: 1 problem" in play.output
+    assert "set sparkforge_accept_nvidia_license: true." in play.text
+
+
+def test_a_format_that_there_is_none_of_ends_in_one_message(provisioned: Host) -> None:
+    play = provisioned.run("status", "-vvv", status_format="yaml").failed()
+    assert play.output.count("fatal: ") == 1
+    assert "status_format is yaml. Set it to table or json." in play.text
+    assert "Using module file" not in play.output

@@ -1,0 +1,283 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+
+STACK = {"name": "torch-2.9.1", "lock": {"id": "c1b8cad4e018"}}
+OBSERVED = {
+    "driver": {"version": "580.95.05"},
+    "kernel": {"release": "6.11.0-1016-nvidia"},
+    "apt": {"packages": {"libcublas-13-0": "13.1.0.3-1", "vim": "9.1"}},
+}
+ENVIRONMENT = {
+    "lock_id": "5d41402abc4b",
+    "state": "current",
+    "installed": "2026-11-21T10:00:00Z",
+    "python": "3.12",
+    "packages": {"torch": "2.9.1"},
+    "missing": [],
+    "units": {"pytorch": "4b5c1f0e9a37d286"},
+}
+PROOF = {
+    "verdict": "proven",
+    "scope": "gpu",
+    "started": "2026-11-21T10:05:00Z",
+    "stack": "torch-2.9.1",
+    "lock": "c1b8cad4e018",
+    "environment_id": "5d41402abc4b",
+    "summary": {"pass": 80, "fail": 0, "skip": 2},
+    "driver": "580.95.05",
+    "kernel": "6.11.0-1016-nvidia",
+    "packages": {"libcublas-13-0": "13.1.0.3-1"},
+    "failed": [],
+    "drift": {"since": None, "changes": []},
+}
+PLAN = {"lock_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
+NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
+
+
+def look(**changed: t.Any) -> dict[str, t.Any]:
+    """Return what stack_status returns of a host on which all is well."""
+    return {
+        # 2026-11-21T12:05:00Z
+        "now": 1795262700,
+        "name": "torch",
+        "current": "5d41402abc4b",
+        "previous": None,
+        "staged": None,
+        "environments": [ENVIRONMENT],
+        "units": [],
+        "running": [],
+        "unfinished": [],
+        "changed_receipts": [],
+        "proof": PROOF,
+        "staged_proof": None,
+        "scheduled": False,
+        "plan": PLAN,
+        **changed,
+    }
+
+
+def row(
+    host: str = "spark01",
+    observed: dict[str, t.Any] = OBSERVED,
+    changes: dict[str, list[str]] = NOTHING,
+    stops: list[dict[str, str]] = [],  # noqa: B006 - read alone
+    **changed: t.Any,
+) -> dict[str, t.Any]:
+    return _status.row(host, look(**changed), observed, STACK, changes, stops)
+
+
+def text(*rows: dict[str, t.Any]) -> str:
+    return _status.as_text(_status.fleet(rows, "2026-11-21T12:05:00Z"))
+
+
+def test_a_host_as_the_stack_wants_it() -> None:
+    found = row()
+    assert (found["standing"], found["changes"], found["drift"], found["stops"]) == ("as wanted", {}, [], [])
+    assert found["stack"] == "torch-2.9.1" and found["proof"]["age"] == 7200
+    assert text(found) == (
+        "HOST     STACK        ENVIRONMENT   UNITS             LAST PROOF                 DRIFT  WOULD CHANGE\n"
+        "spark01  torch-2.9.1  5d41402abc4b  pytorch:4b5c1f0e  proven (gpu), 2 hours ago  -      nothing\n"
+        "\n"
+        "1 host: 1 as the stack wants it."
+    )
+
+
+def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
+    actions = {
+        "lock_id": "8a2b11112222",
+        "actions": ["install", "switch", "files", "remove"],
+        "removed": ["0cc175b9c0f1"],
+    }
+    found = row(
+        changes={"cuda_libraries": ["install libcublas-dev-13-0", "install libnccl2"]}, plan={**PLAN, **actions}
+    )
+    assert found["standing"] == "changes"
+    assert found["changes"] == {
+        "cuda_libraries": ["install libcublas-dev-13-0", "install libnccl2"],
+        "python_env": [
+            "install environment 8a2b11112222",
+            "switch to environment 8a2b11112222",
+            "write its activation script, launcher or kernel",
+            "remove environment 0cc175b9c0f1",
+        ],
+    }
+    # The current one is the proof's: its stack is known from there.
+    assert found["stack"] == "torch-2.9.1"
+    said = text(found)
+    assert "cuda_libraries 2, python_env 4\n" in said
+    assert "\n  cuda_libraries: install libcublas-dev-13-0, libnccl2\n" in said
+    assert said.endswith("1 host: 1 would change.")
+
+
+def test_what_is_done_to_many_things_is_one_line_and_anything_else_a_line_of_its_own() -> None:
+    changes = ["take back its packages", "write /etc/a", "take back its archive", "write /etc/b"]
+    said = text(row(changes={"cusparselt": changes})).split("\n\n")[1]
+    assert [line.strip() for line in said.splitlines()[1:]] == [
+        "cusparselt: take back its packages",
+        "cusparselt: write /etc/a, /etc/b",
+        "cusparselt: take back its archive",
+    ]
+
+
+def test_the_words_of_a_plugin_are_shown_without_those_that_wrap_them() -> None:
+    wrapped = (
+        "Task failed: Finalization of task args for 'ansible.builtin.set_fact' failed: Error while resolving value for"
+        " 'status_row': The filter plugin 'sparkforge.dgx_spark.cusparselt_backend' failed: No backend serves it."
+    )
+    assert row(stops=[{"cause": wrapped}])["stops"] == [{"cause": "No backend serves it.", "remedy": ""}]
+    assert _status.unread("a", "Task failed: Incorrect sudo password", False)["problem"] == "Incorrect sudo password"
+    assert _status.unread("a", "Task failed: Action failed: No.", False)["problem"] == "No."
+
+
+def test_an_environment_that_another_role_waits_for_is_said_by_the_playbook() -> None:
+    found = row(plan=None, changes={"python_env": ["make the environment once pytorch would be built"]})
+    assert found["changes"] == {"python_env": ["make the environment once pytorch would be built"]}
+
+
+def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
+    faults = [{"cause": "The clock is 2 h off.", "remedy": "Set it."}]
+    found = row(
+        stops=faults, plan={**PLAN, "cause": "No hash.", "remedy": "Lock again."}, changes={"cusparselt": ["x y"]}
+    )
+    assert found["standing"] == "stops"
+    assert found["stops"] == [*faults, {"cause": "No hash.", "remedy": "Lock again."}]
+    said = text(found)
+    assert "site.yml would stop: 2 problems" in said and "  stops: The clock is 2 h off. Set it.\n" in said
+    assert said.endswith("1 host: 1 would stop site.yml.")
+
+
+@pytest.mark.parametrize(
+    ("observed", "changed", "expected"),
+    [
+        ({**OBSERVED, "driver": {"version": "580.159.04"}}, {}, ("driver", "580.95.05", "580.159.04")),
+        ({**OBSERVED, "kernel": {"release": "6.14"}}, {}, ("kernel", "6.11.0-1016-nvidia", "6.14")),
+        ({**OBSERVED, "apt": {"packages": {"vim": "9"}}}, {}, ("libcublas-13-0", "13.1.0.3-1", "absent")),
+        (OBSERVED, {"proof": {**PROOF, "environment_id": "0cc1"}}, ("environment", "0cc1", "5d41402abc4b")),
+        (
+            OBSERVED,
+            {"proof": {**PROOF, "environment_id": None, "started": "2026-11-20T00:00:00Z"}},
+            ("environment", "proven 2026-11-20T00:00:00Z", "5d41402abc4b, made 2026-11-21T10:00:00Z"),
+        ),
+        (
+            OBSERVED,
+            {"environments": [{**ENVIRONMENT, "missing": ["torch"]}]},
+            ("environment 5d41402abc4b", "whole", "without torch"),
+        ),
+        (OBSERVED, {"changed_receipts": ["/r/pytorch.json"]}, ("/r/pytorch.json", "sealed", "changed by hand")),
+        (
+            OBSERVED,
+            {"proof": {**PROOF, "drift": {"changes": [{"what": "rate speed.copy", "before": "200", "now": "90"}]}}},
+            ("rate speed.copy", "200", "90"),
+        ),
+    ],
+    ids=["driver", "kernel", "package", "environment", "newer environment", "damage", "receipt", "rate"],
+)
+def test_drift_is_what_was_not_proven_or_is_gone(
+    observed: dict[str, t.Any], changed: dict[str, t.Any], expected: tuple[str, str, str]
+) -> None:
+    found = row(observed=observed, **changed)
+    assert [(one["what"], one["before"], one["now"]) for one in found["drift"]] == [expected]
+    assert f"\n  drift: {expected[0]}: {expected[1]} -> {expected[2]}\n" in text(found)
+    assert found["standing"] == "as wanted", "drift is to be proven again, not provisioned"
+
+
+def test_an_upgrade_that_was_proven_is_no_drift() -> None:
+    upgrade = [{"what": "lock", "before": "a", "now": "b"}, {"what": "torch", "before": "2.9.1", "now": "2.15.0"}]
+    assert row(proof={**PROOF, "drift": {"changes": upgrade}})["drift"] == []
+
+
+def test_a_package_that_was_proven_with_its_change_is_no_drift() -> None:
+    changes = [{"what": "libcublas-13-0", "before": "13.0", "now": "13.1.0.3-1"}]
+    assert row(proof={**PROOF, "drift": {"changes": changes}})["drift"] == []
+
+
+def test_a_host_that_was_never_proven_has_no_drift_from_a_proof() -> None:
+    found = row(proof=None)
+    assert found["drift"] == [] and found["proof"] is None
+    assert "  never  " in text(found)
+
+
+def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:
+    staged = {**ENVIRONMENT, "lock_id": "8a2b11112222", "state": "staged"}
+    failed = {**PROOF, "verdict": "fail", "failed": ["matmul.float32"]}
+    said = text(
+        row(
+            environments=[ENVIRONMENT, staged],
+            staged_proof=failed,
+            running=[{"name": "pytorch", "fingerprint": "0f3a", "line": "pytorch | build 1/4"}],
+            unfinished=[{"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}],
+        )
+    )
+    assert "STAGED" in said and "5d41402abc4b  8a2b11112222" in said
+    assert "  building: pytorch | build 1/4\n" in said
+    assert "  build ended without an artefact: llvm 22222222: No space left.\n" in said
+    assert "  failed check of the staged environment: matmul.float32\n" in said
+
+
+def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
+    ghost = _status.unread("spark03-with-a-long-name", "Failed to connect\nto the host", unreachable=True)
+    broken = _status.unread("spark04", "Incorrect sudo password", unreachable=False)
+    bare = row(host="spark02", current=None, environments=[], proof=None, plan={**PLAN, "actions": ["install"]})
+    said = text(row(), bare, ghost, broken)
+    lines = said.split("\n\n")[0].splitlines()
+    places = [line.index(word) for line, word in zip(lines[:3], ("LAST", "proven", "never"), strict=True)]
+    assert len(set(places)) == 1
+    assert lines[3] == "spark03-with-a-long-name  unreachable: Failed to connect to the host"
+    assert lines[4] == "spark04                   failed: Incorrect sudo password"
+    assert said.endswith("4 hosts: 1 as the stack wants it, 1 would change, 1 could not be read, 1 unreachable.")
+
+
+def test_a_stack_that_nobody_knows_is_another() -> None:
+    found = row(plan={**PLAN, "lock_id": "8a2b11112222", "actions": ["install"]}, proof=None)
+    assert found["stack"] is None and "spark01  another" in text(found)
+
+
+def test_long_lists_are_cut_in_the_table_and_whole_in_the_json() -> None:
+    many = [f"install package-{number:02d}" for number in range(30)]
+    drift = {f"libcu{'dnn'}{number:02d}": "1" for number in range(20)}
+    found = row(changes={"build_toolchain": many}, proof={**PROOF, "packages": {**PROOF["packages"], **drift}})
+    said = text(found)
+    assert "package-11 and 18 more" in said and "package-12" not in said
+    assert "drift: and 8 more" in said
+    state = json.loads(_status.as_json(_status.fleet([found], "2026-11-21T12:05:00Z")))
+    assert len(state["hosts"][0]["changes"]["build_toolchain"]) == 30
+
+
+def test_the_json_is_one_line_with_a_summary() -> None:
+    line = _status.as_json(
+        _status.fleet([row(), _status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True)
+    )
+    assert "\n" not in line
+    state = json.loads(line)
+    assert (state["format"], state["check_mode"], state["written"]) == (1, True, "2026-11-21T12:05:00Z")
+    assert state["summary"] == {"hosts": 2, "as wanted": 1, "changes": 0, "stops": 0, "failed": 0, "unreachable": 1}
+    assert set(state["hosts"][0]) == set(state["hosts"][1]), "whoever reads it finds the same keys in each"
+
+
+def test_what_a_host_says_cannot_write_to_the_terminal() -> None:
+    said = text(
+        row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]}), _status.unread("spark02", "\x07", True)
+    )
+    assert "\x1b" not in said and "\u202e" not in said and "\x07" not in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "just now"), (59, "just now"), (60, "a minute ago"), (130, "2 minutes ago"), (3600, "60 minutes ago")]
+    + [(7200, "2 hours ago"), (86400, "24 hours ago"), (3 * 86400, "3 days ago"), (None, "at an unknown time")],
+)
+def test_an_age_is_said_in_words(seconds: int | None, words: str) -> None:
+    assert _status.age(seconds) == words
+
+
+def test_a_fleet_without_hosts_is_said() -> None:
+    assert text().endswith("0 hosts: none.")
