@@ -124,6 +124,7 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
         "method": "wheel",
         "profile": "gb10",
         "lock": "1f0c6f3b2a91",
+        "environment_id": "5d41402abc4b",
         "gpu_required": True,
         "check_mode": False,
         "verdict": "proven",

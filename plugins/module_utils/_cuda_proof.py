@@ -26,7 +26,6 @@ import json
 import os
 import pkgutil
 import pwd
-import re
 import select
 import shutil
 import signal
@@ -37,25 +36,20 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _proof, _receipt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _proof, _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, host, runner, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, SKIP, Result
 
-FORMAT = 2
+FORMAT = verdict.FORMAT
 #: Reports that are kept on the host.
 KEPT = 50
 #: What a share of the device's memory, a factor of each check's time and the seconds in all are by default.
 LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0}
 #: Rows of the host's side that a profile may require.
 HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure")
-#: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
-PACKAGES = re.compile(
-    r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
-    r"|libnccl|gds-|nvidia-|nvpl-|linux-(image|modules)-"
-)
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
 
@@ -114,6 +108,8 @@ class Proof:
         self.required: t.List[str] = list(self.profile.get("required_checks") or [])
         self.notices: t.List[str] = []
         self._python: t.Optional[str] = options.get("python")
+        if self.reference.get("environment_id"):
+            _environment.check_name(str(self.reference["environment_id"]), "lock id")
         self._check_options()
         self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
         self.software: t.Dict[str, t.Any] = {}
@@ -197,6 +193,7 @@ class Proof:
             "stack": self.reference.get("stack"),
             "method": self.reference.get("method"),
             "lock": self.reference.get("lock_id"),
+            "environment_id": self._environment_id(),
             "profile": self.profile.get("name"),
             "gpu_required": self.gpu_required,
             "check_mode": self.check_mode,
@@ -219,7 +216,7 @@ class Proof:
     @staticmethod
     def _packages() -> t.Dict[str, str]:
         versions = AptState(Host()).packages().versions
-        return {name: version for name, version in sorted(versions.items()) if PACKAGES.match(name)}
+        return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
 
     def changed_host(self) -> t.List[str]:
         """Return in words what the last proof depended on and is another now; a host without one has changed."""
@@ -246,9 +243,21 @@ class Proof:
         """The environment's interpreter, by its resolved path where it is the environment's."""
         if self._python:
             return self._python
+        return os.path.join(os.path.realpath(self._environment()), "bin", "python")
+
+    def _environment(self, one: t.Optional[str] = None) -> str:
+        """Return where the environment lies that is proven: the current one, or the one that is named."""
         root, name = self.reference.get("root") or "/opt/sparkforge", self.reference.get("environment") or "torch"
-        current = os.path.realpath(os.path.join(root, "envs", name, "current"))
-        return os.path.join(current, "bin", "python")
+        return os.path.join(root, "envs", name, one or self.reference.get("environment_id") or "current")
+
+    def _environment_id(self) -> t.Optional[str]:
+        place = os.path.realpath(self._environment())
+        return os.path.basename(place) if not self._python and os.path.isdir(place) else None
+
+    def is_current(self) -> bool:
+        """Say whether what is proven is what people use: a staged environment is not."""
+        named = bool(self.reference.get("environment_id")) and not self._python
+        return not named or os.path.realpath(self._environment()) == os.path.realpath(self._environment("current"))
 
     def _compute(self) -> t.List[Result]:
         """Run what is selected and applies; the others are skipped with the reason."""

@@ -12,6 +12,7 @@
     <root>/envs/<name>/<lock id>/receipt.json   written when every import succeeded; without it, debris
     <root>/envs/<name>/current -> <lock id>
     <root>/envs/<name>/previous -> <lock id>
+    <root>/envs/<name>/staged -> <lock id>   made and imported, not yet switched to
     <root>/envs/<name>/.<lock id>.partial/   where an environment is made
     <root>/wheels/<sha256>/<file>            wheels that came from the controller
     <root>/bin/activate-<name>, <name>-python
@@ -50,7 +51,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors impor
 #: The oldest interpreter whose venv and pip this file was written for.
 OLDEST_PYTHON = (3, 9)
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
+ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
 SCHEMA = 1
+#: What only the receipt in the environment itself has.
+OWN_ALONE = ("entries", "made")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -61,6 +65,8 @@ _PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*"
     r"(?:===?\s*[A-Za-z0-9][A-Za-z0-9.!+_-]*|@\s*\S+)\s*(?:;[^#]*)?"
 )
+#: The links beside the environments.
+LINKS = ("current", "previous", "staged")
 #: What this file sets itself; a person who wants to add to them uses library_paths.
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
@@ -108,11 +114,11 @@ def check_name(name: str, what: str) -> str:
 
     :raises SparkforgeError: where it has a slash, begins with a dot or is one of our own links.
     """
-    if not _NAME.fullmatch(name) or name in ("current", "previous"):
+    if not _NAME.fullmatch(name) or name in LINKS:
         raise SparkforgeError(
             f"{name!r} cannot be the {what} of an environment.",
             "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
-            "and neither 'current' nor 'previous'.",
+            "and none of 'current', 'previous' and 'staged'.",
             name=name,
         )
     return name
@@ -238,6 +244,10 @@ def render_activation(
 ) -> str:
     """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh, sound under ``set -eu``."""
     names = sorted(variables)
+    # What the role fabric writes; NCCL reads the file that this variable names (2.23 and newer).
+    fabric = shlex.quote(
+        os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(environment))), "fabric/nccl.env")
+    )
     lines = [
         f"# Environment {name} of sparkforge.dgx_spark, for bash, zsh and dash; leave it with: deactivate",
         'if [ -n "${_SPARKFORGE_OLD_PATH+set}" ]; then deactivate; fi',
@@ -251,6 +261,7 @@ def render_activation(
         "        unset LD_LIBRARY_PATH",
         "    fi",
         "    unset " + " ".join(["VIRTUAL_ENV", "_SPARKFORGE_OLD_PATH", "_SPARKFORGE_OLD_LIBRARY_PATH", *names]),
+        f'    if [ "${{NCCL_CONF_FILE-}}" = {fabric} ]; then unset NCCL_CONF_FILE; fi',
         "    unset -f deactivate",
         "    hash -r 2>/dev/null || :",
         "}",
@@ -265,6 +276,7 @@ def render_activation(
             "export LD_LIBRARY_PATH",
         ]
     lines += [f"export {key}={shlex.quote(variables[key])}" for key in names]
+    lines.append(f'if [ -z "${{NCCL_CONF_FILE-}}" ] && [ -r {fabric} ]; then export NCCL_CONF_FILE={fabric}; fi')
     return "\n".join([*lines, "hash -r 2>/dev/null || :", ""])
 
 
@@ -316,6 +328,16 @@ _MISMATCH = re.compile(
 _UNPINNED = re.compile(r"must have their versions pinned with ==\. These do not:\n\s+(\S+)([^\n]*)")
 _UNHASHED = re.compile(r"Hashes are required in --require-hashes mode(?s:.*?)\n\s+(\S+) --hash=")
 _BROKEN = re.compile(r"connection broken by [\"'](?P<kind>\w+)\(?(?P<why>.*?)\)?[\"']: (?P<path>\S+)")
+_REFUSED = re.compile(r"HTTP error (?P<status>\d{3}) while getting (?P<url>https?://\S+)")
+_EXHAUSTED = re.compile(
+    r"host='(?P<host>[^']+)', port=\d+\): Max retries exceeded with url: (?P<path>\S+) "
+    r"\(Caused by ResponseError\('too many (?P<status>\d{3}) error responses'"
+)
+_CUT_SHORT = re.compile(
+    r"Read timed out|Connection broken: [^\n'\"]+|Connection reset by peer|IncompleteRead\([^)\n]*\)"
+    r"|Connection timed out while downloading|not enough bytes were received[^\n]*|Network is unreachable"
+    r"|Remote end closed connection without response|No route to host"
+)
 _NOT_FOUND = re.compile(
     r"Could not find a version that satisfies the requirement ([^\n]*?) \(from versions: ([^)\n]*)\)"
 )
@@ -327,14 +349,17 @@ def pip_failure(output: str) -> SparkforgeError:
     text = redacted(output)
     match = _MISMATCH.search(text)
     if match:
-        package = match.group("what").split(" from ")[0].strip()
+        package, _unused, origin = (part.strip() for part in match.group("what").partition(" from "))
+        url = re.match(r"https?://[^\s#]+", origin or package)
         expected = [match.group("expected"), *re.findall(r"or ([0-9a-f]+)", match.group("others"))]
         return SparkforgeError(
             f"The sha256 of {package} is {match.group('got')}, the lock says {' or '.join(expected)}.",
-            "Find out why the index serves another file, or lock again with playbooks/lock.yml.",
+            f"Find out why {url.group(0) if url else 'the index'} is not it, or lock again with playbooks/lock.yml. "
+            "One that was cut short looks the same, and the next run fetches it anew.",
             package=package,
             expected=expected,
             got=match.group("got"),
+            **({"url": url.group(0), "wheel": url.group(0).rpartition("/")[2]} if url else {}),
             **details,
         )
     if "No space left on device" in text or "[Errno 28]" in text:
@@ -374,9 +399,37 @@ def pip_failure(output: str) -> SparkforgeError:
             "Serve the index over HTTPS, or give its files as find_links.",
             **details,
         )
+    match = _REFUSED.search(text)
+    if match:
+        asked = match.group("url").partition("#")[0]
+        return SparkforgeError(
+            f"{asked} answers HTTP {match.group('status')}.",
+            "Check the URL, the server and the credentials.",
+            url=asked,
+            status=int(match.group("status")),
+            **details,
+        )
+    match = _EXHAUSTED.search(text)
+    if match:
+        return SparkforgeError(
+            f"{match.group('host')} answers HTTP {match.group('status')} for {match.group('path')}.",
+            "Check the server and the proxy, and run again.",
+            network=True,
+            **details,
+        )
     match = _BROKEN.search(text)
     if match or "CERTIFICATE_VERIFY_FAILED" in text:
         return _unreachable(match.group("path") if match else "", text, details)
+    match = _CUT_SHORT.search(text)
+    if match:
+        files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
+        what = f"The download of {urllib.parse.unquote(files[-1])}" if files else "A download"
+        return SparkforgeError(
+            f"{what} broke off: {match.group(0).strip()}.",
+            "Check the network and run again; the current environment stays, and over HTTPS what came whole is kept.",
+            network=True,
+            **details,
+        )
     match = _NOT_FOUND.search(text)
     if match:
         offered = match.group(2).strip()
@@ -384,6 +437,8 @@ def pip_failure(output: str) -> SparkforgeError:
             f"No wheel of {match.group(1)} for this interpreter and machine was found "
             f"(offered: {_short(offered) if offered and offered != 'none' else 'nothing'}).",
             "Give an index or find_links that has it, or lock the environment again for this platform.",
+            package=match.group(1),
+            looked_for=True,
             **details,
         )
     match = re.search(r"ERROR: (Cannot install [^\n]*conflicting dependencies)", text)
@@ -544,6 +599,22 @@ def installed_packages(environment: str) -> dict[str, str]:
     return found
 
 
+def receipt_of(root: str, name: str, lock_id: str) -> dict[str, t.Any] | None:
+    """Return the receipt of one environment, with its ``paths``, whether it is current or not.
+
+    What ``<root>/receipts/env-<name>.json`` says is of the current one alone.
+    """
+    place = os.path.join(os.path.abspath(root), "envs", name, lock_id)
+    data = _read_json(os.path.join(place, "receipt.json"))
+    if not data or data.get("schema") != SCHEMA:
+        return None
+    return {
+        **data,
+        "name": name,
+        "paths": {"environment": place, "python": os.path.join(place, "bin", "python")},
+    }
+
+
 # ----------------------------------------------------------------------------------------------- processes
 
 
@@ -607,6 +678,32 @@ class _UndeterminedError(Exception):
     """In check mode: what an earlier step would bring is not there, so that no lock id can be told."""
 
 
+class Index(t.Protocol):
+    """``_index``, which an environment's own interpreter cannot import."""
+
+    def credentials(self, entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[t.Any]: ...
+
+    def render_netrc(self, entries: t.Iterable[t.Any], python: tuple[int, int]) -> str: ...
+
+    def ask(self, url: str, known: t.Sequence[t.Any]) -> t.Any: ...
+
+    def explain(self, url: str, answer: t.Any, package: str, authenticated: bool) -> SparkforgeError | None: ...
+
+    def refused(self, name: str, status: int, reason: str, authenticated: bool) -> SparkforgeError | None: ...
+
+
+class Fit(t.Protocol):
+    """``_fit``: what an environment takes from the host."""
+
+    def needed(
+        self, environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]
+    ) -> dict[str, str]: ...
+
+    def installed(self) -> dict[str, str]: ...
+
+    def misfit(self, recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> tuple[list[str], list[str]]: ...
+
+
 class RunCommand(t.Protocol):
     """``AnsibleModule.run_command``, as far as it is used here."""
 
@@ -621,6 +718,9 @@ class Plan:
 
     lock_id: str | None = None
     previous: str | None = None
+    #: What ``current`` and ``staged`` name once this is done.
+    current: str | None = None
+    staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
     receipt: dict[str, t.Any] = dataclasses.field(default_factory=dict)
@@ -631,12 +731,19 @@ class Plan:
     leftovers: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
 
+    @property
+    def stages(self) -> bool:
+        """Whether the environment is made and not switched to."""
+        return self.staged is not None and self.staged == self.lock_id
+
 
 class Environment:
     """One named environment of a host, and what makes it what the options ask for.
 
     :param options: the module's options.
     :param run_command: starts a program from an argument list.
+    :param index: what asks a package index; without it, pip's words are all that is known.
+    :param fit: what knows the packages of the host; without it, none are recorded and compared.
     """
 
     def __init__(
@@ -647,8 +754,12 @@ class Environment:
         run_command: RunCommand,
         machine: str | None = None,
         proc: str = "/proc",
+        index: Index | None = None,
+        fit: Fit | None = None,
     ) -> None:
         self.options = options
+        self.index = index
+        self.fit = fit
         self.check_mode = check_mode
         self.run_command = run_command
         self.machine = machine or platform.machine()
@@ -667,9 +778,11 @@ class Environment:
         self.requirements: list[Requirement] = [parse_requirement(line) for line in options["requirements"]]
         self.variables = self._variables()
         self.library_paths = self._library_paths()
+        self.credentials = index.credentials(options.get("credentials") or []) if index else []
         self.wheels: list[Wheel] = []
         self.python = ""
         self.python_version: tuple[int, int] = (0, 0)
+        self.lock_wait = LOCK_WAIT
         self._sent: dict[str, str] = {}
         self._new_wheels: list[str] = []
         if options["keep"] < 1:
@@ -861,9 +974,17 @@ class Environment:
             self.python_version,
             self.machine,
             (requirement.line for requirement in self.requirements),
-            (wheel.sha256 for wheel in self.wheels),
+            # One that a requirement's hash names adds nothing: the same from an index is the same environment.
+            (wheel.sha256 for wheel in self.wheels if not self._is_required(wheel)),
         )
         return asked or identity[:12], identity
+
+    def _is_required(self, wheel: Wheel) -> bool:
+        """Tell whether a wheel is what a requirement already names by its hash."""
+        return any(
+            requirement.name == wheel.name.distribution and wheel.sha256 in requirement.line
+            for requirement in self.requirements
+        )
 
     def plan(self) -> Plan:
         """Compare what is asked for with what is there. Writes nothing; starts nothing where both agree."""
@@ -894,23 +1015,48 @@ class Environment:
         self._check_cuda(known)
         if own and (not proven or any(name not in known for name in self._imports)):
             plan.actions.append("prove")
-        current, previous = self._link("current"), self._link("previous")
         environments = self._environments()
-        if current != lock_id:
+        self._plan_links(plan, environments)
+        self._plan_files(plan, own, paths, values)
+        # Who may enter is the current environment's to say.
+        if (not plan.stages or plan.current is None) and self._wrong_access():
+            plan.actions.append("access")
+        if own and "switch" in plan.actions and not self.requirements and not self.wheels:
+            newer = self._check_fit(lock_id, own)
+            if newer:
+                plan.warnings.append(f"The proof must tell whether the environment still computes: {'; '.join(newer)}.")
+        if self.options["state"] != "previous":
+            self._plan_removals(plan, environments)
+        stack = self.options.get("stack")
+        if own and stack and own.get("stack") != stack:
+            plan.actions.append("stack")
+            own["stack"] = dict(stack)
+        plan.receipt = self._receipt(plan, own, paths, values, identity)
+        if not plan.actions and not plan.stages and _receipt.read(self.root, self.receipt_name) != plan.receipt:
+            plan.actions.append("receipt")
+        return plan
+
+    def _plan_links(self, plan: Plan, environments: list[str]) -> None:
+        """Say what the three links are to name. One that names what is not there counts as none."""
+        current, previous, staged = (self._link(name) for name in LINKS)
+        if not self.options["switch"] and current != plan.lock_id:
+            plan.current = current if current in environments else None
+            plan.previous = previous if previous in environments else None
+            plan.staged = plan.lock_id
+            if staged != plan.lock_id:
+                plan.actions.append("stage")
+            return
+        plan.current = plan.lock_id
+        if current != plan.lock_id:
             plan.actions.append("switch")
             plan.previous = current if current in environments else None
         if plan.previous is None:
-            plan.previous = previous if previous in environments and previous != lock_id else None
+            plan.previous = previous if previous in environments and previous != plan.lock_id else None
         if previous != plan.previous and "switch" not in plan.actions:
             plan.actions.append("previous")
-        self._plan_files(plan, own, paths, values)
-        if self._wrong_access():
-            plan.actions.append("access")
-        self._plan_removals(plan, environments)
-        plan.receipt = self._receipt(plan, own, paths, values, identity)
-        if not plan.actions and _receipt.read(self.root, self.receipt_name) != plan.receipt:
-            plan.actions.append("receipt")
-        return plan
+        plan.staged = staged if staged in environments and staged != plan.lock_id else None
+        if staged != plan.staged and "switch" not in plan.actions:
+            plan.actions.append("staged")
 
     def _check_cuda(self, modules: t.Mapping[str, t.Any]) -> None:
         torch = modules.get("torch")
@@ -932,15 +1078,17 @@ class Environment:
                 render_activation(place, self.name, paths, values),
                 0o644,
             ),
-            os.path.join(self.root, "bin", f"activate-{self.name}"): (
+        }
+        # The others are of the current environment.
+        if not plan.stages:
+            plan.files[os.path.join(self.root, "bin", f"activate-{self.name}")] = (
                 render_stable_activation(self.name, self.current),
                 0o644,
-            ),
-            os.path.join(self.root, "bin", f"{self.name}-python"): (
+            )
+            plan.files[os.path.join(self.root, "bin", f"{self.name}-python")] = (
                 render_launcher(self.name, self.current),
                 0o755,
-            ),
-        }
+            )
         if self.options["jupyter"]:
             names = (
                 own["packages"]
@@ -948,14 +1096,15 @@ class Environment:
                 else [r.name for r in self.requirements] + [wheel.name.distribution for wheel in self.wheels]
             )
             if any(normalised(name) == "ipykernel" for name in names):
-                plan.files[self.kernel] = (render_kernel(place, self.name, lock_id, paths, values), 0o644)
+                if not plan.stages:
+                    plan.files[self.kernel] = (render_kernel(place, self.name, lock_id, paths, values), 0o644)
             elif not own:
                 # Said once, when the environment is made: a converged run has nothing to say.
                 plan.warnings.append(
                     f"The environment {self.name} has no ipykernel, so no Jupyter kernel was written; "
                     "add ipykernel to the requirements or set jupyter to false."
                 )
-        recorded = (_receipt.read(self.root, self.receipt_name) or {}).get("files", [])
+        recorded = [] if plan.stages else (_receipt.read(self.root, self.receipt_name) or {}).get("files", [])
         plan.stale_files = [
             path
             for path in recorded
@@ -969,14 +1118,14 @@ class Environment:
         spare: dict[str, str] = {}
         debris: list[str] = []
         for entry in environments:
-            if entry in (plan.lock_id, plan.previous):
+            if entry in (plan.lock_id, plan.current, plan.previous, plan.staged):
                 continue
             receipt = self._environment_receipt(entry)
             if receipt is None:
                 debris.append(entry)
             else:
                 spare[entry] = receipt["installed"]
-        kept = len({plan.lock_id, plan.previous} - {None})
+        kept = len({plan.current, plan.previous} - {None})
         newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
         candidates = debris + newest[max(0, self.options["keep"] - kept) :]
         users = processes_using([os.path.join(self.directory, entry) for entry in candidates], self.proc)
@@ -999,7 +1148,7 @@ class Environment:
         values: dict[str, str],
         identity: str,
     ) -> dict[str, t.Any]:
-        before = _receipt.read(self.root, self.receipt_name) or {}
+        made = self._made()
         wanted_group = self.options["group"]
         version = f"{self.python_version[0]}.{self.python_version[1]}"
         body: dict[str, t.Any] = (
@@ -1016,9 +1165,12 @@ class Environment:
                 "packages": {},
                 "modules": {},
                 "installed": None,
+                "stack": dict(self.options.get("stack") or {}),
+                "host_packages": {},
             }
         )
-        body.pop("entries", None)
+        for key in OWN_ALONE:
+            body.pop(key, None)
         place = os.path.join(self.directory, t.cast(str, plan.lock_id))
         body.update(
             name=self.name,
@@ -1026,7 +1178,8 @@ class Environment:
             library_paths=paths,
             environment=values,
             group=wanted_group,
-            group_created=bool(before.get("group_created")) and before.get("group") == wanted_group,
+            jupyter=bool(self.options["jupyter"]),
+            group_created=made["group_created"] and made["group"] == wanted_group,
             paths={
                 "environment": place,
                 "python": os.path.join(place, "bin", "python"),
@@ -1037,9 +1190,23 @@ class Environment:
             },
             files=sorted(plan.files),
             # What this environment brought and what goes with it, the outermost first.
-            directories=before.get("directories", []),
+            directories=made["directories"],
         )
         return body
+
+    def _made(self) -> dict[str, t.Any]:
+        """Return what the environments of this name made beside themselves: ``directories``, and a group, if any.
+
+        Before the first switch only the staged one's own receipt says so.
+        """
+        receipts = [_receipt.read(self.root, self.receipt_name) or {}]
+        receipts += [(self._environment_receipt(entry) or {}).get("made") or {} for entry in self._environments()]
+        creator: t.Mapping[str, t.Any] = next((one for one in receipts if one.get("group_created")), {})
+        return {
+            "directories": list(dict.fromkeys(path for one in receipts for path in one.get("directories", []))),
+            "group": creator.get("group"),
+            "group_created": bool(creator),
+        }
 
     # -- access
 
@@ -1082,9 +1249,94 @@ class Environment:
         :raises SparkforgeError: the only way in which this fails.
         """
         try:
+            if self.options["state"] == "previous":
+                return self.rollback()
             return self.present() if self.options["state"] == "present" else self.absent()
         except OSError as error:
             raise _from_os_error(error) from error
+
+    # -- previous
+
+    def rollback(self) -> dict[str, t.Any]:
+        """Go back to the environment before the current one, or to the one that ``lock_id`` names.
+
+        Links, the kernel and the receipt change. Nothing is installed, imported, fetched or removed.
+
+        :raises SparkforgeError: where there is none, or the host no longer has what it needs.
+        """
+        target = self.options["lock_id"] or self._before_current()
+        if self._environment_receipt(target) is None:
+            raise SparkforgeError(
+                f"There is no environment {target} of {self.name} on this host.",
+                f"Give one that is here: {self._known()}; or run playbooks/deploy.yml with the stack that it was of.",
+                lock_id=target,
+            )
+        known = _receipt.read(self.root, self.receipt_name) or {}
+        paths = known.get("paths") or {}
+        self.options = {
+            **self.options,
+            "lock_id": target,
+            "switch": True,
+            "wheels": [],
+            "imports": [],
+            "require_cuda": False,
+            "group": known["group"] if "group" in known else self._group_that_may_enter(),
+            # Of an environment without ipykernel the receipt names no kernel, and yet one was asked for.
+            "jupyter": known.get("jupyter", bool(paths.get("kernel"))),
+            "stack": None,
+        }
+        self.requirements, self.variables, self.library_paths = [], None, None
+        self.lock_wait = ROLLBACK_WAIT
+        return self.present()
+
+    def _group_that_may_enter(self) -> str | None:
+        status = os.stat(self.directory)
+        if status.st_mode & 0o7777 != 0o750:
+            return None
+        with contextlib.suppress(KeyError):
+            return grp.getgrgid(status.st_gid).gr_name
+        return None
+
+    def _before_current(self) -> str:
+        """Return the environment before the current one, also where a switch was cut short."""
+        current, environments = self._link("current"), self._environments()
+        known = _receipt.read(self.root, self.receipt_name) or {}
+        for entry in (self._link("previous"), known.get("lock_id"), known.get("previous")):
+            if entry in environments and entry != current:
+                return t.cast(str, entry)
+        now = f"is {current}" if current in environments else "is none"
+        raise SparkforgeError(
+            f"There is no previous environment of {self.name} on this host to go back to; the current one {now}.",
+            "Run playbooks/deploy.yml with the stack that you want"
+            + (f", or name one that is here: {self._known()}." if set(environments) - {current} else "."),
+        )
+
+    def _known(self) -> str:
+        whole = [entry for entry in self._environments() if self._environment_receipt(entry)]
+        return ", ".join(whole) or "none"
+
+    def _check_fit(self, lock_id: str, own: t.Mapping[str, t.Any]) -> list[str]:
+        """Refuse an environment that the host's libraries no longer fit; return what is newer than it was.
+
+        :raises SparkforgeError: naming each library that does not fit.
+        """
+        wrong = [f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)]
+        newer: list[str] = []
+        recorded = own.get("host_packages") or {}
+        if recorded and self.fit:
+            worse, newer = self.fit.misfit(recorded, self.fit.installed())
+            wrong += worse
+        if wrong:
+            stack = (own.get("stack") or {}).get("name")
+            named = f" (stack_name: {stack})" if stack else ""
+            raise SparkforgeError(
+                f"The host's libraries no longer fit the environment {lock_id} of {self.name}: {'; '.join(wrong)}.",
+                f"Bring them back with playbooks/libraries.yml and the stack of that environment{named}, then go back;"
+                " or stay with the current one.",
+                lock_id=lock_id,
+                misfits=wrong,
+            )
+        return newer
 
     # -- present
 
@@ -1103,10 +1355,16 @@ class Environment:
                 "actions": ["install"],
                 "name": self.name,
                 "lock_id": None,
+                "path": None,
+                "current": before.get("current"),
+                "staged": before.get("staged"),
                 "missing_wheels": [],
                 "diff": {
                     "before": before,
-                    "after": {**before, "current": "(follows from what is not there yet)"},
+                    "after": {
+                        **before,
+                        "current" if self.options["switch"] else "staged": "(follows from what is not there yet)",
+                    },
                 },
             }
         self._place_transferred(plan)
@@ -1155,7 +1413,7 @@ class Environment:
         # Whoever may enter the environment must be able to read it, whatever the umask of the host is.
         mask = os.umask(0o022)
         try:
-            with _receipt.lock(self.root, self.receipt_name, LOCK_WAIT):
+            with _receipt.lock(self.root, self.receipt_name, self.lock_wait):
                 plan = self.plan()  # another run may have done it while this one waited
                 try:
                     self._carry_out(plan, new)
@@ -1186,9 +1444,12 @@ class Environment:
             own = t.cast(t.Dict[str, t.Any], own)
             own["modules"].update(modules)
             own.update(library_paths=receipt["library_paths"], environment=receipt["environment"])
+            own["host_packages"] = self._host_packages(place, receipt)
         own = t.cast(t.Dict[str, t.Any], own)
+        if receipt.get("stack"):
+            own["stack"] = receipt["stack"]
         for key, value in own.items():
-            if key != "entries":
+            if key not in OWN_ALONE:
                 receipt[key] = value
         self._finish_kernel(plan, receipt)
         for path in plan.stale_files:
@@ -1199,23 +1460,31 @@ class Environment:
         for path, (content, mode) in plan.files.items():
             if not _holds(path, content, mode):
                 _receipt.write_file(path, content.encode(), mode)
+        if "access" in plan.actions and self._wrong_access():
+            self._set_access(receipt)
+        if plan.stages:
+            own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created")}
         text = json.dumps(own, indent=2, sort_keys=True) + "\n"
         if not _holds(os.path.join(place, "receipt.json"), text, 0o644):
             _receipt.write_file(os.path.join(place, "receipt.json"), text.encode())
-        if self._wrong_access():
-            self._set_access(receipt)
-        if plan.previous:
-            if self._link("previous") != plan.previous:
-                _receipt.switch_symlink(os.path.join(self.directory, "previous"), plan.previous)
-        else:
-            _unlink(os.path.join(self.directory, "previous"))
-        if self._link("current") != lock_id:
-            _receipt.switch_symlink(self.current, lock_id)
+        if not plan.stages:
+            self._set_link("previous", plan.previous)
+            self._set_link("current", lock_id)
+        self._set_link("staged", plan.staged)
         for entry in plan.prune:
             self._remove_environment(entry)
-        _remove_tree(os.path.join(self.directory, ".download"))
-        self._remove_unused_wheels()
-        _receipt.write(self.root, self.receipt_name, receipt)
+        if self.options["state"] != "previous":
+            _remove_tree(os.path.join(self.directory, ".download"))
+            self._remove_unused_wheels()
+        if not plan.stages:
+            _receipt.write(self.root, self.receipt_name, receipt)
+
+    def _set_link(self, name: str, target: str | None) -> None:
+        path = os.path.join(self.directory, name)
+        if target is None:
+            _unlink(path)
+        elif self._link(name) != target:
+            _receipt.switch_symlink(path, target)
 
     def _finish_kernel(self, plan: Plan, receipt: dict[str, t.Any]) -> None:
         # ipykernel may have come as a dependency that only the finished environment shows, or not at all.
@@ -1259,8 +1528,20 @@ class Environment:
             "modules": modules,
             "library_paths": receipt["library_paths"],
             "environment": receipt["environment"],
+            "stack": receipt["stack"],
+            "host_packages": self._host_packages(place, receipt),
             "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
+
+    def _host_packages(self, place: str, receipt: t.Mapping[str, t.Any]) -> dict[str, str]:
+        """Return the packages of the host that the environment takes something from, and their versions."""
+        given = self.options.get("packages")
+        if given is not None:
+            return {str(name): str(version) for name, version in given.items()}
+        if self.fit is None:
+            return {}
+        version = receipt["python"]["version"]
+        return self.fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
 
     def _store_wheels(self) -> None:
         """Verify every wheel and bring those that were sent into the store."""
@@ -1300,7 +1581,11 @@ class Environment:
             lines.append("--no-index")
         elif index is not None:
             lines.append(f"--index-url {index}")
-        lines += [f"--find-links {place}" for place in self.options["find_links"]]
+        for place in self.options["find_links"]:
+            lines.append(f"--find-links {place}")
+            if place.startswith("http://"):
+                # Every hash is given, so that whoever answers there need not be trusted; pip would pass it over.
+                lines.append(f"--trusted-host {urllib.parse.urlsplit(place).netloc.rpartition('@')[2]}")
         pinned = {requirement.name for requirement in self.requirements}
         for wheel in self.wheels:
             if wheel.name.distribution in pinned:
@@ -1328,24 +1613,25 @@ class Environment:
         if "SSL_CERT_FILE" in os.environ and not {"PIP_CERT", "REQUESTS_CA_BUNDLE"} & set(os.environ):
             variables["PIP_CERT"] = os.environ["SSL_CERT_FILE"]
         pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
-        rc, out, err = self.run_command(
-            [
-                *pip,
-                "--cache-dir",
-                os.path.join(self.directory, ".download"),
-                "install",
-                "--require-hashes",
-                "--only-binary=:all:",
-                "--progress-bar=off",
-                *([] if self.options.get("compile", True) else ["--no-compile"]),
-                "--requirement",
-                requirements,
-            ],
-            environ_update=variables,
-            cwd=partial,
-        )
+        with self._netrc(partial) as file:
+            rc, out, err = self.run_command(
+                [
+                    *pip,
+                    "--cache-dir",
+                    os.path.join(self.directory, ".download"),
+                    "install",
+                    "--require-hashes",
+                    "--only-binary=:all:",
+                    "--progress-bar=off",
+                    *([] if self.options.get("compile", True) else ["--no-compile"]),
+                    "--requirement",
+                    requirements,
+                ],
+                environ_update={**variables, "NETRC": file} if file else variables,
+                cwd=partial,
+            )
         if rc != 0:
-            raise pip_failure(out + "\n" + err)
+            raise self._explained(pip_failure(out + "\n" + err), out + "\n" + err)
         rc, out, err = self.run_command([*pip, "check"], environ_update=variables, cwd=partial)
         if rc != 0:
             first = ((out or err).strip().splitlines() or ["pip check failed"])[0]
@@ -1356,6 +1642,61 @@ class Environment:
             )
         os.unlink(requirements)
         _remove_tree(temporary)
+
+    @contextlib.contextmanager
+    def _netrc(self, directory: str) -> t.Iterator[str | None]:
+        """Give the credentials to pip in a file of root's: others read command lines, and root the environment."""
+        if not self.credentials or self.index is None:
+            yield None
+            return
+        path = os.path.join(directory, ".netrc")
+        text = self.index.render_netrc(self.credentials, self.python_version)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            yield path
+        finally:
+            _unlink(path)
+
+    def _explained(self, error: SparkforgeError, output: str) -> SparkforgeError:
+        """Return a better cause than pip's, where the index answers something else than pip takes it for."""
+        if self.index is None or not {"package", "url", "status"} & set(error.details):
+            return error
+        hosts = {one.host for one in self.credentials}
+
+        def authenticated(url: str) -> bool:
+            return urllib.parse.urlsplit(url).hostname in hosts
+
+        better: SparkforgeError | None = None
+        url, package = str(error.details.get("url") or ""), str(error.details.get("package") or "")
+        if "status" in error.details:
+            better = self.index.refused(redacted(url), error.details["status"], "", authenticated(url))
+        elif url:
+            answer = self.index.ask(url, self.credentials)
+            better = self.index.explain(url, answer, package, authenticated(url)) if answer else None
+        elif error.details.get("looked_for"):
+            for page in self._pages(output, package):
+                answer = self.index.ask(page, self.credentials)
+                better = self.index.explain(page, answer, package, authenticated(page)) if answer else None
+                if better:
+                    break
+        if better is None:
+            return error
+        better.details.update({key: value for key, value in error.details.items() if key not in better.details})
+        return better
+
+    def _pages(self, output: str, package: str) -> list[str]:
+        """Return the URLs that pip looked for a package at."""
+        index = self.options["index_url"]
+        indexes = [index] if index and index.strip().lower() != "none" else []
+        if index is None:
+            # As the host's own pip configuration has it; pip hides a password there.
+            told = re.search(r"^Looking in indexes: (.*)$", output, re.MULTILINE)
+            indexes = re.split(r",\s*", told.group(1)) if told else []
+        project = normalised(re.split(r"[^A-Za-z0-9._-]", package, maxsplit=1)[0])
+        pages = [place for place in self.options["find_links"] if place.startswith(("http://", "https://"))]
+        return [*pages, *(f"{place.rstrip('/')}/{project}/" for place in indexes)]
 
     def _prove(self, place: str, paths: list[str], values: dict[str, str]) -> dict[str, t.Any]:
         """Import what must import, from where it will be used, and return what was found."""
@@ -1451,6 +1792,7 @@ class Environment:
         """
         before = self._state()
         receipt = _receipt.read(self.root, self.receipt_name)
+        made = self._made()
         stable = [
             os.path.join(self.root, "bin", f"activate-{self.name}"),
             os.path.join(self.root, "bin", f"{self.name}-python"),
@@ -1481,9 +1823,9 @@ class Environment:
                             os.rmdir(os.path.dirname(path))
                 _remove_tree(self.directory)
                 self._remove_unused_wheels()
-                self._remove_group(receipt or {})
+                self._remove_group(made)
                 _receipt.remove(self.root, self.receipt_name)
-            for directory in reversed((receipt or {}).get("directories", [])):
+            for directory in reversed(made["directories"]):
                 with contextlib.suppress(OSError):
                     os.rmdir(directory)
         return {
@@ -1516,14 +1858,17 @@ class Environment:
 
     def _state(self) -> dict[str, t.Any]:
         """Return what a diff shows of the host as it is now."""
-        current = self._link("current")
+        current, previous, staged = (self._link(name) for name in LINKS)
         receipt = _receipt.read(self.root, self.receipt_name) or {}
-        if current is None and not receipt:
+        if current is None and not receipt and staged is None:
             return {}
-        own = (self._environment_receipt(current) if current else None) or {}
+        # What was made last: the staged environment, where there is one.
+        latest = staged or current
+        own = (self._environment_receipt(latest) if latest else None) or {}
         return {
             "current": current,
-            "previous": self._link("previous"),
+            "previous": previous,
+            "staged": staged,
             "environments": self._environments(),
             "python": own.get("python"),
             "requirements": own.get("requirements", []),
@@ -1539,23 +1884,29 @@ class Environment:
         after = before
         if plan.actions:
             after = {
-                "current": plan.lock_id,
+                "current": plan.current if plan.stages else plan.lock_id,
                 "previous": plan.previous,
+                "staged": plan.staged,
                 "environments": sorted({*self._environments(), t.cast(str, plan.lock_id)} - set(plan.prune)),
                 "python": receipt["python"],
                 "requirements": receipt["requirements"],
                 "wheels": [wheel["file"] for wheel in receipt["wheels"]],
                 "library_paths": receipt["library_paths"],
                 "environment": receipt["environment"],
-                "group": receipt["group"],
-                "files": sorted(plan.files),
+                # Who may enter and what people start follow the current environment.
+                "group": before.get("group") if plan.stages else receipt["group"],
+                "files": before.get("files", []) if plan.stages else sorted(plan.files),
             }
         return {
             "changed": bool(plan.actions),
             "actions": plan.actions,
             "name": self.name,
             "lock_id": plan.lock_id,
+            "path": receipt["paths"]["environment"],
+            "stack": receipt.get("stack") or {},
+            "current": plan.current,
             "previous": plan.previous,
+            "staged": plan.staged,
             "python": receipt["python"],
             "packages": receipt["packages"],
             "modules": receipt["modules"],

@@ -62,6 +62,8 @@ options:
     description:
       - What the stack says that the environment is. C(root) and C(environment) name it on the host, C(stack),
         C(method) and C(lock_id) the stack.
+      - C(environment_id) is the name of one environment's directory, so that a staged one is proven before it is
+        switched to; left out or null, it is the current one.
       - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
         C(driver_minimum).
       - C(paths) are files and directories whose closure the loader must find, C(sonames) what C(dlopen) must open.
@@ -151,6 +153,11 @@ report:
       type: dict
       sample: {since: "2026-11-20T10:00:00Z", changes: [{what: driver, before: 580.95.05, now: 580.126.09}]}
   sample: {verdict: proven, scope: gpu, summary: {pass: 61, fail: 0, skip: 9}}
+current:
+  description: Whether what was proven is what C(current) names, and not an environment that is staged.
+  returned: success
+  type: bool
+  sample: true
 scheduled:
   description: Whether the timer of M(sparkforge.dgx_spark.proof_timer) is on this host.
   returned: success
@@ -180,8 +187,14 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        report = _cuda_proof.Proof(module.params, module.check_mode).run()
-        return {"changed": False, "report": report, "scheduled": _proof_timer.is_scheduled()}
+        proof = _cuda_proof.Proof(module.params, module.check_mode)
+        report = proof.run()
+        return {
+            "changed": False,
+            "report": report,
+            "current": proof.is_current(),
+            "scheduled": _proof_timer.is_scheduled(),
+        }
 
     _module.run(module, work)
 

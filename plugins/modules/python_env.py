@@ -12,6 +12,8 @@ version_added: "0.1.0"
 description:
   - Makes C(<root>/envs/<name>/<lock id>/) from wheels that are all pinned and hashed, and makes C(current)
     point to it.
+  - With O(switch=false) it is made and its imports are tried, and C(current) stays. It is then staged, and can be
+    proven before anybody uses it.
   - The environment is made under a hidden name, moved to its final one, and switched to only after every
     module of O(imports) was imported there. Where anything fails, C(current) stays as it was.
   - What people start, namely C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter
@@ -29,7 +31,9 @@ attributes:
   diff_mode:
     support: full
   idempotent:
-    support: full
+    support: partial
+    details:
+      - O(state=previous) without O(lock_id) goes back and forth.
   platform:
     support: full
     platforms: Debian, Ubuntu, DGX OS
@@ -45,10 +49,23 @@ options:
   state:
     description:
       - V(present) makes the environment and switches to it.
+      - V(previous) goes back to the environment before the current one, which becomes the previous one, so that the
+        next V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
+        removed, and of the other options only O(root), O(lock_id) and O(kernel_dir) count.
+      - It is refused where there is none, where it is damaged, or where a package of the host that it was made with is
+        gone, older, or of another major version. A newer one is told in a warning, and the proof has the last word.
       - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
     type: str
-    choices: [present, absent]
+    choices: [present, previous, absent]
     default: present
+  switch:
+    description:
+      - Whether V(present) makes C(current) point to the environment.
+      - V(false) makes C(staged) point to it, and leaves the current environment, its scripts, its kernel, its group
+        and its receipt as they are. Where it is the current one already, it is kept as with V(true).
+      - A staged environment stays until it is switched to or another one is staged.
+    type: bool
+    default: true
   python:
     description: The interpreter, as a path or as a version such as V(3.12); 3.9 or newer.
     type: str
@@ -56,8 +73,7 @@ options:
   requirements:
     description:
       - Requirements as C(name==version --hash=sha256:...), the whole closure.
-      - With neither these nor O(wheels), O(lock_id) names an environment that is there already. This is how to
-        roll back.
+      - With neither these nor O(wheels), O(lock_id) names an environment that is there already.
     type: list
     elements: str
     default: []
@@ -83,9 +99,43 @@ options:
       - The package index.
       - Left out, the host's own pip configuration decides. Empty or V(none), no index is asked.
     type: str
+  credentials:
+    description:
+      - User names and passwords of servers that O(index_url) and O(find_links) name.
+      - pip reads them from a file that nobody but the user of the task can read and that is removed afterwards. They
+        are in no command line, receipt, diff or message.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      url:
+        description: A URL of the server; its name alone counts.
+        type: str
+      host:
+        description: The name of the server, instead of O(credentials[].url).
+        type: str
+      username:
+        description: The user name.
+        type: str
+        required: true
+      password:
+        description: The password.
+        type: str
+        required: true
+  packages:
+    description:
+      - Packages of apt that the environment needs, and their versions. O(state=previous) compares them with the host's.
+      - Left out, its Python's, and those of CUDA, cuDNN, NCCL and cuSPARSELt whose libraries its files load.
+    type: dict
+  stack:
+    description:
+      - What to record of the stack that the environment is of, such as C(name), C(lock_id) and C(method). A later
+        rollback proves it by that.
+    type: dict
   lock_id:
     description:
       - Name of the environment's directory.
+      - With O(state=previous) the environment to go back to; only so a second run changes nothing.
       - Left out, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
         and the wheels.
     type: str
@@ -132,7 +182,7 @@ options:
   keep:
     description:
       - How many environments of this name stay, the current one included.
-      - The previous one, and one that a process uses, always stay.
+      - The previous one, a staged one, and one that a process uses, always stay.
     type: int
     default: 2
   force:
@@ -166,9 +216,26 @@ EXAMPLES = r"""
     index_url: none
   become: true
 
+- name: Make an environment that nobody uses yet
+  sparkforge.dgx_spark.python_env:
+    name: torch
+    python: "3.12"
+    requirements: "{{ stack.lock.wheels['cp312-linux-aarch64'] }}"
+    imports: [torch]
+    switch: false
+  become: true
+  register: staged
+
+- name: Go back to the environment before the current one
+  sparkforge.dgx_spark.python_env:
+    name: torch
+    state: previous
+  become: true
+
 - name: Go back to an environment that is still there
   sparkforge.dgx_spark.python_env:
     name: torch
+    state: previous
     lock_id: 5d41402abc4b
   become: true
 
@@ -181,10 +248,30 @@ EXAMPLES = r"""
 
 RETURN = r"""
 lock_id:
-  description: Name of the environment that is current, or would be; null where absent or not yet known.
+  description: Name of the environment that was asked for; null where absent or not yet known.
   type: str
   returned: always
   sample: 5d41402abc4b
+path:
+  description: Where it lies, whether it is current or not; null where not yet known.
+  type: str
+  returned: when present
+  sample: /opt/sparkforge/envs/torch/5d41402abc4b
+stack:
+  description: What was recorded of the stack that it is of.
+  type: dict
+  returned: when present
+  sample: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}
+current:
+  description: Name of the environment that is current now, or would be; null where there is none.
+  type: str
+  returned: when present
+  sample: 5d41402abc4b
+staged:
+  description: Name of the environment that is made and not switched to; null where there is none.
+  type: str
+  returned: when present
+  sample: null
 previous:
   description: Name of the environment before this one.
   type: str
@@ -254,7 +341,7 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _fit, _index, _module
 
 
 def main() -> None:
@@ -262,13 +349,27 @@ def main() -> None:
         argument_spec={
             "name": {"type": "str", "required": True},
             "root": {"type": "path", "default": "/opt/sparkforge"},
-            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "state": {"type": "str", "choices": ["present", "previous", "absent"], "default": "present"},
+            "switch": {"type": "bool", "default": True},
             "python": {"type": "str", "default": "/usr/bin/python3"},
             "requirements": {"type": "list", "elements": "str", "default": []},
             "wheels": {"type": "list", "elements": "raw", "default": []},
             "remote_src": {"type": "bool", "default": False},
             "find_links": {"type": "list", "elements": "str", "default": []},
             "index_url": {"type": "str"},
+            "credentials": {
+                "type": "list",
+                "elements": "dict",
+                "default": [],
+                "options": {
+                    "url": {"type": "str"},
+                    "host": {"type": "str"},
+                    "username": {"type": "str", "required": True},
+                    "password": {"type": "str", "required": True, "no_log": True},
+                },
+            },
+            "packages": {"type": "dict"},
+            "stack": {"type": "dict"},
             "lock_id": {"type": "str"},
             "imports": {"type": "list", "elements": "str", "default": []},
             "require_cuda": {"type": "bool", "default": False},
@@ -287,7 +388,11 @@ def main() -> None:
 
     def work() -> dict[str, t.Any]:
         environment = _environment.Environment(
-            module.params, check_mode=module.check_mode, run_command=module.run_command
+            module.params,
+            check_mode=module.check_mode,
+            run_command=module.run_command,
+            index=_index,
+            fit=_fit,
         )
         result = environment.ensure()
         for warning in result.pop("warnings", []):

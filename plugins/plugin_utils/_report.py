@@ -206,6 +206,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     whole = {
         "format": FORMAT,
         "host": host,
+        "environment_id": None,
         "scope": "none",
         "started": None,
         "seconds": 0.0,

@@ -15,7 +15,8 @@ import typing as t
 
 class Server:
     """Serves ``files`` (path -> bytes). ``cuts``: bytes after which an answer to a path breaks
-    off, one entry an answer; ``statuses`` answers a path with those states first. It speaks TLS with
+    off, one entry an answer; ``statuses`` answers a path with those states first; ``authorization`` is
+    the header without which all is refused with 401. A path that ends in a slash is HTML. It speaks TLS with
     ``certificate``, a PEM file with certificate and key."""
 
     def __init__(self, certificate: str | None = None) -> None:
@@ -24,6 +25,8 @@ class Server:
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
         self.etags = True
+        self.authorization: str | None = None
+        self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
         outer = self
 
@@ -61,11 +64,19 @@ class Server:
             handler.send_header("Location", self.redirects[path])
             handler.end_headers()
             return
+        if self.authorization and handler.headers.get("Authorization") != self.authorization:
+            handler.send_error(401)
+            return
         if self.statuses.get(path):
             handler.send_error(self.statuses[path].pop(0))
             return
         if path not in self.files:
             handler.send_error(404)
+            return
+        if self.etags and handler.headers.get("If-None-Match") == '"one"':
+            self.unmodified += 1
+            handler.send_response(304)
+            handler.end_headers()
             return
         body = self.files[path]
         start = 0
@@ -76,7 +87,9 @@ class Server:
             handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
         else:
             handler.send_response(200)
-        if self.etags:
+        if path.endswith("/"):
+            handler.send_header("Content-Type", "text/html")
+        elif self.etags:
             handler.send_header("ETag", '"one"')
         handler.send_header("Content-Length", str(len(body) - start))
         handler.end_headers()

@@ -27,7 +27,7 @@ import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _gpu, _loader, _receipt, _unit
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised, receipt_of
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
@@ -85,8 +85,11 @@ class HostSide:
         gpu = _gpu.Gpu(self.host)
         self._gpu = gpu.observe()
         self._driver = gpu.driver()
-        name = self.reference.get("environment")
-        self._receipt = _receipt.read(self._root, f"env-{name}") if name else None
+        name, one = self.reference.get("environment"), self.reference.get("environment_id")
+        if name and one:
+            self._receipt = receipt_of(self._root, str(name), str(one))
+        else:
+            self._receipt = _receipt.read(self._root, f"env-{name}") if name else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
     def for_checks(self) -> t.Dict[str, t.Any]:

@@ -391,7 +391,8 @@ def receipt_of(reference: Facts, prefix: t.Optional[str] = None) -> t.Optional[F
     if not receipt:
         return None
     environments = os.path.join(str(reference.get("root") or "/opt/sparkforge"), "envs")
-    current = os.path.join(environments, str(reference.get("environment") or "torch"), "current")
+    one = str(reference.get("environment_id") or "current")
+    current = os.path.join(environments, str(reference.get("environment") or "torch"), one)
     place = str((receipt.get("paths") or {}).get("environment") or "")
     ours = os.path.realpath(prefix or sys.prefix)
     if os.path.isdir(place) and ours not in (os.path.realpath(place), os.path.realpath(current)):
@@ -405,11 +406,17 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
     python = (receipt.get("python") or {}).get("version") or ""
     numbers = re.fullmatch(r"(\d+)\.(\d+)", str(python))
     if numbers and receipt.get("fingerprint"):
+        # A wheel that a requirement's hash names was sent in place of being fetched, which adds nothing.
+        named = packages.pins({"requirements": receipt.get("requirements")})
         fingerprint = _environment.fingerprint(
             (int(numbers[1]), int(numbers[2])),
             str(receipt.get("machine")),
             [str(line) for line in receipt.get("requirements") or []],
-            [str(wheel.get("sha256")) for wheel in receipt.get("wheels") or []],
+            [
+                str(wheel.get("sha256"))
+                for wheel in receipt.get("wheels") or []
+                if wheel.get("sha256") not in named.get(normalised(str(wheel.get("file")).partition("-")[0]), ())
+            ],
         )
         if fingerprint != receipt["fingerprint"]:
             problems.append(

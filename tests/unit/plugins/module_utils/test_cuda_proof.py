@@ -168,3 +168,33 @@ def test_the_program_that_is_sent_imports_nothing_of_ansible(tmp_path: Path) -> 
     subprocess.run(
         [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"], check=True
     )
+
+
+def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_path: Path) -> None:
+    environments = tmp_path / "envs" / "torch"
+    for name, version in (("old", "2.9.1"), ("new", "2.10.0")):
+        directory = environments / name
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        receipt = {"schema": 1, "lock_id": name, "packages": {"torch": version}, "modules": {}, "library_paths": []}
+        (directory / "receipt.json").write_text(json.dumps(receipt))
+    (environments / "current").symlink_to("old")
+    (tmp_path / "receipts").mkdir()
+    current = {**json.loads((environments / "old" / "receipt.json").read_text()), "name": "torch"}
+    (tmp_path / "receipts" / "env-torch.json").write_text(json.dumps(current))
+    reference = {"root": str(tmp_path), "environment": "torch"}
+
+    staged = Proof(options(reference={**reference, "environment_id": "new"}))
+    assert staged.python == str(environments / "new" / "bin" / "python")
+    report = staged.run()
+    assert (report["environment_id"], staged.is_current()) == ("new", False)
+    assert staged.reference["receipt"]["packages"] == {"torch": "2.10.0"}
+    assert staged.reference["receipt"]["paths"]["environment"] == str(environments / "new")
+    assert "envs/torch/new/bin/python" in rows(report)["python"]["cause"]
+
+    used = Proof(options(reference={**reference, "environment_id": None}))
+    assert used.python == str(environments / "old" / "bin" / "python")
+    assert (used.run()["environment_id"], used.is_current()) == ("old", True)
+    assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
+    assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
+    with pytest.raises(SparkforgeError, match="cannot be the lock id"):
+        Proof(options(reference={**reference, "environment_id": "../old"}))

@@ -262,6 +262,19 @@ def activated(
     )
 
 
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+def test_nccl_is_told_of_the_fabric_where_there_is_one(tmp_path: pathlib.Path, shell: str) -> None:
+    after = 'echo "<${NCCL_CONF_FILE-}>"; deactivate; echo "<${NCCL_CONF_FILE-}>"'
+    assert activated(tmp_path, shell, after).stdout.split() == ["<>", "<>"]
+    fabric = tmp_path / "it's here/fabric/nccl.env"
+    fabric.parent.mkdir()
+    fabric.write_text("NCCL_IB_HCA=rocep1s0f0\n")
+    assert activated(tmp_path, shell, after).stdout.splitlines() == [f"<{fabric}>", "<>"]
+    # A user's own goes before it, and stays.
+    own = activated(tmp_path, shell, after, {"NCCL_CONF_FILE": "/home/me/nccl.conf"})
+    assert own.stdout.split() == ["</home/me/nccl.conf>"] * 2
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_activation_works_under_set_eu_with_awkward_values(tmp_path: pathlib.Path, shell: str) -> None:
     done = activated(tmp_path, shell, 'printf "%s\\n" "$VIRTUAL_ENV" "$PATH" "$LD_LIBRARY_PATH" "$TRITON_PTXAS_PATH"')

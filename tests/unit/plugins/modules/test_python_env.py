@@ -25,6 +25,7 @@ import typing as t
 import zipfile
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.tests.unit import web_server
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 MODULE = REPOSITORY / "plugins" / "modules" / "python_env.py"
@@ -99,6 +100,7 @@ class Host:
         self.kernels = directory / "kernels"
         self.links = directory / "links"
         self.links.mkdir()
+        self.extra: dict[str, str] = {}
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:
         check = options.pop("check", False)
@@ -123,7 +125,9 @@ class Host:
             "PYTHONPATH": str(REPOSITORY / ".collections"),
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_RETRIES": "1",
+            "PIP_DEFAULT_TIMEOUT": "3",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **self.extra,
         }
 
     def start(self, **options: t.Any) -> subprocess.Popen[str]:
@@ -301,6 +305,70 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name
     assert (host.environments / first).is_dir()
 
 
+def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host: Host) -> None:
+    one, two = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0"))
+    kernel = write_wheel(host.links, "ipykernel")
+    used: dict[str, t.Any] = {"requirements": [pin(one), pin(kernel)], "imports": ["tiny"], "jupyter": True}
+    new: dict[str, t.Any] = {**used, "requirements": [pin(two), pin(kernel)], "switch": False, "keep": 1}
+    first = host.succeed(**used)["lock_id"]
+    outside = [host.root / "bin", host.root / "receipts", host.kernels]
+    before = [tree(directory) for directory in outside]
+
+    predicted = host.succeed(check=True, **new)
+    assert predicted["changed"]
+    assert not (host.environments / "staged").is_symlink()
+    staged = host.succeed(**new)
+    second = staged["lock_id"]
+    assert staged["diff"] == predicted["diff"]
+    assert staged["actions"] == ["install", "stage", "files"]
+    assert (staged["current"], staged["staged"], staged["previous"]) == (first, second, None)
+    assert staged["path"] == str(host.environments / second)
+    assert staged["modules"]["tiny"]["version"] == "2.0"
+    assert [tree(directory) for directory in outside] == before
+    assert (host.receipt()["lock_id"], os.readlink(host.environments / "current")) == (first, first)
+    assert not host.succeed(**new)["changed"]
+    assert not host.succeed(check=True, **new)["changed"]
+    # What is done to the current environment leaves it alone, however few are kept.
+    assert not host.succeed(keep=1, **used)["changed"]
+    assert not host.succeed(keep=1, **{**used, "switch": False})["changed"]
+
+    switched = host.succeed(**{**new, "switch": True})
+    assert switched["actions"] == ["switch", "files"]
+    assert (switched["current"], switched["previous"], switched["staged"]) == (second, first, None)
+    assert not (host.environments / "staged").is_symlink()
+    assert host.receipt()["lock_id"] == second
+    assert second in (host.kernels / "sparkforge-torch" / "kernel.json").read_text()
+    assert not host.succeed(**new)["changed"]
+
+
+def test_one_environment_is_staged_at_a_time_and_the_one_before_it_goes(host: Host) -> None:
+    lines = [pin(write_wheel(host.links, "tiny", version)) for version in ("1.0", "2.0", "3.0")]
+    first, second = (host.succeed(requirements=[line], switch=line is lines[0])["lock_id"] for line in lines[:2])
+    result = host.succeed(requirements=[lines[2]], switch=False, keep=1)
+    assert result["removed"] == [second]
+    names = {first, result["lock_id"], "current", "staged"}
+    assert {path.name for path in host.environments.iterdir()} == names
+
+
+def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_again(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    broken = write_wheel(host.links, "broken", code="raise ImportError('no')\n", script=False)
+    host.fail(requirements=[pin(broken)], imports=["broken"], switch=False)
+    assert not host.root.exists()
+    staged = host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
+    assert (staged["current"], staged["staged"]) == (None, staged["lock_id"])
+    assert sorted(path.name for path in host.root.iterdir()) == ["envs"]
+    assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["lock_id"]
+    assert host.succeed(state="absent")["changed"]
+    assert not host.root.exists()
+    # What the staged one made goes with the environment, also once it is switched to.
+    host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
+    host.succeed(requirements=[pin(tiny)], imports=["tiny"])
+    assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
+    host.succeed(state="absent")
+    assert not host.root.exists()
+
+
 @pytest.mark.parametrize("damage", ["dist-info", "python", "receipt", "script", "current", "rest"])
 def test_damage_is_found_and_mended(host: Host, damage: str) -> None:
     tiny = write_wheel(host.links, "tiny")
@@ -335,6 +403,104 @@ def pin_of(path: pathlib.Path) -> str:
         return pin(path)
 
 
+# ------------------------------------------------------------------------------------------------ going back
+
+
+class Two:
+    """A host with two environments; the second is current."""
+
+    def __init__(self, host: Host, **options: t.Any) -> None:
+        self.host = host
+        self.made = []
+        for version in ("1.0", "2.0"):
+            tiny = write_wheel(host.links, "tiny", version)
+            kernel = [pin(write_wheel(host.links, "ipykernel"))] if version == "1.0" else []
+            result = host.succeed(
+                requirements=[pin(tiny), *kernel], jupyter=True, stack={"name": f"tiny-{version}"}, **options
+            )
+            self.made.append(result["lock_id"])
+
+    @property
+    def links(self) -> tuple[str, str]:
+        return tuple(os.readlink(self.host.environments / link) for link in ("current", "previous"))  # type: ignore[return-value]
+
+
+def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(host: Host) -> None:
+    two = Two(host, environment={"GREETING": "hello"})
+    first, second = two.made
+    kernel = host.kernels / "sparkforge-torch" / "kernel.json"
+    # What were installed or imported would fail.
+    shutil.rmtree(host.links)
+    for entry in two.made:
+        module = next((host.environments / entry).glob("lib/python*/site-packages/tiny.py"))
+        module.write_text("raise SystemExit('imported')\n")
+    (host.environments / "spare").mkdir()
+    assert not kernel.exists()
+    before = tree(host.directory)
+    predicted = host.succeed(state="previous", check=True)
+    assert (predicted["changed"], predicted["lock_id"], predicted["current"]) == (True, first, first)
+    assert tree(host.directory) == before
+
+    back = host.succeed(state="previous")
+    assert back["actions"] == ["switch", "files"]
+    assert back["diff"] == predicted["diff"]
+    assert (back["lock_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
+    assert two.links == (first, second)
+    assert first in kernel.read_text()
+    assert (host.receipt()["lock_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
+    assert (host.environments / "spare").is_dir()
+    # With its name a second run has nothing to do; without it, it goes forward again.
+    assert not host.succeed(state="previous", lock_id=first)["changed"]
+    assert not host.succeed(state="previous", lock_id=first, check=True)["changed"]
+    assert host.succeed(state="previous")["lock_id"] == second
+    assert two.links == (second, first)
+    assert not kernel.exists()
+    (host.environments / "spare").rmdir()
+    assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
+
+
+def test_going_back_after_a_switch_that_was_cut_short(host: Host) -> None:
+    two = Two(host)
+    first, second = two.made
+    # Killed between the two links, on the way back to the first.
+    (host.environments / "previous").unlink()
+    (host.environments / "previous").symlink_to(second)
+    assert host.succeed(state="previous")["lock_id"] == first
+    assert two.links == (first, second)
+
+
+@pytest.mark.parametrize(
+    ("damage", "cause", "remedy"),
+    [
+        ("none before", "There is no previous environment of torch", "Run playbooks/deploy.yml"),
+        ("another name", "There is no environment nowhere of torch", "Give one that is here"),
+        ("file", "is damaged (bin/python is missing)", "Give its requirements"),
+        ("package", "sparkforge-no-such-package 1.0 is no longer installed", "playbooks/libraries.yml"),
+        ("library path", "is gone", "(stack_name: tiny-1.0)"),
+    ],
+)
+def test_going_back_is_refused_with_the_cause(host: Host, damage: str, cause: str, remedy: str) -> None:
+    paths = host.directory / "redist"
+    paths.mkdir()
+    packages = {"sparkforge-no-such-package": "1.0"} if damage == "package" else {}
+    two = Two(host, packages=packages, library_paths=[str(paths)])
+    place = host.environments / two.made[0]
+    if damage == "none before":
+        shutil.rmtree(place)
+    elif damage == "file":
+        (place / "bin" / "python").unlink()
+    elif damage == "library path":
+        paths.rmdir()
+    result = host.fail(state="previous", lock_id="nowhere" if damage == "another name" else None)
+    assert cause in result["cause"]
+    assert remedy in result["remedy"]
+    assert host.run(state="previous", lock_id="nowhere" if damage == "another name" else None, check=True)["failed"]
+
+
+def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> None:
+    assert "the current one is none" in host.fail(state="previous")["cause"]
+
+
 # ----------------------------------------------------------------------------------------------- bad input
 
 
@@ -345,6 +511,7 @@ def pin_of(path: pathlib.Path) -> str:
         ({"name": "a/b", "requirements": []}, "'a/b' cannot be the name"),
         ({"name": "..", "requirements": []}, "cannot be the name"),
         ({"lock_id": "current"}, "'current' cannot be the lock id"),
+        ({"lock_id": "staged"}, "'staged' cannot be the lock id"),
         ({"root": "/"}, "is not a directory of its own"),
         ({}, "there is nothing to install"),
         (
@@ -476,6 +643,154 @@ def test_an_index_that_cannot_be_reached_is_named_with_the_proxies(host: Host) -
     )
     assert "The package index could not be reached when it was asked for tiny: connection refused" in result["cause"]
     assert "sparkforge_proxies" in result["remedy"]
+
+
+PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Who are you?</body></html>"
+PASSWORD = 'p "a\\ss# x'
+
+
+class Served:
+    """A wheelhouse with one wheel, behind a server that can misbehave."""
+
+    def __init__(self, host: Host, certificate: str | None = None) -> None:
+        self.server = web_server.Server(certificate)
+        self.wheel = write_wheel(host.directory / "served", "tiny")
+        self.file, self.page = f"/files/{self.wheel.name}", "/simple/tiny/"
+        self.server.files = {
+            self.page: f'<a href="../..{self.file}">{self.wheel.name}</a>'.encode(),
+            self.file: self.wheel.read_bytes(),
+        }
+        self.asked: dict[str, t.Any] = {
+            "requirements": [pin(self.wheel)],
+            "index_url": f"{self.server.url}/simple",
+            "find_links": [],
+        }
+
+
+@pytest.fixture
+def served(host: Host) -> t.Iterator[Served]:
+    one = Served(host)
+    yield one
+    one.server.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "cause"),
+    [
+        ("page", "/simple/tiny/ answers with an HTML page ('Sign in') and status 200 that lists no file"),
+        ("links", "/simple/tiny/ answers with an HTML page ('Sign in') and status 200 that lists no file"),
+        ("file", "tiny-1.0-py3-none-any.whl answers with an HTML page ('Sign in') and status 200 in place of tiny-1.0"),
+        ("hash", "The sha256 of tiny==1.0 is "),
+        ("401 page", "/simple/tiny/ wants a user name and a password (HTTP 401)."),
+        ("401 file", "tiny-1.0-py3-none-any.whl wants a user name and a password (HTTP 401)."),
+        ("403 page", "/simple/tiny/ is forbidden to this host without credentials (HTTP 403)."),
+        ("403 file", "tiny-1.0-py3-none-any.whl is forbidden to this host without credentials (HTTP 403)."),
+        ("503 page", "/simple/tiny/ answers HTTP 503"),
+        ("503 file", "answers HTTP 503 for /files/tiny-1.0-py3-none-any.whl."),
+    ],
+)
+def test_what_an_index_really_answers_is_said(host: Host, served: Served, what: str, cause: str) -> None:
+    if what == "links":
+        served.asked.update(index_url="none", find_links=[f"{served.server.url}/simple/tiny/"])
+    if what in ("page", "links"):
+        served.server.files[served.page] = PAGE
+    elif what == "file":
+        served.server.files[served.file] = PAGE
+    elif what == "hash":
+        served.server.files[served.file] += b"x"
+        got = hashlib.sha256(served.server.files[served.file]).hexdigest()
+        cause += f"{got}, the lock says {sha256(served.wheel)}."
+    else:
+        status, place = what.split()
+        served.server.statuses = {getattr(served, place): [int(status)] * 20}
+    result = host.run(**served.asked)
+    assert cause in result["cause"]
+    assert result["remedy"]
+    if what == "hash":
+        assert (result["wheel"], result["url"]) == (served.wheel.name, served.server.url + served.file)
+    if what[0] != "5":
+        assert not host.root.exists()
+
+
+def test_credentials_reach_pip_and_nothing_else(host: Host, served: Served) -> None:
+    basic = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
+    served.server.authorization = f"Basic {basic}"
+    entry = {"url": f"{served.server.url}/wheelhouse", "username": "reader", "password": PASSWORD}
+    assert "wants a user name and a password" in host.fail(**served.asked)["cause"]
+    wrong = host.fail(credentials=[{**entry, "password": "wrong one"}], **served.asked)
+    assert "refuses the user name or the password (HTTP 401)" in wrong["cause"]
+    assert "wrong one" not in json.dumps({key: value for key, value in wrong.items() if key != "invocation"})
+    result = host.succeed(credentials=[entry], **served.asked)
+    assert result["packages"]["tiny"] == "1.0"
+    assert PASSWORD not in json.loads(json.dumps(result))["diff"].__repr__()
+    for path in host.root.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            assert PASSWORD.encode() not in content, path
+            assert basic.encode() not in content, path
+    assert not host.succeed(credentials=[entry], **served.asked)["changed"]
+
+
+def test_a_download_that_stops_is_said_and_what_came_whole_is_not_fetched_again(host: Host) -> None:
+    both, certificate = host.directory / "both.pem", host.directory / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", both, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    both.write_bytes(both.read_bytes() + certificate.read_bytes())
+    host.extra |= {"SSL_CERT_FILE": str(certificate), "REQUESTS_CA_BUNDLE": str(certificate)}
+    served, stopped = Served(host, str(both)), SilentFile()
+    big = write_wheel(host.directory / "served", "big")
+    served.server.files["/simple/big/"] = f'<a href="{stopped.url}/{big.name}">{big.name}</a>'.encode()
+    served.asked["requirements"].append(pin(big))
+    first = host.succeed(requirements=[pin(write_wheel(host.links, "old"))])["lock_id"]
+    try:
+        result = host.run(**served.asked)
+    finally:
+        stopped.close()
+    assert "The download of big-1.0-py3-none-any.whl broke off" in result["cause"]
+    assert "run again" in result["remedy"]
+    assert os.readlink(host.environments / "current") == first
+    fetched = served.server.paths.count(served.file)
+    served.server.files |= {
+        "/simple/big/": f'<a href="/files/{big.name}">{big.name}</a>'.encode(),
+        f"/files/{big.name}": big.read_bytes(),
+    }
+    assert host.succeed(**served.asked)["packages"]["big"] == "1.0"
+    assert served.server.unmodified == served.server.paths.count(served.file) - fetched
+    served.server.close()
+
+
+class SilentFile:
+    """A server that sends the beginning of any file and then nothing, as where the network goes."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/octet-stream")
+                self.send_header("Content-Length", "100000")
+                self.end_headers()
+                self.wfile.write(b"PK")
+                self.wfile.flush()
+                outer.done.wait()
+
+            def log_message(self, format: str, *args: t.Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        self.done.set()
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def test_no_space_left_is_said_in_one_sentence(host: Host) -> None:

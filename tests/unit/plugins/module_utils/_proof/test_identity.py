@@ -305,6 +305,15 @@ def test_a_pin_that_was_edited_is_told_by_the_fingerprint(made: dict[str, t.Any]
     assert "with the sha256 bbbbbbbbbbbb" in cause
 
 
+def test_a_wheel_that_was_sent_makes_the_same_environment_as_one_that_was_fetched(made: dict[str, t.Any]) -> None:
+    (line,) = made["receipt"]["requirements"]
+    sent = {"file": "torch-2.9.1+cu130.sf0a1b2c3d-cp312-cp312-linux_x86_64.whl", "sha256": line.rpartition(":")[2]}
+    receipt = {**made["receipt"], "wheels": [sent]}
+    assert identity.receipt_problems(receipt, "/nowhere") == []
+    other = {**receipt, "wheels": [{**sent, "sha256": "c" * 64}]}
+    assert "was changed after it was written" in " ".join(identity.receipt_problems(other, "/nowhere"))
+
+
 def test_a_receipt_that_was_edited_together_with_its_fingerprint_differs_from_the_copy(made: dict[str, t.Any]) -> None:
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"
     fingerprint = _environment.fingerprint((3, 12), "x86_64", [line], [])

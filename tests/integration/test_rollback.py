@@ -1,0 +1,145 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host goes back to the environment before the current one by one symlink, without a network, and is proven there."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import typing as t
+
+import pytest
+
+from lab import stand_ins
+from tests.integration.conftest import Bench, Host, Play
+
+ROOT = "/opt/sparkforge"
+ENVIRONMENTS = f"{ROOT}/envs/torch"
+LIBRARY = "sparkforge-test-library"
+
+
+@pytest.fixture(scope="module")
+def host(bench: Bench) -> Host:
+    """A host that can make environments, and has none."""
+    host = bench.fresh()
+    host.roles("network_access").succeeded()
+    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
+    return host
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A wheel that tells the second environment from the first, and brings a kernel."""
+    return str(stand_ins.write_wheel(tmp_path_factory.mktemp("wheels"), "ipykernel", "7.0.0", {"ipykernel.py": ""}))
+
+
+@pytest.fixture(scope="module")
+def made(host: Host, kernel: str) -> tuple[str, str]:
+    """The names of two environments."""
+    host.roles("python_env").succeeded()
+    first = link(host, "current")
+    # Staged first, as a rollout does it, and switched to in another run.
+    staged = {"python_env_wheels": [kernel], "python_env_switch": False}
+    host.roles("python_env", **staged).succeeded()
+    assert (link(host, "current"), link(host, "staged") != first) == (first, True)
+    assert host.roles("python_env", **staged).succeeded().changed == 0
+    host.roles("python_env", python_env_wheels=[kernel]).succeeded()
+    return first, link(host, "current")
+
+
+@pytest.fixture
+def two(host: Host, made: tuple[str, str]) -> tuple[str, str]:
+    """The names of the first environment, and of the second, which is current."""
+    if link(host, "current") != made[1]:
+        host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous", lock_id=made[1])
+    return made
+
+
+def link(host: Host, name: str) -> str:
+    return host.execute(f"readlink {ENVIRONMENTS}/{name} || true")
+
+
+def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
+    # Nothing brought the libraries of the stack to this host.
+    return host.run("rollback", *arguments, verify_paths=[], verify_sonames=[], **variables)
+
+
+def test_without_a_previous_environment_it_is_refused(host: Host) -> None:
+    before = host.contents()
+    play = back(host).failed()
+    assert "There is no previous environment of torch on this host to go back to; the current one is none." in play.text
+    assert host.contents() == before
+
+
+def test_check_mode_says_where_it_would_go_and_stays(host: Host, two: tuple[str, str]) -> None:
+    before = host.contents()
+    play = back(host, "--check", "--diff").succeeded()
+    assert play.changed == 1
+    assert re.search(rf"\+\s*\"?current\"?: \"?{two[0]}", play.text), play.output
+    assert host.contents() == before
+
+
+def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, str]) -> None:
+    first, second = two
+    inodes = host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}")
+    back(host).succeeded()
+    assert (link(host, "current"), link(host, "previous")) == (first, second)
+    report = json.loads((host.reports / f"{host.name}.json").read_text())
+    assert (report["environment_id"], report["verdict"] == "fail") == (first, False)
+    assert host.execute(f"{ROOT}/bin/torch-python -c 'import sys; print(sys.prefix)'") == f"{ENVIRONMENTS}/{first}"
+
+    # By its name a second run has nothing to do.
+    assert back(host, rollback_lock_id=first).succeeded().changed == 0
+    back(host).succeeded()
+    assert (link(host, "current"), link(host, "previous")) == (second, first)
+    kernel = host.execute("cat /usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json")
+    assert f"{ENVIRONMENTS}/{second}/bin/python" in kernel
+    assert host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}") == inodes
+
+
+def test_the_switch_alone_and_how_long_it_takes(
+    host: Host, two: tuple[str, str], record_property: t.Callable[[str, object], None]
+) -> None:
+    began = time.monotonic()
+    result = host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")
+    seconds = time.monotonic() - began
+    assert (result["changed"], result["lock_id"]) == (True, two[0])
+    assert host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")["lock_id"] == two[1]
+    record_property("seconds of a rollback, ansible's start included", round(seconds, 2))
+    print(f"\na rollback by itself, with ansible's start: {seconds:.2f} s")
+
+
+def test_libraries_that_no_longer_fit_are_named_and_the_host_stays(host: Host, two: tuple[str, str]) -> None:
+    package(host, "1.4-1")
+    options = {"name": "torch", "lock_id": two[0], "packages": {LIBRARY: "1.4-1"}, "environment": {"FITS": "1"}}
+    host.task("sparkforge.dgx_spark.python_env", group="sparkforge", jupyter=True, imports=["torch"], **options)
+    back(host, rollback_lock_id=two[1]).succeeded()
+    for version in ("2.0-1", "1.3-1"):
+        package(host, version)
+        before = host.contents()
+        play = back(host).failed()
+        assert (
+            f"The host's libraries no longer fit the environment {two[0]} of torch: {LIBRARY} is {version}" in play.text
+        )
+        assert "the environment was made with 1.4-1" in play.text
+        assert "Bring them back with playbooks/libraries.yml" in play.text
+        assert back(host, "--check").failed().changed == 0
+        assert host.contents() == before
+    # A newer one of the same series goes, with a word of it.
+    package(host, "1.5-1")
+    play = back(host).succeeded()
+    assert f"{LIBRARY} is 1.5-1, and the environment was made with 1.4-1" in play.text
+    assert link(host, "current") == two[0]
+    host.execute(f"dpkg --purge {LIBRARY}")
+
+
+def package(host: Host, version: str) -> None:
+    """Install a package that brings nothing but its version."""
+    control = f"Package: {LIBRARY}\\nVersion: {version}\\nArchitecture: all\\nMaintainer: nobody\\nDescription: none\\n"
+    host.execute(
+        f"rm -rf /tmp/deb && mkdir -p /tmp/deb/DEBIAN && printf '{control}' > /tmp/deb/DEBIAN/control"
+        " && dpkg-deb --build /tmp/deb /tmp/one.deb && dpkg -i /tmp/one.deb"
+    )
