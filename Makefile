@@ -28,8 +28,8 @@ $(VENV)/.ready: requirements.txt requirements-dev.txt
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-lab: setup ## bring up the lab: spark01 (ARM64) and the mirror
-	$(ROOT) $(BIN)/python -m lab up
+lab: setup ## bring up the lab: spark01 (ARM64) and the mirror; HOSTS=16: a native fleet
+	$(ROOT) $(BIN)/python -m lab up $(if $(HOSTS),--bench fleet --count $(HOSTS))
 
 demo: lab ## provision a simulated Spark twice and print the report's path
 	@mkdir -p reports
@@ -40,8 +40,9 @@ demo: lab ## provision a simulated Spark twice and print the report's path
 	@grep -qE '^spark01 .*changed=0 .*unreachable=0 .*failed=0' reports/second-run.log || { echo "demo: the second run changed something"; exit 1; }
 	@echo "demo: changed=0 on the second run; the report is $(CURDIR)/reports/spark01.json"
 
-lab-down: ## end what `make demo` started and put binfmt back as it was
+lab-down: ## end what `make demo` and `make lab` started and put binfmt back as it was
 	$(ROOT) $(BIN)/python -m lab down
+	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
 
 test: setup ## lint, unit, integration and molecule tests
 	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 tests

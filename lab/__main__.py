@@ -1,4 +1,4 @@
-"""`python -m lab up|down|status`: the lab's command line."""
+"""`python -m lab up|down|status`: the lab's command line; `up --count 16` brings up a fleet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lab import bench
+from lab import bench, fleet
 from lab.host import LabError, fail
 
 
@@ -23,9 +23,15 @@ def main(argv: list[str] | None = None) -> int:
         if name == "up":
             command.add_argument("--platform", choices=sorted(bench.MIRROR_LEVELS), default="arm64")
             command.add_argument("--hosts", nargs="+", default=["spark01"], metavar="NAME")
+            command.add_argument(
+                "--count", type=int, metavar="N", help="a fleet: N native hosts whose PyTorch computes"
+            )
     arguments = parser.parse_args(argv)
     try:
-        if arguments.command == "up":
+        if arguments.command == "up" and arguments.count is not None:
+            fleet.up(fleet.names(arguments.count), arguments.bench)
+            print(f"lab: ansible-playbook -i {fleet.inventory(arguments.bench)} site.yml")
+        elif arguments.command == "up":
             bench.up(arguments.bench, arguments.platform, arguments.hosts, arguments.inventory)
         elif arguments.command == "down":
             bench.down(arguments.bench, arguments.inventory)

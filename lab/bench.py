@@ -12,8 +12,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -35,6 +37,8 @@ MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_l
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
+#: Containers that are started at a time: podman takes locks, and more of them only wait for each other.
+STARTERS = 4
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Bench:
     addresses: dict[str, str] = field(default_factory=dict)
     server: int | None = None
     mirror: dict = field(default_factory=dict)
+    images: list[str] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -85,18 +90,13 @@ def up(
     if bench.architecture != native_architecture():
         emulator.register(name)
     tag = image.build(bench.architecture, init)
-    _make_ssh_key(bench)
-    for host in hosts:
-        _start_container(bench, host, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
-    _serve_mirror(bench)
-    if inventory != INVENTORY:
-        shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
-        shutil.copy2(bench.folder / "ssh_config", inventory)
-    generated = inventory / GENERATED
-    generated.write_text(f"---\n# Written by `python -m lab up`; gone after `make lab-down`.\n{describe(bench)}")
-    _write_lock(bench, inventory)
-    _give_to_invoking_user(inventory)
-    _give_to_invoking_user(bench.folder)
+    make_ssh_key(bench)
+    start(bench, hosts, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
+    serve_mirror(bench)
+    write_inventory(bench, inventory, LAB_STACKS[bench.platform])
+    write_lock(bench, inventory / "lab.yml", LAB_STACKS[bench.platform])
+    give_to_invoking_user(inventory)
+    give_to_invoking_user(bench.folder)
     return bench
 
 
@@ -107,6 +107,8 @@ def down(name: str, inventory: Path) -> None:
         for host, container in bench.containers.items():
             image.podman("rm", "-f", "-t", "0", container, quiet=True)
             say(f"ended {host} ({container[:12]})")
+        for made in bench.images:
+            image.podman("rmi", made, quiet=True)
         _stop_server(bench)
         emulator.release(name)
         shutil.rmtree(bench.folder)
@@ -115,54 +117,91 @@ def down(name: str, inventory: Path) -> None:
     (inventory / GENERATED).unlink(missing_ok=True)
 
 
-def describe(bench: Bench) -> str:
+def write_inventory(bench: Bench, inventory: Path, stack: str) -> None:
+    """Make ``inventory`` describe the bench; one that is not the checkout's is a copy of that."""
+    if inventory != INVENTORY:
+        shutil.copytree(INVENTORY, inventory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("generated.yml"))
+        shutil.copy2(bench.folder / "ssh_config", inventory)
+    generated = inventory / GENERATED
+    generated.write_text(f"---\n# Written by `python -m lab up`; gone after `make lab-down`.\n{describe(bench, stack)}")
+
+
+def describe(bench: Bench, stack: str) -> str:
     """Return the bench as YAML variables; inventory/group_vars/lab/main.yml maps them to the roles' own."""
     variables = {
-        "lab_stack": LAB_STACKS[bench.platform],
+        "lab_stack": stack,
         "lab_ssh_config": str(bench.folder / "ssh_config"),
         **{f"lab_mirror_{key}": value for key, value in bench.mirror.items()},
     }
     return yaml.safe_dump(variables, sort_keys=True)
 
 
-def _write_lock(bench: Bench, inventory: Path) -> None:
-    """Resolve the lab's stack against the mirror, as a site resolves its own against NVIDIA's servers."""
-    with step("resolving the lab's lock (playbooks/lock.yml)"):
+def write_lock(bench: Bench, inventory: Path, stack: str, **variables: object) -> None:
+    """Resolve a stack of the lab against the mirror, as a site resolves its own against NVIDIA's servers.
+
+    :param inventory: the file, not its folder.
+    """
+    with step(f"resolving the lock of the stack {stack} (playbooks/lock.yml)"):
         playbook = Path(sys.executable).parent / "ansible-playbook"
         # This machine does not know the mirror's name, which only the containers' /etc/hosts has.
         variables = {
-            "stack_name": LAB_STACKS[bench.platform],
+            "stack_name": stack,
             "stack_lock_host": next(iter(bench.containers)),
             "sparkforge_nvidia_url": bench.mirror["url_here"],
             "stack_lock_find_links": [bench.mirror["wheels"]],
+            **variables,
         }
-        command: list[str | Path] = [
-            playbook,
-            "-i",
-            inventory / "lab.yml",
-            "playbooks/lock.yml",
-            "-e",
-            json.dumps(variables),
-        ]
+        command: list[str | Path] = [playbook, "-i", inventory, "playbooks/lock.yml", "-e", json.dumps(variables)]
         run(*command, cwd=CHECKOUT, env={**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg")})
 
 
-def _make_ssh_key(bench: Bench) -> None:
+def make_ssh_key(bench: Bench) -> None:
     key = bench.folder / "id_ed25519"
     if not key.exists():
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {bench.name}", "-f", key)
 
 
-def _start_container(bench: Bench, host: str, tag: str, options: Sequence[str], command: Sequence[str]) -> None:
+def start(
+    bench: Bench,
+    hosts: Sequence[str],
+    tag: str,
+    options: Sequence[str] = (),
+    command: Sequence[str] = INIT_COMMANDS["sshd"],
+) -> None:
+    """Start the containers of ``hosts``, some at a time, and wait until the sshd of each answers."""
+    gateway = bridge_address()
+    saving = threading.Lock()
+    with ThreadPoolExecutor(STARTERS) as pool:
+        started = [pool.submit(_start_container, bench, host, tag, options, command, gateway, saving) for host in hosts]
+        # All of them, so that what was started is known whichever fails.
+        problems = [str(problem) for one in started if (problem := one.exception())]
+    # As they were asked for, whichever came up first.
+    bench.containers = {host: bench.containers[host] for host in sorted(bench.containers)}
+    _write_ssh_config(bench)
+    bench.save()
+    if problems:
+        raise LabError("\n".join(problems))
+
+
+def _start_container(
+    bench: Bench,
+    host: str,
+    tag: str,
+    options: Sequence[str],
+    command: Sequence[str],
+    gateway: str,
+    saving: threading.Lock,
+) -> None:
     known = bench.containers.get(host)
     if known and image.podman("container", "exists", known, quiet=True).returncode == 0:
         image.podman("start", known)
     else:
         settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.name}-{host}"]
-        settings += ["--add-host", f"{MIRROR_NAME}:{_gateway()}"]
+        settings += ["--add-host", f"{MIRROR_NAME}:{gateway}"]
         known = image.podman("create", *settings, *options, tag, *command).stdout.strip()
-        bench.containers[host] = known
-        bench.save()
+        with saving:
+            bench.containers[host] = known
+            bench.save()
         host_key = bench.folder / f"{host}_host_key"
         if not host_key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
@@ -171,9 +210,8 @@ def _start_container(bench: Bench, host: str, tag: str, options: Sequence[str], 
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
     address = image.podman("inspect", known, "--format", ADDRESS_FORMAT).stdout.strip()
-    bench.addresses[host] = address
-    _write_ssh_config(bench)
-    bench.save()
+    with saving:
+        bench.addresses[host] = address
     _wait_for_sshd(host, known, address)
     say(f"{host} is up at {address} ({bench.architecture})")
 
@@ -191,7 +229,7 @@ def _write_ssh_config(bench: Bench) -> None:
     (bench.folder / "ssh_config").write_text("".join(entries) + common)
 
 
-def _gateway() -> str:
+def bridge_address() -> str:
     """Return this machine's address on the bridge that podman gives containers by default."""
     return image.podman("network", "inspect", "podman", "--format", GATEWAY_FORMAT).stdout.strip()
 
@@ -229,7 +267,7 @@ def _answers(address: str, port: int, expected: bytes = b"") -> bool:
         return False
 
 
-def _serve_mirror(bench: Bench) -> None:
+def serve_mirror(bench: Bench) -> None:
     """Build the mirror where it is missing and serve it over HTTPS on the containers' gateway."""
     level = MIRROR_LEVELS[bench.platform]
     cache = cache_directory() / "mirror"
@@ -250,7 +288,7 @@ def _serve_mirror(bench: Bench) -> None:
             check=True,
             cwd=CHECKOUT,
         )
-    gateway = _gateway()
+    gateway = bridge_address()
     if bench.server is None or not _alive(bench.server):
         port = _free_port(gateway)
         command = [
@@ -321,7 +359,7 @@ def _free_port(address: str) -> int:
         return probe.getsockname()[1]
 
 
-def _give_to_invoking_user(path: Path) -> None:
+def give_to_invoking_user(path: Path) -> None:
     """Under sudo, let the person who called read what Ansible, run as that person, needs."""
     if "SUDO_UID" in os.environ:
         run("chown", "-R", f"{os.environ['SUDO_UID']}:{os.environ['SUDO_GID']}", path)

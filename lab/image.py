@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab.host import cache_directory, debian_archive, digest_of, run, say, step
@@ -46,16 +46,20 @@ rm -f /etc/ssh/ssh_host_*
 def podman(*arguments: str | Path, quiet: bool = False) -> subprocess.CompletedProcess[str]:
     """Run podman with the settings that unprivileged rlimits and cgroup v1 need (lab/README.md)."""
     settings = cache_directory() / "containers.conf"
-    settings.write_text('[containers]\ndefault_ulimits = []\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n')
+    text = '[containers]\ndefault_ulimits = []\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n'
+    # Written once: containers that start side by side read it, and must not find it empty.
+    if not settings.exists() or settings.read_text() != text:
+        settings.write_text(text)
     return run("podman", *arguments, quiet=quiet, env={**os.environ, "CONTAINERS_CONF": str(settings)})
 
 
-def build(architecture: str, init: str = "sshd") -> str:
+def build(architecture: str, init: str = "sshd", extra: Sequence[str] = ()) -> str:
     """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), made when missing.
 
     :param init: what its containers start: ``sshd`` or ``systemd``.
+    :param extra: packages beside those of the factory.
     """
-    packages = FACTORY_PACKAGES + INIT_PACKAGES[init]
+    packages = [*FACTORY_PACKAGES, *INIT_PACKAGES[init], *extra]
     key = digest_of(SUITE, packages, PROVISION, architecture)
     name = f"{NAME}:{architecture}-{key}"
     archive = cache_directory() / "images" / f"{architecture}-{key}.tar"

@@ -68,7 +68,11 @@ class Host:
     def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
         """Run one of the collection's playbooks (``site``, ``libraries`` …) or a file against this host."""
         path = Path(playbook) if playbook.endswith(".yml") else CHECKOUT / "playbooks" / f"{playbook}.yml"
-        extra = {"verify_report_directory": str(self.reports), **variables}
+        extra = {
+            "verify_report_directory": str(self.reports),
+            "sparkforge_wheelhouse_cache": str(self.reports.parent / "wheelhouse"),
+            **variables,
+        }
         command = [
             str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "lab.yml"),
             str(path), "-l", self.name, "-e", json.dumps(extra), *arguments,

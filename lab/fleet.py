@@ -1,0 +1,200 @@
+"""A fleet: native containers with a PyTorch that computes, and stacks of it that are built in seconds.
+
+Every container has this machine's Python and PyTorch read only; what a host installs of it is a wheel of 26 MB.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from lab import bench as benches
+from lab import image
+from lab.bench import CHECKOUT, Bench
+from lab.host import LabError, cache_directory, install_packages, run, step
+from lab.repositories import Repository, read_tree
+
+NAME = "fleet"
+TORCH = "2.13.0"
+TREE = Path(__file__).parent / "trees" / "fleet_pytorch"
+REPOSITORY = "fleet-pytorch.git"
+WHEELS = "fleet-wheels"
+#: A release whose products are wrong by one per cent, which only the proof sees.
+WRONG = f"v{TORCH}-wrong"
+
+
+class Stack(NamedTuple):
+    """What one of the fleet's stacks is made of: the tag that is built, and the typing-extensions beside it."""
+
+    tag: str
+    beside: str = "4.15.0"
+
+
+#: An upgrade is from the first to any other. The last two are built of nothing new.
+STACKS = {
+    "lab-fleet": Stack(f"v{TORCH}"),
+    "lab-fleet-next": Stack(f"v{TORCH}-1"),
+    "lab-fleet-wrong": Stack(WRONG),
+    "lab-fleet-after": Stack(f"v{TORCH}-1", "4.14.1"),
+    "lab-fleet-last": Stack(f"v{TORCH}-1", "4.14.0"),
+}
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+#: What the roles would bring to every host, the faults need, and the wheelhouse is served with.
+PACKAGES = "build-essential git cmake ninja-build nginx-light libfaketime rsync".split()
+#: Where the containers have them.
+PYTHON_HOME, TORCH_HOME = f"/opt/lab/python{PYTHON}", "/opt/lab/site-packages"
+COMMAND = f"""
+printf '%s\\n' {PYTHON_HOME}/lib {TORCH_HOME}/torch/lib > /etc/ld.so.conf.d/lab-fleet.conf && ldconfig
+for place in bin lib include; do ln -sfn {PYTHON_HOME}/$place/python{PYTHON} /usr/$place/python{PYTHON}; done
+mkdir -p /run/sshd
+exec /usr/sbin/sshd -D -e
+"""
+
+
+def names(count: int) -> list[str]:
+    """Return ``spark01`` … as many as asked for."""
+    if count < 1:
+        raise LabError(f"A fleet of {count} hosts is none. Set HOSTS to 1 or more.")
+    return [f"spark{number:02d}" for number in range(1, count + 1)]
+
+
+def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
+    """Bring up a fleet and return its bench; ``<folder>/fleet.yml`` describes it.
+
+    :param folder: becomes a copy of the checkout's inventory; by default it lies in the bench's own.
+    """
+    install_packages()
+    bench = Bench.load(name) or Bench(name, "native")
+    bench.save()
+    folder = folder or inventory(name).parent
+    make_sources()
+    benches.make_ssh_key(bench)
+    folder.mkdir(parents=True, exist_ok=True)
+    join(bench, hosts, folder)
+    benches.serve_mirror(bench)
+    benches.write_inventory(bench, folder, "lab-fleet")
+    add_stack(bench, folder, "lab-fleet")
+    benches.give_to_invoking_user(folder)
+    benches.give_to_invoking_user(bench.folder)
+    return bench
+
+
+def inventory(name: str = NAME) -> Path:
+    """Return the file that describes a fleet that was brought up without a folder for it."""
+    return Bench(name, "native").folder / "inventory" / "fleet.yml"
+
+
+def join(bench: Bench, hosts: list[str], inventory: Path, like: str | None = None) -> None:
+    """Bring further hosts into the fleet: as from the factory, or each a copy of what the host ``like`` is now."""
+    tag = image.build(bench.architecture, extra=PACKAGES)
+    if like:
+        tag = f"{image.NAME}:{bench.name}-{like}"
+        with step(f"keeping what {like} is"):
+            image.podman("commit", "-q", bench.containers[like], tag)
+        bench.images.append(tag)
+    mounts = ["--volume", f"{_python()}:{PYTHON_HOME}:ro", "--volume", f"{real_torch()}:{TORCH_HOME}:ro"]
+    with step(f"{len(hosts)} containers"):
+        benches.start(bench, hosts, tag, mounts, ["sh", "-c", COMMAND])
+    write_hosts(bench, inventory)
+
+
+def write_hosts(bench: Bench, inventory: Path) -> None:
+    """Write the inventory of the fleet's hosts: ``fleet.yml``."""
+    hosts = dict.fromkeys(sorted(bench.containers))
+    groups = {"lab": {"vars": {"lab_torch": f"{TORCH_HOME}/torch"}, "children": {"fleet": {"hosts": hosts}}}}
+    text = yaml.safe_dump({"all": {"children": groups}}, sort_keys=False).replace(" null", "")
+    (inventory / "fleet.yml").write_text(f"---\n# Written by `python -m lab up --count`.\n{text}")
+
+
+def add_stack(bench: Bench, folder: Path, name: str) -> None:
+    """Give the inventory one of STACKS and its lock, as a site adds a stack of its own."""
+    tag, beside = STACKS[name]
+    definition = yaml.safe_load((CHECKOUT / "inventory/stacks/lab-native.yml").read_text())["stack_definition"]
+    definition |= {
+        "description": f"The lab's fleet: PyTorch {TORCH} for the CPU, one unit of it built from {tag}.",
+        "machines": ["aarch64" if bench.architecture == "arm64" else "x86_64"],
+        "python": {"version": PYTHON, "minimum": PYTHON, "maximum": PYTHON},
+        "versions": {"torch": TORCH, "triton": None, "torchvision": None, "torchaudio": None},
+        "wheel": {
+            "available": False,
+            "reason": "the fleet builds it",
+            "cuda": None,
+            "beside": {"typing-extensions": beside},
+        },
+        # By address: this machine, which writes the lock, does not know the name.
+        "sources": {"pytorch": {"url": f"{bench.mirror['url_here']}/git/{REPOSITORY}", "ref": tag}},
+        "units": {"pytorch": {"requirements": ["setuptools==79.0.1", "wheel==0.45.1"]}},
+    }
+    text = yaml.safe_dump({"stack_definition": definition}, sort_keys=False)
+    (folder / "stacks" / f"{name}.yml").write_text(f"---\n{text}")
+    links = [bench.mirror["wheels"], str(cache_directory() / "git" / WHEELS)]
+    parts = ["archives", "sources", "requirements"]
+    benches.write_lock(bench, folder / "fleet.yml", name, stack_lock_find_links=links, stack_lock_parts=parts)
+
+
+def make_sources() -> None:
+    """Make the repository with a tag for each stack, and the wheels that an environment has beside torch."""
+    directory = cache_directory() / "git"
+    directory.mkdir(exist_ok=True)
+    with (directory / f"{REPOSITORY}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        partial = directory / f".{REPOSITORY}.partial"
+        # Of a run that was ended: commits would be put on top of its.
+        shutil.rmtree(partial, ignore_errors=True)
+        new = Repository(partial)
+        tree = read_tree(TREE)
+        wrong = tree.pop("wrong.py")
+        for tag in dict.fromkeys(stack.tag for stack in STACKS.values()):
+            release: dict[str, bytes] = {"csrc/release.h": f'#define RELEASE "{tag}"\n'.encode()}
+            if tag == WRONG:
+                release["wrong.py"] = wrong
+            new.commit({**tree, **release}, f"Release {tag}", tag=tag)
+        final = directory / REPOSITORY
+        if not final.exists() or Repository(final).references() != new.references():
+            shutil.rmtree(final, ignore_errors=True)
+            new.path.rename(final)
+        shutil.rmtree(partial, ignore_errors=True)
+        wheels = directory / WHEELS
+        wheels.mkdir(exist_ok=True)
+        for version in {stack.beside for stack in STACKS.values()}:
+            if not list(wheels.glob(f"typing_extensions-{version}-*.whl")):
+                only = ["--no-deps", "--only-binary", ":all:"]
+                run(*_pip(sys.executable), "download", "-q", *only, "-d", wheels, f"typing-extensions=={version}")
+        links = "".join(f'<a href="{path.name}">{path.name}</a>\n' for path in sorted(wheels.glob("*.whl")))
+        (wheels / "index.html").write_text(f"<!DOCTYPE html>\n{links}")
+
+
+def real_torch() -> Path:
+    """Return the site-packages with the PyTorch of the package index, made in the cache where it is missing."""
+    directory = cache_directory() / "torch" / f"{TORCH}-python{PYTHON}"
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    # As tests/proof/environment.py does, which uses it too.
+    with open(f"{directory}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (directory / "ready").exists():
+            with step(f"installing torch {TORCH} from the package index"):
+                shutil.rmtree(directory, ignore_errors=True)
+                run(sys.executable, "-m", "venv", directory)
+                run(*_pip(directory / "bin/python"), "install", "-q", f"torch=={TORCH}", "numpy==2.3.5")
+            (directory / "ready").touch()
+    return next((directory / "lib").glob("python3*/site-packages"))
+
+
+def _pip(python: str | Path) -> list[str | Path]:
+    return [python, "-m", "pip", "--disable-pip-version-check"]
+
+
+def _python() -> Path:
+    """Return this interpreter's own tree, which the containers get: Debian 13 has no Python but 3.13."""
+    home = Path(sys.base_prefix).resolve()
+    if home in (Path("/usr"), Path("/")):
+        raise LabError(
+            f"The fleet's containers get this Python ({PYTHON}), and it lies in {home} among all else. Make .venv with"
+            " a Python in a directory of its own (pyenv, uv python install): make setup PYTHON=/path/to/python3."
+        )
+    return home
