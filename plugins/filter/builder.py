@@ -14,10 +14,12 @@ author: The sparkforge maintainers (@sparkforge)
 description:
   - The builder of a platform is its first host in the group C(builders); where none is there, its first host in the
     inventory. Neither C(--limit) nor C(serial) changes that.
-  - Where the builder is not in the play, the first host of the platform in the play builds, and the reason says so.
+  - Where the builder is not in the play, nobody builds if what it built is known (O(found)). Otherwise the first host
+    of the platform in the play builds, and the reason says so.
   - A platform is known of hosts that M(sparkforge.dgx_spark.spark_info) observed, so of those in the play. It goes by
     membership, never by C(run_once), which is the first host of each batch, and none where that is skipped.
-positional: groups, play_hosts, hostvars
+  - A group C(builders) that can build for nobody but itself is refused.
+positional: groups, play_hosts, hostvars, reached, found
 options:
   _input:
     description: The host, C(inventory_hostname).
@@ -36,6 +38,13 @@ options:
     description: The variables of every host, C(hostvars).
     type: dict
     required: true
+  reached:
+    description: The hosts of the play that are still in it, C(ansible_play_hosts); all where left out.
+    type: list
+    elements: str
+  found:
+    description: The manifest of what was built already, where one was found.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -46,12 +55,17 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: C(name) of the builder, the C(platform) it builds for, whether it is this host (C(here)), and C(reason).
+  description:
+    - C(name) of the host that builds, or built, the C(platform) it is for, whether this host builds (C(here)), and
+      C(reason).
+    - C(outside) are the hosts to ask, the likeliest first, for what they built, because they come before C(name) and
+      are not in the play.
   type: dict
   sample:
     name: spark01
     platform: ubuntu24.04-aarch64
     here: false
+    outside: []
     reason: spark02 builds nothing, spark01 builds for ubuntu24.04-aarch64 (the first of it in the inventory).
 """
 
@@ -59,13 +73,21 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
+#: Hosts outside the play that are asked for what they built: each costs a connection.
+ASKED = 3
+
 
 def builder(
-    host: str, groups: t.Mapping[str, t.Sequence[str]], play_hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]
+    host: str,
+    groups: t.Mapping[str, t.Sequence[str]],
+    play_hosts: t.Sequence[str],
+    hostvars: t.Mapping[str, t.Any],
+    reached: t.Sequence[str] | None = None,
+    found: t.Mapping[str, t.Any] | None = None,
 ) -> dict[str, t.Any]:
     """Return who builds for ``host``, and why; see RETURN.
 
-    :raises AnsibleFilterError: where the host was not observed.
+    :raises AnsibleFilterError: where the host was not observed, or the group builders can build for nobody else.
     """
     platform = platform_of(host, hostvars)
     if platform is None:
@@ -73,14 +95,51 @@ def builder(
             f"It is not known what {host} is. Run sparkforge.dgx_spark.spark_info on every host of the play first."
         )
     inventory = list(groups.get("all") or play_hosts)
-    playing = set(play_hosts)
+    playing = set(play_hosts if reached is None else reached)
     named = list(groups.get("builders") or [])
+    _refuse_strangers(named, [item for item in inventory if item in playing], hostvars)
     name, why = _choose(platform, named, inventory, playing, hostvars)
+    # Of one in the play that was not reached there is nothing to learn; what it is may be known of an earlier run.
+    before = [item for item in _before(name, named, inventory) if item not in playing]
+    before = [item for item in before if platform_of(item, hostvars) in (None, platform)]
+    outside = [item for item in before if item not in play_hosts][:ASKED]
+    if found and before and found["host"] != name:
+        reason = (
+            f"{host} builds nothing: {found['host']} built {found['stack']} for {platform} already,"
+            f" on {found['written'][:10]}."
+        )
+        return {"name": found["host"], "platform": platform, "here": False, "outside": outside, "reason": reason}
     if name == host:
         reason = f"{host} builds for {platform}: {why}."
     else:
         reason = f"{host} builds nothing, {name} builds for {platform} ({why})."
-    return {"name": name, "platform": platform, "here": name == host, "reason": reason}
+    return {"name": name, "platform": platform, "here": name == host, "outside": outside, "reason": reason}
+
+
+def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
+    """Return who would rather build than ``name``, in order."""
+    order = list(named) if named else list(inventory)
+    return order[: order.index(name)] if name in order else order
+
+
+def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> None:
+    """Refuse a group builders whose hosts are all of a platform that no other host of the play has.
+
+    :raises AnsibleFilterError: naming the builders and what they are.
+    """
+    kinds = {item: platform_of(item, hostvars) for item in named}
+    others = [item for item in playing if item not in kinds]
+    if not kinds or None in kinds.values() or not others:
+        return
+    wanted = {platform_of(item, hostvars) for item in others}
+    if wanted & set(kinds.values()):
+        return
+    listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
+    raise AnsibleFilterError(
+        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: it can"
+        f" build for none of them. Put a host of their platform, such as {others[0]}, into the group builders, or take"
+        " the group away. Nothing was changed."
+    )
 
 
 def _choose(
@@ -102,10 +161,12 @@ def _choose(
     chosen = t.cast(str, first(inventory))
     absent = [item for item in named if item not in playing]
     if absent:
-        return chosen, f"the group builders has {', '.join(absent)}, outside this play, and it is the first host in it"
+        why = f"the group builders has {', '.join(absent)}, outside this play or not reached"
+        return chosen, f"{why}, and it is the first host in it"
     before = [item for item in inventory[: list(inventory).index(chosen)] if item not in playing]
+    before = [item for item in before if platform_of(item, hostvars) in (None, platform)]
     if before:
-        return chosen, f"{before[0]} comes before it in the inventory and is outside this play"
+        return chosen, f"{before[0]} comes before it in the inventory and is outside this play or not reached"
     return chosen, "the first of it in the inventory"
 
 

@@ -7,13 +7,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import threading
 import typing as t
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
 
 COLLECTION = Path(__file__).parents[2]
 #: As a user's own play may be: the last host's batch comes when the first one's is over.
@@ -53,7 +57,9 @@ class Fleet:
         (path / "stacks/none.yml").write_text(yaml.safe_dump({"stack_definition": lab}))
         (path / "ansible.cfg").write_text("[defaults]\nforks = 3\n")
 
-    def run(self, playbook: str, *arguments: str, builders: t.Sequence[str] = (), **variables: t.Any) -> str:
+    def run(
+        self, playbook: str, *arguments: str, builders: t.Sequence[str] = (), fails: bool = False, **variables: t.Any
+    ) -> str:
         names = ("first", "second", "third")
         hosts = {name: {"ansible_connection": "local", "ansible_become": False} for name in names}
         inventory: dict[str, t.Any] = {"all": {"hosts": hosts}}
@@ -62,7 +68,11 @@ class Fleet:
         (self.path / "hosts.yml").write_text(yaml.safe_dump(inventory))
         # Defined, as the play of the libraries leaves it: this machine's own proxies are none of the test's business.
         given = {"stack_name": "none", "stack_method": "build", "stack_profile": "generic"}
-        given |= {"sparkforge_fetch_environment": {}, **variables}
+        given |= {
+            "sparkforge_fetch_environment": {},
+            "sparkforge_wheelhouse_cache": str(self.path / "cache"),
+            **variables,
+        }
         done = subprocess.run(
             [
                 str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", playbook, *arguments,
@@ -81,8 +91,21 @@ class Fleet:
                 "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
             },
         )  # fmt: skip
-        assert done.returncode == 0, (done.stdout + done.stderr)[-5000:]
-        return done.stdout
+        assert (done.returncode != 0) == fails, (done.stdout + done.stderr)[-5000:]
+        return " ".join((done.stdout + done.stderr).split()) if fails else done.stdout
+
+    def finds(self) -> Path:
+        """Return a playbook that says where a manifest was looked for."""
+        roles = [{"role": "sparkforge.dgx_spark.stack"}]
+        role = {"name": "sparkforge.dgx_spark.python_env", "tasks_from": "manifest"}
+        tasks = [
+            {"sparkforge.dgx_spark.spark_info": None},
+            {"ansible.builtin.include_role": role},
+            {"ansible.builtin.debug": {"msg": "FOUND {{ sparkforge_found.tried[0].place }} END"}},
+        ]
+        path = self.path / "finds.yml"
+        path.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "roles": roles, "tasks": tasks}]))
+        return path
 
     def build(self, *arguments: str, **options: t.Any) -> str:
         return self.run(str(COLLECTION / "playbooks/build.yml"), *arguments, **options)
@@ -98,8 +121,8 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     assert "first builds for " in output
     assert "second builds nothing, first builds for " in output
     assert "third builds nothing, first builds for " in output
-    # What comes after the election is for the builder alone.
-    after = output[output.index("TASK [Take the proxies") :].partition("PLAY RECAP")[0]
+    # What comes after the election is for the builder alone, until every host is told what was built.
+    after = output[output.index("TASK [Take the proxies") :].partition("PLAY [")[0]
     assert "[first]" in after
     assert "[second]" not in after
     assert "[third]" not in after
@@ -117,6 +140,46 @@ def test_batches_do_not_change_who_builds(fleet: Fleet) -> None:
     output = fleet.run(str(play), builders=["third"])
     assert "first builds nothing, third builds for " in output
     assert "third builds for " in output
+
+
+def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fleet) -> None:
+    # What the play asks for, it says where it finds nothing.
+    path = Path(re.findall(r"FOUND (.*?) END", fleet.run(str(fleet.finds()), "-l", "second"))[0])
+    stack, _dash, lock_id = path.stem.rpartition("-")
+    made = _wheelhouse.manifest(
+        stack=stack, lock_id=lock_id, platform=path.parents[1].name, python="3.13", host="first",
+        written="2026-11-21T10:00:00Z", units=[],
+    )  # fmt: skip
+    path.parent.mkdir(parents=True)
+    path.write_bytes(_wheelhouse.text_of(made))
+    output = fleet.build("-l", "second,third")
+    assert "second builds nothing: first built none for " in output
+    assert "third builds nothing: first built none for " in output
+    assert "TASK [Take the proxies" not in output
+    # The builder itself builds, whatever is known.
+    assert "first builds for " in fleet.build()
+
+
+def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fleet: Fleet) -> None:
+    class Login(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<!DOCTYPE html><html><body>Log in</body></html>")
+
+        def log_message(self, *_arguments: t.Any) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Login)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        output = fleet.build(fails=True, sparkforge_wheelhouse_url=url)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "is an HTML page" in output
+    assert "PLAY [Units]" not in output
 
 
 def test_with_official_wheels_nobody_is_asked_to_build(fleet: Fleet) -> None:

@@ -62,6 +62,7 @@ class Fleet:
             tasks.mkdir(parents=True)
             (tasks / "main.yml").write_text(yaml.safe_dump(ROLES.get(role, [])))
         (self.collection / "roles/python_env/tasks/switch.yml").write_text(yaml.safe_dump(SWITCH))
+        (self.collection / "roles/verify/tasks/schedule.yml").write_text("[]")
         (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
         steps = [{"ansible.builtin.import_playbook": f"sparkforge.dgx_spark.{step}"} for step in STEPS]
         (path / "site.yml").write_text(yaml.safe_dump(steps))

@@ -1,0 +1,195 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Find the manifest of what was built, and bring its wheels to the controller.
+
+The documentation stands in plugins/modules/wheelhouse_manifest.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import posixpath
+import typing as t
+
+from ansible.errors import AnsibleError
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _manifest
+
+PLACES = ["url", "cache", "builder"]
+
+
+class ActionModule(ActionBase):
+    """Works on the controller; the host is asked only for what no other place has."""
+
+    TRANSFERS_FILES = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the manifest, where it was, and where its wheels lie on the controller."""
+        del tmp
+        task_vars = task_vars or {}
+        result = super().run(task_vars=task_vars)
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "stack": {"type": "str", "required": True},
+                "lock_id": {"type": "str", "required": True},
+                "platform": {"type": "str", "required": True},
+                "python": {"type": "str", "default": ""},
+                "places": {"type": "list", "elements": "str", "choices": PLACES, "default": PLACES},
+                "url": {"type": "str", "default": ""},
+                "username": {"type": "str", "default": ""},
+                "password": {"type": "str", "default": "", "no_log": True},
+                "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
+                "manifest_sha256": {"type": "str", "default": ""},
+                "cache": {"type": "str", "required": True},
+                "root": {"type": "str", "default": "/opt/sparkforge"},
+                "proxies": {"type": "dict", "default": {}},
+                "ca_certificate": {"type": "str", "default": ""},
+                "manifest": {"type": "dict"},
+                "wheels": {"type": "bool", "default": False},
+                "used_by": {"type": "str", "default": ""},
+                "keep": {"type": "int", "default": 2},
+                "required": {"type": "bool", "default": True},
+            }
+        )
+        try:
+            with network(arguments["proxies"], str(arguments["ca_certificate"])):
+                return {**result, **self._find(arguments, task_vars)}
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+
+    def _find(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        # The options are text of Ansible's own types, which files and the result need not know.
+        text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
+        wanted = _manifest.Wanted(text["stack"], text["lock_id"], text["platform"], text["python"])
+        cache = _manifest.Cache(text["cache"], wanted.platform)
+        if text["transport"] == "pull" and not text["url"]:
+            raise SparkforgeError(
+                "sparkforge_wheelhouse_transport is pull, and sparkforge_wheelhouse_url is empty.",
+                "Give the URL that the hosts pull from, or set the transport to push.",
+            )
+        served = None
+        if text["url"]:
+            served = _manifest.Served(text["url"], text["username"], text["password"], text["manifest_sha256"])
+        builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
+        if arguments["manifest"]:
+            label = "The manifest of this run"
+            # By way of text: what Ansible marks its values with is none of the content.
+            given = wanted.check(_plain(arguments["manifest"]), label)
+            found = _manifest.Found(given, "given", [], None)
+        else:
+
+            def ask(name: str) -> bytes | None:
+                path = posixpath.join(text["root"], "wheelhouse", wanted.platform, "manifests", name)
+                return self._slurp(path, builder, task_vars)
+
+            found = _manifest.look(wanted, [str(place) for place in arguments["places"]], cache, served, ask, builder)
+        manifest = found.manifest
+        if manifest is None:
+            if arguments["required"]:
+                raise not_found(wanted, found)
+            return {"changed": False, **found._asdict(), "wheels": [], "saved": False, "in_use": cache.in_use()}
+        saved = wheels = False
+        if not self._task.check_mode:
+            saved = cache.save(wanted, manifest)
+            if arguments["wheels"]:
+                wheels = self._bring(wanted, manifest, cache, served, text["root"], builder)
+            if text["used_by"]:
+                saved = cache.record(text["used_by"], manifest, int(arguments["keep"])) or saved
+        listed = [
+            {"path": cache.wheel(wheel), "sha256": wheel["sha256"]}
+            for wheel in (_manifest.wheels_of(manifest) if arguments["wheels"] else [])
+        ]
+        # The cache is the controller's; no host is another one for it.
+        result = {"wheels": listed, "saved": saved or wheels, "in_use": cache.in_use()}
+        return {"changed": False, **found._asdict(), **result}
+
+    def _bring(
+        self,
+        wanted: _manifest.Wanted,
+        manifest: dict[str, t.Any],
+        cache: _manifest.Cache,
+        served: _manifest.Served | None,
+        root: str,
+        builder: str,
+    ) -> bool:
+        """Bring the wheels that the cache lacks, from the URL or the builder; tell whether there were any.
+
+        :raises SparkforgeError: saying of each place why a wheel did not come from there.
+        """
+        missing = cache.missing(manifest)
+        for wheel in missing:
+            with cache.bringing(wheel) as target:
+                if target is None:
+                    continue
+                said = []
+                if served is not None:
+                    said = served.wheel(wheel, wanted.platform, target)
+                if served is None or said:
+                    path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel["path"].split("/"))
+                    said += self._fetch(path, target, builder)
+                if not os.path.exists(target):
+                    raise SparkforgeError(
+                        f"The wheel {wheel['file']} cannot be had: {'; '.join(said)}.",
+                        f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. Where the wheels are"
+                        f" gone, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
+                        wheel=wheel["file"],
+                    )
+        return bool(missing)
+
+    def _fetch(self, path: str, target: str, builder: str) -> list[str]:
+        """Fetch a file of the builder; return why not, where that failed."""
+        try:
+            self._connection.fetch_file(path, target)
+        except (AnsibleError, OSError) as error:
+            return [f"{builder} did not give {path}: {_words(error)}"]
+        return []
+
+    def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
+        """Return a file of the builder, None where it is not there.
+
+        :raises OSError: with words, where the builder cannot be asked.
+        """
+        try:
+            said = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
+        except AnsibleError as error:
+            raise OSError(f"{builder} cannot be asked: {_words(error)}") from error
+        if said.get("failed"):
+            message = str(said.get("msg", ""))
+            if "not found" in message:
+                return None
+            raise OSError(f"{builder} cannot be asked: {message.strip().splitlines()[-1] if message else 'it failed'}")
+        return base64.b64decode(said["content"])
+
+
+def not_found(wanted: _manifest.Wanted, found: _manifest.Found) -> SparkforgeError:
+    """Return what is to be said where no place has the manifest."""
+    tried = "; ".join(f"{one['place']}: {one['said'].rstrip('.')}" for one in found.tried)
+    return SparkforgeError(
+        f"Nothing is known of {wanted.stack} (lock {wanted.lock_id}) built for {wanted.platform}. Asked were {tried}.",
+        "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
+        tried=found.tried,
+    )
+
+
+def _words(error: BaseException) -> str:
+    return " ".join(str(error).split()).rstrip(".")[:300]
+
+
+def _plain(value: t.Any) -> t.Any:
+    """Return data without Ansible's own types."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return str(value) if isinstance(value, str) else value

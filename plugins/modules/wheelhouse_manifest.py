@@ -1,0 +1,246 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The documentation of the action plugin of this name, which does the work on the controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: wheelhouse_manifest
+short_description: Find the manifest of what was built, and bring its wheels to the controller
+version_added: "0.1.0"
+description:
+  - Looks for the manifest of a stack and its lock in O(places), in order, and verifies its seal, platform, stack and
+    lock id. What is found is kept in the controller's cache.
+  - With O(wheels) the wheels are brought to the cache too, from O(url) or the builder, each verified by its sha256.
+    This is for hosts that cannot see one another.
+  - A place that does not answer, or has no manifest, is passed over and named in RV(tried). One that answers something
+    else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
+  - This is an action plugin. The builder, which is the host of the task or the one that it is delegated to, is
+    connected to only for what no other place has.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+author:
+  - The sparkforge maintainers (@sparkforge)
+options:
+  stack:
+    description: The name of the stack.
+    type: str
+    required: true
+  lock_id:
+    description: The id of its lock, C(stack.lock.id).
+    type: str
+    required: true
+  platform:
+    description: The platform, as the filter P(sparkforge.dgx_spark.builder#filter) says it.
+    type: str
+    required: true
+  python:
+    description: The version of Python that the wheels must be for, V(3.12) for one. Empty, any.
+    type: str
+    default: ""
+  places:
+    description: Where to look, in this order.
+    type: list
+    elements: str
+    choices: [url, cache, builder]
+    default: [url, cache, builder]
+  url:
+    description:
+      - The URL that the wheelhouse is served under; empty where it is not.
+      - A manifest that comes without TLS is taken only where the cache has one with the same seal, or
+        O(manifest_sha256) is its seal.
+    type: str
+    default: ""
+  username:
+    description: The user of the basic authentication, where the server asks for one.
+    type: str
+    default: ""
+  password:
+    description: The password of O(username).
+    type: str
+    default: ""
+  transport:
+    description:
+      - How the wheels come to the hosts. V(pull) without O(url) is refused; nothing else follows from it here.
+    type: str
+    choices: [auto, pull, push]
+    default: auto
+  manifest_sha256:
+    description: The seal that the manifest of O(url) must have; empty where none is pinned.
+    type: str
+    default: ""
+  cache:
+    description: The cache's directory on the controller.
+    type: str
+    required: true
+  root:
+    description: The directory of the builder that holds the wheelhouse.
+    type: str
+    default: /opt/sparkforge
+  proxies:
+    description: The variable C(sparkforge_proxies), for what the controller fetches.
+    type: dict
+    default: {}
+  ca_certificate:
+    description: A CA certificate on the controller, PEM, that is trusted beside those of the system.
+    type: str
+    default: ""
+  manifest:
+    description: A manifest that is known already; then none is looked for.
+    type: dict
+  wheels:
+    description: Whether to bring the wheels to the cache.
+    type: bool
+    default: false
+  used_by:
+    description:
+      - The host whose environment was just made of this manifest. The cache remembers it, so that a builder does not
+        prune what the host may have to be repaired from.
+    type: str
+    default: ""
+  keep:
+    description: How many environments of O(used_by) are remembered.
+    type: int
+    default: 2
+  required:
+    description: Whether to fail where no place has the manifest.
+    type: bool
+    default: true
+attributes:
+  platform:
+    support: full
+    platforms: all
+    details:
+      - It runs on the controller.
+seealso:
+  - module: sparkforge.dgx_spark.wheelhouse
+  - module: sparkforge.dgx_spark.python_env
+"""
+
+EXAMPLES = r"""
+- name: Find what was built
+  sparkforge.dgx_spark.wheelhouse_manifest:
+    stack: "{{ stack.name }}"
+    lock_id: "{{ stack.lock.id }}"
+    platform: ubuntu24.04-aarch64
+    url: https://spark01.example.com/wheelhouse
+    cache: ~/.cache/sparkforge/wheelhouse
+  delegate_to: spark01
+  register: found
+
+- name: Bring its wheels to the controller
+  sparkforge.dgx_spark.wheelhouse_manifest:
+    stack: "{{ stack.name }}"
+    lock_id: "{{ stack.lock.id }}"
+    platform: ubuntu24.04-aarch64
+    cache: ~/.cache/sparkforge/wheelhouse
+    manifest: "{{ found.manifest }}"
+    wheels: true
+  delegate_to: "{{ found.manifest.host }}"
+  register: brought
+"""
+
+RETURN = r"""
+manifest:
+  description: The manifest; null where no place has it.
+  returned: success
+  type: dict
+  sample:
+    format: 1
+    stack: torch-2.9.1
+    lock_id: 0123456789ab
+    platform: ubuntu24.04-aarch64
+    python: "3.12"
+    host: spark01
+    written: "2026-11-21T10:00:00Z"
+    units: []
+    seal: 0c9a…
+where:
+  description: The place that had it, or V(given).
+  returned: success
+  type: str
+  sample: url
+served:
+  description: Whether it is served under O(url); null where that was not asked, or did not answer.
+  returned: success
+  type: bool
+  sample: true
+tried:
+  description: The places that were asked, and what each said.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{place: "https://spark01.example.com/wheelhouse", said: has it}]
+wheels:
+  description: With O(wheels), the wheels on the controller, as M(sparkforge.dgx_spark.python_env) takes them.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{path: /home/me/.cache/sparkforge/wheelhouse/…/torch-2.9.1-cp312-cp312-linux_aarch64.whl, sha256: 6f1d…}]
+in_use:
+  description: The fingerprints that environments of hosts were made of, as far as this controller knows.
+  returned: success
+  type: list
+  elements: str
+  sample: [4b5c1f0e9a37d286]
+saved:
+  description: Whether the cache changed. It is the controller's; no host changed.
+  returned: success
+  type: bool
+  sample: false
+cause:
+  description: What is wrong, in one sentence.
+  returned: on failure
+  type: str
+  sample: The manifest at https://spark01.example.com/wheelhouse/… is an HTML page.
+remedy:
+  description: What to do about it, in one sentence.
+  returned: on failure
+  type: str
+  sample: "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse."
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+
+def main() -> None:
+    """Say why this runs nowhere: only the action plugin works."""
+    places = ["url", "cache", "builder"]
+    module = AnsibleModule(
+        argument_spec={
+            "stack": {"type": "str", "required": True},
+            "lock_id": {"type": "str", "required": True},
+            "platform": {"type": "str", "required": True},
+            "python": {"type": "str", "default": ""},
+            "places": {"type": "list", "elements": "str", "choices": places, "default": places},
+            "url": {"type": "str", "default": ""},
+            "username": {"type": "str", "default": ""},
+            "password": {"type": "str", "default": "", "no_log": True},
+            "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
+            "manifest_sha256": {"type": "str", "default": ""},
+            "cache": {"type": "str", "required": True},
+            "root": {"type": "str", "default": "/opt/sparkforge"},
+            "proxies": {"type": "dict", "default": {}},
+            "ca_certificate": {"type": "str", "default": ""},
+            "manifest": {"type": "dict"},
+            "wheels": {"type": "bool", "default": False},
+            "used_by": {"type": "str", "default": ""},
+            "keep": {"type": "int", "default": 2},
+            "required": {"type": "bool", "default": True},
+        },
+        supports_check_mode=True,
+    )
+    module.fail_json(
+        msg=(
+            "sparkforge.dgx_spark.wheelhouse_manifest works on the controller, as an action plugin, and was run as a"
+            " module. Call it as a task by its full name; the ansible ad-hoc command does so too."
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Built by one host, installed by all: three containers, over ssh, one after the other of what can happen to a fleet.
+
+The stack is the lab's fleet (lab/fleet.py): a real PyTorch of which one small unit is built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab import bench as benches
+from lab import fleet as lab_fleet
+from lab import image
+from tests.integration.conftest import CHECKOUT, Play
+
+HOSTS = ["spark01", "spark02", "spark03"]
+WHEELHOUSE = "/opt/sparkforge/wheelhouse"
+
+
+@dataclass
+class Fleet:
+    """Three hosts, and a cache on the controller."""
+
+    bench: benches.Bench
+    inventory: Path
+    cache: Path
+
+    def run(self, playbook: str, *arguments: str, limit: str = "all", **variables: object) -> Play:
+        given = {
+            "sparkforge_wheelhouse_cache": str(self.cache),
+            "verify_report_directory": str(self.inventory.parent / "reports"),
+            **variables,
+        }
+        command = [
+            str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "fleet.yml"),
+            str(CHECKOUT / f"playbooks/{playbook}.yml"), "-l", limit, "-e", json.dumps(given), *arguments,
+        ]  # fmt: skip
+        environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
+        done = subprocess.run(
+            command, cwd=CHECKOUT, env=environment, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return Play(done.returncode, done.stdout)
+
+    def execute(self, host: str, script: str) -> str:
+        return image.podman("exec", self.bench.containers[host], "sh", "-c", script).stdout.strip()
+
+    def current(self, host: str) -> str:
+        """Return the lock id of the environment that is used; empty where there is none."""
+        return self.execute(host, "readlink /opt/sparkforge/envs/torch/current || true")
+
+    def built(self, host: str) -> list[str]:
+        """Return the receipts of what was compiled there."""
+        return self.execute(host, "ls /opt/sparkforge/receipts/units 2>/dev/null || true").split()
+
+    def cached_wheels(self) -> list[Path]:
+        return list(self.cache.rglob("*.whl"))
+
+    def forget(self) -> None:
+        """Be a controller that has run nothing yet."""
+        shutil.rmtree(self.cache, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def described(self, builders: Sequence[str] = (), **variables: dict[str, object]) -> Iterator[None]:
+        """Give the inventory a group builders, and variables to hosts."""
+        path = self.inventory / "fleet.yml"
+        before = path.read_text()
+        inventory = yaml.safe_load(before)
+        groups = inventory["all"]["children"]
+        if builders:
+            groups["builders"] = {"hosts": dict.fromkeys(builders)}
+        groups["lab"]["children"]["fleet"]["hosts"].update(variables)
+        path.write_text(yaml.safe_dump(inventory))
+        try:
+            yield
+        finally:
+            path.write_text(before)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    folder = tmp_path_factory.mktemp("build-once")
+    name = f"once-{os.getpid()}"
+    try:
+        bench = lab_fleet.up(HOSTS, name, folder / "inventory")
+        yield Fleet(bench, folder / "inventory", folder / "cache")
+    finally:
+        benches.down(name, folder / "inventory")
+
+
+@pytest.fixture(scope="module")
+def site(fleet: Fleet) -> Play:
+    """The whole site on the builder and one more, from the factory."""
+    return fleet.run("site", limit="spark01,spark02").succeeded()
+
+
+@pytest.fixture(autouse=True)
+def after_the_site(site: Play) -> None:
+    """Every test here begins with a fleet of which two hosts are done."""
+
+
+def test_one_host_compiles_and_both_run_the_same(fleet: Fleet, site: Play) -> None:
+    assert len(fleet.built("spark01")) == 1
+    assert fleet.built("spark02") == []
+    assert "spark02 builds nothing, spark01 builds for debian13-" in site.text
+    assert fleet.current("spark01") == fleet.current("spark02") != ""
+    # Without a URL the wheels go through the controller.
+    assert len(fleet.cached_wheels()) == 1
+
+
+def test_a_second_run_changes_nothing(fleet: Fleet) -> None:
+    assert fleet.run("build", limit="spark01,spark02").succeeded().changed == 0
+    assert fleet.run("deploy", limit="spark01,spark02").succeeded().changed == 0
+
+
+def test_with_a_limit_nothing_is_compiled_wherever_the_manifest_is(fleet: Fleet) -> None:
+    before = fleet.run("build", limit="spark02").succeeded()
+    assert "spark02 builds nothing: spark01 built lab-fleet" in before.text
+    # A controller that knows nothing asks the builder, outside the limit.
+    fleet.forget()
+    play = fleet.run("build", "--check", limit="spark03").succeeded()
+    assert "spark03 builds nothing: spark01 built lab-fleet" in play.text
+    assert not fleet.cache.exists()
+    play = fleet.run("build", limit="spark03").succeeded()
+    assert "spark03 builds nothing: spark01 built lab-fleet" in play.text
+    assert fleet.built("spark03") == []
+    assert fleet.cached_wheels() == []
+
+
+def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
+    fleet.forget()
+    assert fleet.run("deploy", limit="spark02").succeeded().changed == 0
+    # On the builder itself from its own wheelhouse.
+    fleet.forget()
+    assert fleet.run("deploy", limit="spark01").succeeded().changed == 0
+    assert fleet.cached_wheels() == []
+
+
+def test_an_unreachable_builder_is_no_reason_to_compile(fleet: Fleet) -> None:
+    fleet.run("build", limit="spark02").succeeded()
+    with fleet.described(spark01={"ansible_port": 1}):
+        play = fleet.run("build", limit="spark01,spark03")
+    assert "unreachable=1" in play.output
+    assert "spark03 builds nothing: spark01 built lab-fleet" in play.text
+    assert fleet.built("spark03") == []
+
+
+def test_a_builder_that_comes_later_does_not_build_the_same_again(fleet: Fleet) -> None:
+    with fleet.described(builders=["spark02"]):
+        play = fleet.run("build", limit="spark02,spark03").succeeded()
+    assert "spark02 builds nothing: spark01 built the same from the same inputs" in play.text
+    assert fleet.built("spark02") == []
+
+
+def test_a_wheel_with_another_sha256_reaches_nobody(fleet: Fleet) -> None:
+    fleet.run("libraries", limit="spark03").succeeded()
+    fleet.run("build", limit="spark03").succeeded()
+    shutil.rmtree(next(fleet.cache.iterdir()) / "wheels", ignore_errors=True)
+    wheel = fleet.execute("spark01", f"find {WHEELHOUSE} -name '*.whl'")
+    fleet.execute("spark01", f"cp {wheel} /root/kept.whl && printf x >> {wheel}")
+    try:
+        play = fleet.run("deploy", limit="spark03").failed()
+        assert f"The sha256 of {wheel.rsplit('/', 1)[1]} is" in play.text
+        assert "the manifest says" in play.text
+        assert fleet.current("spark03") == ""
+        assert fleet.cached_wheels() == []
+    finally:
+        fleet.execute("spark01", f"cat /root/kept.whl > {wheel} && rm /root/kept.whl")
+
+
+def test_hosts_pull_and_no_wheel_goes_through_the_controller(fleet: Fleet) -> None:
+    fleet.forget()
+    url = f"http://{fleet.bench.addresses['spark01']}:8629"
+    fleet.run("build", limit="spark01,spark03", sparkforge_wheelhouse_serve=True).succeeded()
+    play = fleet.run("deploy", limit="spark03", sparkforge_wheelhouse_url=url).succeeded()
+    assert play.changed > 0
+    assert fleet.current("spark03") == fleet.current("spark01")
+    assert fleet.cached_wheels() == []
+    assert fleet.built("spark03") == []
+
+
+def test_a_failed_build_leaves_the_others_as_they_were(fleet: Fleet) -> None:
+    before = fleet.current("spark02")
+    unit = {"environment": {"LAB_TORCH": "/nowhere"}, "expect": {"files": []}, "memory_per_job": 256, "free_space": 100}
+    play = fleet.run("build", limit="spark01,spark02", pytorch_unit=unit).failed()
+    assert "spark01, which builds for debian13-" in play.text
+    assert "did not come to its end" in play.text
+    assert fleet.current("spark02") == before
