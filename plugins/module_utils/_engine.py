@@ -120,16 +120,20 @@ class Engine:
     def _tools(self, unit: _unit.Unit) -> _toolchain.Toolchain:
         """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
         builds = os.path.join(self.root, "builds")
-        cache = os.path.join(builds, ".toolchain.json")
-        writable = not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True)
-        return _toolchain.observe(
+        tools = _toolchain.observe(
             {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain},
             unit.python if unit.kind == "wheel" or unit.requirements else None,
-            cache if writable else None,
+            self._known_tools,
             _PATH,
             optional={"ccache": "ccache"} if unit.ccache else {},
-            known=cache,
         )
+        if not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True):
+            tools.remember(self._known_tools)
+        return tools
+
+    @property
+    def _known_tools(self) -> str:
+        return os.path.join(self.root, "builds", ".toolchain.json")
 
     def _identity(self, unit: _unit.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
         """Return the commit, and what identifies the source.
@@ -291,8 +295,8 @@ class Engine:
                 _worker.forget(paths)
             attempts = (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
             engine = self._copy_engine(paths, files)
-            # The first build of a host had no place yet to remember them.
-            self._tools(unit)
+            # The first build of a host had no place yet for them.
+            plan["tools"].remember(self._known_tools)
             self._write_request(unit, plan)
         program = f"import sys; sys.path.insert(0, {engine!r}); "
         program += f"from {_PACKAGE.replace('/', '.')} import _worker; "
