@@ -31,7 +31,6 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _artefact,
     _detach,
-    _diagnosis,
     _follow,
     _jobs,
     _patch,
@@ -582,6 +581,9 @@ class Worker:
         code = self._follow(child, start, progress)
         if code == 0:
             return
+        # A build that goes well does without its table of patterns, which takes longer to compile than all the rest.
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+
         diagnosis = _diagnosis.diagnose_file(self.paths.log, start)
         raise SparkforgeError(
             diagnosis.cause,
