@@ -20,6 +20,7 @@ import contextlib
 import datetime
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -42,10 +43,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
-#: Seconds between two looks at the log; a compiler call takes longer.
-_LOOK = 1.0
-#: Seconds between two writes of the state while a build makes progress.
-_SAVE = 2.0
+#: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.
+_LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
 #: How often a build that was killed for memory goes on with half the jobs.
@@ -74,7 +73,8 @@ class State:
         self.data["updated"] = time.time()
         temporary = f"{self.path}.{os.getpid()}"
         with open(temporary, "w", encoding="ascii") as stream:
-            json.dump(self.data, stream, sort_keys=True)
+            # Not json.dump, which does not use the encoder that is written in C.
+            stream.write(json.dumps(self.data, sort_keys=True))
         # No fsync: after a power loss an older state is as good, and this is written every few seconds.
         os.replace(temporary, self.path)
 
@@ -600,34 +600,27 @@ class Worker:
         known = self.state.data if progress else {}
         ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
         estimate = _progress.Estimate(known.get("rate"))
-        saved = 0.0
         # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
         with open(self.paths.log, "rb") as log:
             log.seek(start)
-            while True:
-                try:
-                    code: t.Optional[int] = child.wait(_LOOK)
-                except subprocess.TimeoutExpired:
-                    code = None
+            code = None
+            while code is None:
+                code = _wait(child, _LOOK)
                 if progress:
                     ninja.feed(log.read())
                     estimate.update(ninja.done, ninja.total, time.monotonic())
-                now = time.monotonic()
-                if code is not None or now - saved >= _SAVE:
-                    saved = now
-                    self.state.update(
-                        done=ninja.done,
-                        total=ninja.total,
-                        unit=ninja.unit,
-                        rate=estimate.rate,
-                        remaining=estimate.remaining,
-                        elapsed=self._elapsed(),
-                        available_mib=_jobs.memory().available_mib,
-                    )
-                if code is not None:
-                    return code
-                if now - self._checkpointed >= _CHECKPOINT:
+                self.state.update(
+                    done=ninja.done,
+                    total=ninja.total,
+                    unit=ninja.unit,
+                    rate=estimate.rate,
+                    remaining=estimate.remaining,
+                    elapsed=self._elapsed(),
+                    available_mib=_jobs.memory().available_mib,
+                )
+                if code is None and time.monotonic() - self._checkpointed >= _CHECKPOINT:
                     self._checkpoint()
+            return code
 
     # --- memory and ccache -------------------------------------------------------------------------------------
 
@@ -675,6 +668,27 @@ def size_jobs(unit: _unit.Unit, memory: _jobs.Memory, at_most: int = 0) -> _jobs
         min(wanted) if wanted else 0,
         _jobs.gpu_memory_processes(),
     )
+
+
+def _wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+    """Return the exit status of ``child`` once it has ended; None where it has not after so many seconds.
+
+    ``Popen.wait`` does that too, but wakes up twenty times a second meanwhile.
+    """
+    try:
+        end = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        # Linux before 5.3, a Python that was built on one, an emulator that does not know it.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(seconds)
+        return None
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        poll.poll(1000 * seconds)
+    finally:
+        os.close(end)
+    return child.poll()
 
 
 def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
