@@ -34,6 +34,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _detach,
     _follow,
     _jobs,
+    _outcome,
     _patch,
     _progress,
     _receipt,
@@ -387,12 +388,12 @@ class Worker:
             sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
             _receipt.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
         receipt = self._make_receipt(outputs)
-        _receipt.write_file(os.path.join(partial, "receipt.json"), _receipt_text(receipt))
+        _receipt.write_file(os.path.join(partial, "receipt.json"), _outcome.receipt_text(receipt))
         _receipt.fsync_tree(partial)
         remove(target)
         os.rename(partial, target)
         _receipt.fsync_directory(os.path.dirname(target))
-        _receipt.write_file(self.paths.receipt, _receipt_text(receipt))
+        _receipt.write_file(self.paths.receipt, _outcome.receipt_text(receipt))
         self._prune()
         self.say(f"== {self.paths.name} {self.paths.fingerprint}: published in {target}")
         # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
@@ -404,7 +405,7 @@ class Worker:
 
     def _make_receipt(self, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
         data = self.state.data
-        return sealed(
+        return _outcome.sealed(
             {
                 "format": _follow.FORMAT,
                 "name": self.paths.name,
@@ -691,24 +692,10 @@ def _wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
     return child.poll()
 
 
-def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
-    """Return the receipt with the digest of its own content, by which a changed one is told."""
-    return {**receipt, "seal": _unit.fingerprint({key: value for key, value in receipt.items() if key != "seal"})}
-
-
-def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether nobody changed the receipt since it was written."""
-    return sealed(receipt)["seal"] == receipt.get("seal")
-
-
 def forget(paths: _unit.Paths) -> None:
     """Remove tree, objects and state of a build, so that it begins anew; the published artefact stays till then."""
     for name in (*_TREES, "state.json"):
         remove(paths.inside(name))
-
-
-def _receipt_text(receipt: t.Mapping[str, t.Any]) -> bytes:
-    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
 def _now() -> str:
