@@ -77,7 +77,7 @@ class ActionModule(ActionBase):
         wanted = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in wanted if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
-        deadline = time.monotonic() + _RECONNECT
+        deadline = None
         while True:
             try:
                 state = self._poll(latest, str(arguments.get("user") or ""), seen)
@@ -85,6 +85,8 @@ class ActionModule(ActionBase):
                     return {**latest, "state": state, "notes": state.get("notes", [])}
                 return self._execute_module(module_args=module_args, task_vars=task_vars)
             except AnsibleConnectionFailure as error:
+                # From the loss on: ssh may take minutes to notice it.
+                deadline = deadline or time.monotonic() + _RECONNECT
                 if time.monotonic() > deadline:
                     raise AnsibleConnectionFailure(
                         f"The host does not answer. The build goes on there; the same command follows it. {error}"

@@ -174,6 +174,20 @@ def test_a_lost_connection_is_made_again() -> None:
     assert len(host.calls) == 2
 
 
+def test_a_loss_that_is_noticed_late_is_tried_again_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = [0.0]
+    monkeypatch.setattr(source_build.time, "monotonic", lambda: passed[0])
+    host = Host([RUNNING, BUILT], [AnsibleConnectionFailure("gone"), goes_on(done=2), OVER])
+    ask = host.plugin._low_level_execute_command
+
+    def slow(command: str, in_data: bytes) -> dict[str, t.Any]:
+        passed[0] += 600
+        return ask(command, in_data)
+
+    host.plugin._low_level_execute_command = slow
+    assert host.run()["status"] == "built"
+
+
 def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     host = Host([RUNNING], [AnsibleConnectionFailure("gone")] * 99)
     clock = iter(range(0, 10_000, 50))
