@@ -85,7 +85,7 @@ _TOOL = """#!/bin/sh
 case " $* " in *" -c "*) echo compile;; *) echo other;; esac >> {record}
 exec {real} "$@"
 """
-# The interpreter of Ansible's modules. bash, because its `times` has milliseconds.
+# The interpreter of Ansible's modules and polls. bash, because its `times` has milliseconds.
 _INTERPRETER = """#!/bin/bash
 export LC_ALL=C
 {python} "$@"
@@ -102,7 +102,7 @@ class Following:
 
     seconds: float
     controller: float
-    #: The module calls.
+    #: What Ansible starts on the host: module calls, and the polls that take their place.
     modules: float
     worker: float
 
@@ -236,7 +236,7 @@ def table(result: Result) -> str:
 
     hand, ours = result.seconds(lambda one: one.hand), result.seconds(lambda one: one.ours)
     row("cold build, wall", seconds(ours), f"by hand {seconds(hand)}")
-    row("  more than by hand", percent(result.overhead), "", "overhead", "3 %")
+    row("  more than by hand", percent(result.overhead), seconds(ours - hand), "overhead", "3 %")
     work = result.seconds(lambda one: one.our_work + one.asking)
     by_hand, asking = result.seconds(lambda one: one.hand_work), result.seconds(lambda one: one.asking)
     row("  CPU work", seconds(work), f"by hand {seconds(by_hand)}; Ansible and its calls {seconds(asking)} of ours")
@@ -365,7 +365,7 @@ def phases_by_hand(text: str) -> dict[str, float]:
 class Watch:
     """Looks on while a build runs: keeps a sample each second of the phase build, and says when to kill it.
 
-    :param root: of the build. :param interpreter: of Ansible's modules. :param calls: what that wrote.
+    :param root: of the build. :param interpreter: of what Ansible starts on the host. :param calls: what that wrote.
     :param kill_at: the part of ninja's steps after which everything is killed; none for an undisturbed build.
     """
 

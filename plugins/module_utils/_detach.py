@@ -23,7 +23,6 @@ import os
 import pwd
 import shutil
 import signal
-import stat
 import subprocess
 import time
 import typing as t
@@ -328,23 +327,6 @@ class Lock:
             raise
         self._descriptor = descriptor
         return True
-
-    def is_held(self) -> bool:
-        """Tell whether a process holds it."""
-        try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return False
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return False
-            # A shared lock: two that look at once do not see each other.
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
 
     def release(self) -> None:
         if self._descriptor is not None:

@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import sys
 import time
 import typing as t
@@ -28,6 +27,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _fetch,
     _follow,
     _jobs,
+    _outcome,
     _patch,
     _progress,
     _receipt,
@@ -45,10 +45,7 @@ _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|PIP_CERT|(REQUESTS|CURL)_CA_BUNDLE"
 )
 #: The receipt of the account, where the engine made it.
-#: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
-_NO_ROOM = 64 << 10
 _ACCOUNT = "builds-account"
-_STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 
 
 class Engine:
@@ -92,7 +89,8 @@ class Engine:
             self._start(unit, plan)
         if not self.options["follow"]:
             return {**result, "changed": True, "status": "running"}
-        return {**result, **self.look(plan["paths"]), "changed": True, "changes": result["changes"]}
+        found = _outcome.look(plan["paths"], self.account, None, self.warnings)
+        return {**result, **found, "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: _unit.Unit) -> t.Dict[str, t.Any]:
         """Return everything that the fingerprint stands for."""
@@ -120,16 +118,20 @@ class Engine:
     def _tools(self, unit: _unit.Unit) -> _toolchain.Toolchain:
         """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
         builds = os.path.join(self.root, "builds")
-        cache = os.path.join(builds, ".toolchain.json")
-        writable = not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True)
-        return _toolchain.observe(
+        tools = _toolchain.observe(
             {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain},
             unit.python if unit.kind == "wheel" or unit.requirements else None,
-            cache if writable else None,
+            self._known_tools,
             _PATH,
             optional={"ccache": "ccache"} if unit.ccache else {},
-            known=cache,
         )
+        if not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True):
+            tools.remember(self._known_tools)
+        return tools
+
+    @property
+    def _known_tools(self) -> str:
+        return os.path.join(self.root, "builds", ".toolchain.json")
 
     def _identity(self, unit: _unit.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
         """Return the commit, and what identifies the source.
@@ -186,7 +188,9 @@ class Engine:
         """Return the result as far as it is known without building."""
         paths: _unit.Paths = plan["paths"]
         running = _follow.is_running(paths.build_directory)
-        receipt = None if self.options["rebuild"] and not running else self._valid_receipt(paths)
+        receipt = None
+        if running or not self.options["rebuild"]:
+            receipt = _outcome.valid_receipt(paths, self.warnings, self.check_mode)
         state = _follow.read(paths.inside("state.json")) or {}
         known = self._receipts(unit.name)
         old = receipt or (known[0] if known else None)
@@ -202,7 +206,7 @@ class Engine:
             "platform": paths.platform,
             "artefact": paths.artefact,
             "prefix": paths.prefix if unit.kind == "cmake" else None,
-            "wheels": _wheels(receipt, paths.artefact),
+            "wheels": _outcome.wheels(receipt, paths.artefact),
             "receipt": paths.receipt,
             "log": paths.log,
             "changes": changes,
@@ -227,36 +231,10 @@ class Engine:
         found = []
         for file in _names(directory):
             if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.json", file):
-                receipt = read_receipt(os.path.join(directory, file))
+                receipt = _outcome.read_receipt(os.path.join(directory, file))
                 if receipt:
                     found.append(receipt)
         return sorted(found, key=lambda receipt: str(receipt["finished"]), reverse=True)
-
-    def _valid_receipt(self, paths: _unit.Paths) -> t.Optional[t.Dict[str, t.Any]]:
-        """Return the receipt where it and what it names are there; mend it from its copy beside the artefact."""
-        receipt = read_receipt(paths.receipt)
-        if receipt is None:
-            copy = read_receipt(os.path.join(paths.artefact, "receipt.json"))
-            if copy is None or copy["fingerprint"] != paths.fingerprint:
-                if os.path.exists(paths.receipt):
-                    self.warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
-                return None
-            if os.path.exists(paths.receipt):
-                self.warnings.append(
-                    f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
-                )
-            if not self.check_mode:
-                text = (json.dumps(copy, indent=2, sort_keys=True) + "\n").encode("ascii")
-                _receipt.write_file(paths.receipt, text)
-            receipt = copy
-        for item in receipt["outputs"]:
-            try:
-                found = os.stat(os.path.join(paths.artefact, item["path"]))
-            except OSError:
-                return None
-            if stat.S_ISREG(found.st_mode) and found.st_size != item["size"]:
-                return None
-        return receipt
 
     # --- starting ----------------------------------------------------------------------------------------------
 
@@ -291,8 +269,8 @@ class Engine:
                 _worker.forget(paths)
             attempts = (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
             engine = self._copy_engine(paths, files)
-            # The first build of a host had no place yet to remember them.
-            self._tools(unit)
+            # The first build of a host had no place yet for them.
+            plan["tools"].remember(self._known_tools)
             self._write_request(unit, plan)
         program = f"import sys; sys.path.insert(0, {engine!r}); "
         program += f"from {_PACKAGE.replace('/', '.')} import _worker; "
@@ -371,53 +349,6 @@ class Engine:
     def _network(self) -> t.Dict[str, str]:
         return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
 
-    # --- looking -----------------------------------------------------------------------------------------------
-
-    def attach(self, fingerprint: str) -> t.Dict[str, t.Any]:
-        """Return how the build with this fingerprint goes, or how it ended."""
-        paths = _unit.Paths(
-            self.root, self.options["log_root"], self.options["name"], fingerprint, _toolchain.platform()
-        )
-        return {"changed": True, **self.look(paths)}
-
-    def look(self, paths: _unit.Paths) -> t.Dict[str, t.Any]:
-        """Return how the build goes, or how it ended.
-
-        :raises SparkforgeError: where the build failed: the cause and remedy that the worker found.
-        """
-        running = _follow.wait(paths, self.account, None)
-        if running:
-            return running
-        with self.account.acting():
-            # Its last words may have come after the look.
-            state = _follow.read(paths.inside("state.json")) or {}
-            receipt = self._valid_receipt(paths)
-        result = {**_follow.describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
-        if receipt is not None and result["status"] == "built":
-            return {**result, "wheels": _wheels(receipt, paths.artefact)}
-        error = state.get("error")
-        brief = {key: result[key] for key in ("name", "fingerprint", "log", "notes", "status")}
-        brief["phase"] = state.get("failed_phase")
-        if result["status"] == "failed" and error:
-            raise SparkforgeError(
-                error["cause"],
-                error["remedy"],
-                **{key: value for key, value in error.items() if key not in ("msg", "cause", "remedy")},
-                **brief,
-            )
-        if shutil.disk_usage(self.root).free < _NO_ROOM:
-            # Not even its last words had a place.
-            raise SparkforgeError(
-                f"No space left on the file system of {self.root}; the build of {paths.name} has ended.",
-                "Make room, or set sparkforge_root to a larger file system; the next run goes on from what is done.",
-                **brief,
-            )
-        raise SparkforgeError(
-            f"The build of {paths.name} ended without a word in the phase {state.get('phase', 'fetch')}.",
-            "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
-            **brief,
-        )
-
     # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> t.Dict[str, t.Any]:
@@ -474,12 +405,6 @@ class Engine:
 # --- small things ----------------------------------------------------------------------------------------------
 
 
-def read_receipt(path: str) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
-    receipt = _follow.read(path)
-    return receipt if receipt is not None and _worker.is_intact(receipt) else None
-
-
 def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
     """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
     receipts, changed = [], []
@@ -487,7 +412,7 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
     for file in _names(directory):
         if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
             continue
-        receipt = read_receipt(os.path.join(directory, file))
+        receipt = _outcome.read_receipt(os.path.join(directory, file))
         if receipt is None:
             changed.append(os.path.join(directory, file))
         else:
@@ -514,15 +439,6 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
         "unfinished": unfinished,
         "changed_receipts": changed,
     }
-
-
-def _wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:
-    outputs = receipt["outputs"] if receipt else []
-    return [
-        {**item, "path": os.path.join(artefact, item["path"])}
-        for item in outputs
-        if "sha256" in item and "version" in item
-    ]
 
 
 def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:

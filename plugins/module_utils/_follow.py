@@ -6,24 +6,29 @@
 
 """How a running build goes, in one long poll.
 
-Apart from ``_engine`` because it is asked twice a minute for hours, and what a call imports is compiled each time.
+It is asked twice a minute for hours. So the action plugin sends this text as it is to the host's Python, where it
+stands alone, in place of a module with all that a module brings: it runs with the standard library and nothing else.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pwd
+import stat
+import sys
 import time
 import typing as t
-
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach, _unit
 
 #: What ``state.json`` and receipts say of themselves.
 FORMAT = 1
 #: Seconds that one look at a running build waits for news.
 LONG_POLL = 30.0
-#: Seconds between two glances at the state meanwhile.
-_GLANCE = 0.5
+#: What the line begins with that the program prints: whatever else the host says is not the answer.
+MARK = "sparkforge-build: "
+#: Seconds between two glances at the state meanwhile, as long as the end of a build may go unnoticed.
+_GLANCE = 0.2
 
 
 def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
@@ -38,8 +43,21 @@ def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
 
 
 def is_running(directory: str) -> bool:
-    """Tell whether a worker is at the build in ``directory``, whoever started it."""
-    return _detach.Lock(os.path.join(directory, "lock")).is_held()
+    """Tell whether a worker is at the build in ``directory``, whoever started it: it holds the lock there."""
+    try:
+        descriptor = os.open(os.path.join(directory, "lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        # A shared lock: two that look at once do not see each other.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
@@ -47,35 +65,49 @@ def news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
     return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
-def wait(
-    paths: _unit.Paths, account: _detach.Account, seen: t.Optional[t.Mapping[str, t.Any]]
-) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return how the build goes once its ``news`` are other than ``seen``, or after half a minute.
+def look(directory: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the state of the build in ``directory`` once its ``news`` are other than ``seen``, or after half a minute.
 
     :param seen: None to look once.
-    :return: None where it does not run any more.
+    :return: None where it is over, however it ended.
     """
+    path = os.path.join(directory, "state.json")
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
-    with account.acting():
-        while True:
-            if not is_running(paths.build_directory):
-                return None
-            state = read(paths.inside("state.json")) or {}
-            if news(state) != (seen or {}) or time.monotonic() > deadline:
-                return {**describe(paths, state), "status": "running"}
-            time.sleep(_GLANCE)
+    state: t.Dict[str, t.Any] = {}
+    known = None
+    while is_running(directory):
+        version = _version(path)
+        if version != known:
+            known, state = version, read(path) or {}
+        if news(state) != (seen or {}) or time.monotonic() > deadline:
+            return state
+        time.sleep(_GLANCE)
+    return None
 
 
-def describe(paths: _unit.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
-    """Return what ``source_build`` says of a build and where everything of it lies."""
-    return {
-        "name": paths.name,
-        "fingerprint": paths.fingerprint,
-        "platform": paths.platform,
-        "artefact": paths.artefact,
-        "prefix": paths.prefix if os.path.isdir(paths.prefix) else None,
-        "receipt": paths.receipt,
-        "log": paths.log,
-        "state": state,
-        "notes": state.get("notes", []),
-    }
+def _version(path: str) -> t.Optional[t.Tuple[int, int, int]]:
+    """Return what is another one whenever the file was written."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def main(directory: str, user: str, seen: str) -> None:
+    """Print the state after a ``look`` as ``user``; null where the build is over.
+
+    :param user: whose rights root goes on with; nobody else can change theirs.
+    :param seen: the ``news`` that are known, as JSON.
+    """
+    if os.geteuid() == 0:
+        entry = pwd.getpwnam(user)
+        # For good, and first: no link that a build planted is followed with root's rights.
+        os.initgroups(user, entry.pw_gid)
+        os.setgid(entry.pw_gid)
+        os.setuid(entry.pw_uid)
+    sys.stdout.write(f"{MARK}{json.dumps(look(directory, json.loads(seen)))}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -26,7 +26,6 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._gpu import Gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
@@ -303,6 +302,9 @@ def killed_for_memory(
     :param log_tail: the log of the attempt that failed, or its last part.
     :param status: how the build ended, as :attr:`subprocess.Popen.returncode` has it or a shell.
     """
+    # Its table of patterns takes longer to compile than all the rest; a build that goes well does without it.
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+
     found = _diagnosis.diagnose(log_tail)
     if found.rule == _diagnosis.OUT_OF_MEMORY or (
         found.rule in _diagnosis.KILLED and _diagnosis.OUT_OF_MEMORY in found.others

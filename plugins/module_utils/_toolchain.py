@@ -69,8 +69,9 @@ class Tool:
 class Toolchain:
     """The tools that were observed, by name."""
 
-    def __init__(self, tools: t.Mapping[str, Tool]) -> None:
+    def __init__(self, tools: t.Mapping[str, Tool], kept: _Kept) -> None:
         self.tools: t.Dict[str, Tool] = dict(tools)
+        self._kept = kept
 
     def identity(self) -> t.Dict[str, str]:
         """Return what goes into the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
@@ -80,27 +81,29 @@ class Toolchain:
         """Return the full versions, for the receipt."""
         return {name: tool.version for name, tool in self.tools.items()}
 
+    def remember(self, path: str) -> None:
+        """Keep in the file at ``path`` what the tools said, for ``observe`` to know."""
+        self._kept.write(path)
+
 
 def observe(
     wanted: t.Mapping[str, str],
     python: t.Optional[str],
-    cache_path: t.Optional[str],
+    known: t.Optional[str],
     path: str,
     *,
     optional: t.Optional[t.Mapping[str, str]] = None,
-    known: t.Optional[str] = None,
 ) -> Toolchain:
     """Find the tools and return what they are.
 
     :param wanted: for each tool's name a command or an absolute path.
     :param python: the interpreter that the build is for, a command or an absolute path; None where there is none.
-    :param cache_path: the file in which to keep what the tools said; None keeps nothing.
+    :param known: the file with what a ``Toolchain`` remembered, where there is one: those tools are not asked again.
     :param path: directories to look for commands in, as PATH has them.
     :param optional: as ``wanted``; those that are not there are left out.
-    :param known: the file to read what was kept from, where it is not ``cache_path``.
     :raises SparkforgeError: for a tool that is not there or does not work.
     """
-    kept = _Kept(known or cache_path)
+    kept = _Kept(known)
     tools = {}
     for name, command in wanted.items():
         found = _find(command, path)
@@ -116,9 +119,7 @@ def observe(
         if found is None:
             raise _missing("python", python, path)
         tools["python"] = kept.tool("python", found, path)
-    if cache_path is not None:
-        kept.write(cache_path)
-    return Toolchain(tools)
+    return Toolchain(tools, kept)
 
 
 def check_minimum(tool: Tool, minimum: str) -> None:
@@ -217,7 +218,6 @@ class _Kept:
     """
 
     def __init__(self, path: t.Optional[str]) -> None:
-        self.path = path
         self.entries: t.Dict[str, t.Dict[str, t.Any]] = {}
         self.changed = False
         if path is None:
@@ -246,9 +246,10 @@ class _Kept:
 
     def write(self, path: str) -> None:
         """Keep what was learnt; a run that learnt nothing writes nothing."""
-        if self.changed or path != self.path:
+        if self.changed:
             text = json.dumps({"format": CACHE_FORMAT, "tools": self.entries}, indent=1, sort_keys=True) + "\n"
             _receipt.write_file(path, text.encode("ascii"))
+            self.changed = False
 
 
 def _identity(found: str) -> t.List[t.List[t.Any]]:

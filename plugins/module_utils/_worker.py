@@ -20,6 +20,7 @@ import contextlib
 import datetime
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -31,9 +32,9 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _artefact,
     _detach,
-    _diagnosis,
     _follow,
     _jobs,
+    _outcome,
     _patch,
     _progress,
     _receipt,
@@ -43,10 +44,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
-#: Seconds between two looks at the log; a compiler call takes longer.
-_LOOK = 1.0
-#: Seconds between two writes of the state while a build makes progress.
-_SAVE = 2.0
+#: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.
+_LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
 #: How often a build that was killed for memory goes on with half the jobs.
@@ -75,7 +74,8 @@ class State:
         self.data["updated"] = time.time()
         temporary = f"{self.path}.{os.getpid()}"
         with open(temporary, "w", encoding="ascii") as stream:
-            json.dump(self.data, stream, sort_keys=True)
+            # Not json.dump, which does not use the encoder that is written in C.
+            stream.write(json.dumps(self.data, sort_keys=True))
         # No fsync: after a power loss an older state is as good, and this is written every few seconds.
         os.replace(temporary, self.path)
 
@@ -388,12 +388,12 @@ class Worker:
             sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
             _receipt.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
         receipt = self._make_receipt(outputs)
-        _receipt.write_file(os.path.join(partial, "receipt.json"), _receipt_text(receipt))
+        _receipt.write_file(os.path.join(partial, "receipt.json"), _outcome.receipt_text(receipt))
         _receipt.fsync_tree(partial)
         remove(target)
         os.rename(partial, target)
         _receipt.fsync_directory(os.path.dirname(target))
-        _receipt.write_file(self.paths.receipt, _receipt_text(receipt))
+        _receipt.write_file(self.paths.receipt, _outcome.receipt_text(receipt))
         self._prune()
         self.say(f"== {self.paths.name} {self.paths.fingerprint}: published in {target}")
         # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
@@ -405,7 +405,7 @@ class Worker:
 
     def _make_receipt(self, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
         data = self.state.data
-        return sealed(
+        return _outcome.sealed(
             {
                 "format": _follow.FORMAT,
                 "name": self.paths.name,
@@ -582,6 +582,9 @@ class Worker:
         code = self._follow(child, start, progress)
         if code == 0:
             return
+        # A build that goes well does without its table of patterns, which takes longer to compile than all the rest.
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+
         diagnosis = _diagnosis.diagnose_file(self.paths.log, start)
         raise SparkforgeError(
             diagnosis.cause,
@@ -598,34 +601,27 @@ class Worker:
         known = self.state.data if progress else {}
         ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
         estimate = _progress.Estimate(known.get("rate"))
-        saved = 0.0
         # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
         with open(self.paths.log, "rb") as log:
             log.seek(start)
-            while True:
-                try:
-                    code: t.Optional[int] = child.wait(_LOOK)
-                except subprocess.TimeoutExpired:
-                    code = None
+            code = None
+            while code is None:
+                code = _wait(child, _LOOK)
                 if progress:
                     ninja.feed(log.read())
                     estimate.update(ninja.done, ninja.total, time.monotonic())
-                now = time.monotonic()
-                if code is not None or now - saved >= _SAVE:
-                    saved = now
-                    self.state.update(
-                        done=ninja.done,
-                        total=ninja.total,
-                        unit=ninja.unit,
-                        rate=estimate.rate,
-                        remaining=estimate.remaining,
-                        elapsed=self._elapsed(),
-                        available_mib=_jobs.memory().available_mib,
-                    )
-                if code is not None:
-                    return code
-                if now - self._checkpointed >= _CHECKPOINT:
+                self.state.update(
+                    done=ninja.done,
+                    total=ninja.total,
+                    unit=ninja.unit,
+                    rate=estimate.rate,
+                    remaining=estimate.remaining,
+                    elapsed=self._elapsed(),
+                    available_mib=_jobs.memory().available_mib,
+                )
+                if code is None and time.monotonic() - self._checkpointed >= _CHECKPOINT:
                     self._checkpoint()
+            return code
 
     # --- memory and ccache -------------------------------------------------------------------------------------
 
@@ -675,24 +671,31 @@ def size_jobs(unit: _unit.Unit, memory: _jobs.Memory, at_most: int = 0) -> _jobs
     )
 
 
-def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
-    """Return the receipt with the digest of its own content, by which a changed one is told."""
-    return {**receipt, "seal": _unit.fingerprint({key: value for key, value in receipt.items() if key != "seal"})}
+def _wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+    """Return the exit status of ``child`` once it has ended; None where it has not after so many seconds.
 
-
-def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether nobody changed the receipt since it was written."""
-    return sealed(receipt)["seal"] == receipt.get("seal")
+    ``Popen.wait`` does that too, but wakes up twenty times a second meanwhile.
+    """
+    try:
+        end = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        # Linux before 5.3, a Python that was built on one, an emulator that does not know it.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(seconds)
+        return None
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        poll.poll(1000 * seconds)
+    finally:
+        os.close(end)
+    return child.poll()
 
 
 def forget(paths: _unit.Paths) -> None:
     """Remove tree, objects and state of a build, so that it begins anew; the published artefact stays till then."""
     for name in (*_TREES, "state.json"):
         remove(paths.inside(name))
-
-
-def _receipt_text(receipt: t.Mapping[str, t.Any]) -> bytes:
-    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
 
 
 def _now() -> str:

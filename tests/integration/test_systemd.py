@@ -109,6 +109,18 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
     assert booted.execute("systemctl is-system-running") == "running"
 
 
+def test_with_a_password_for_sudo_a_build_is_polled_between_two_module_calls(booted: Host) -> None:
+    began = booted.execute("date +%s")
+    assert build(booted, 16, jobs=2, environment={"HUNGRY": "asked"})["status"] == "built"
+    said = booted.execute(f"journalctl -t sudo --since=@{began} --no-pager -o cat")
+    commands = [line for line in said.splitlines() if "COMMAND=" in line]
+    polls = [line for line in commands if "-I -S -" in line]
+    assert polls
+    assert len(commands) - len(polls) == 2
+    # Its text is nobody's business in a log.
+    assert "import" not in said
+
+
 def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
     # Two of them do not fit, one does.
     done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)

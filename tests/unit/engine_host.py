@@ -77,9 +77,9 @@ class EngineHost:
             stream.add(tree, "tiny-1.0")
         return {"archive": str(archive), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()}
 
-    def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        """Run the module once, to the end of the build as far as ``follow`` has it."""
-        wanted = {
+    def options(self, source: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the module's options for a project."""
+        return {
             "name": "tiny",
             "kind": "cmake",
             "source": source,
@@ -92,8 +92,11 @@ class EngineHost:
             "root": str(self.root),
             "log_root": str(self.logs),
             "follow": False,
-            **options,
         }
+
+    def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
+        """Run the module once, to the end of the build as far as ``follow`` has it."""
+        wanted = {**self.options(source), **options}
         result = run_module("source_build", check_mode=check_mode, **wanted)
         if wanted["follow"]:
             while result.get("status") == "running":

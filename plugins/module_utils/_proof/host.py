@@ -26,7 +26,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _gpu, _loader, _receipt, _unit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _gpu, _loader, _outcome, _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised, receipt_of
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host, Runner
@@ -168,13 +168,11 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
             candidates.append((exact, str(unit.get("finished")), unit))
     found: t.Dict[str, t.Dict[str, t.Any]] = {}
     for exact, _finished, unit in sorted(candidates, key=lambda row: row[:2]):
-        content = {key: value for key, value in unit.items() if key != "seal"}
         place = (str(unit.get("platform")), str(unit.get("name")), str(unit.get("fingerprint")))
         found[str(unit.get("name"))] = {
             **unit,
             "installed": exact,
-            # As ``_worker.sealed`` does it, which needs Ansible to be imported.
-            "intact": _unit.fingerprint(content) == unit.get("seal"),
+            "intact": _outcome.is_intact(unit),
             "artefact": os.path.join(root, "wheelhouse", *place),
         }
     return found

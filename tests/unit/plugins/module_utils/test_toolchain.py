@@ -58,7 +58,9 @@ class Tools:
         return f"{self.bin}:/usr/bin:/bin"
 
     def observe(self, python: str | None = None, **wanted: str) -> _toolchain.Toolchain:
-        return _toolchain.observe(wanted, python, str(self.cache), self.path)
+        chain = _toolchain.observe(wanted, python, str(self.cache), self.path)
+        chain.remember(str(self.cache))
+        return chain
 
 
 @pytest.fixture
@@ -195,11 +197,20 @@ def test_an_optional_tool_may_be_absent(tools: Tools) -> None:
 def test_check_mode_reads_what_is_kept_and_writes_nothing(tools: Tools) -> None:
     tools.add("ninja", "1.11.1")
     known = str(tools.cache)
-    _toolchain.observe({"ninja": "ninja"}, None, None, tools.path, known=known)
+    _toolchain.observe({"ninja": "ninja"}, None, known, tools.path)
     assert not tools.cache.exists()
     tools.observe(ninja="ninja")
-    _toolchain.observe({"ninja": "ninja"}, None, None, tools.path, known=known)
+    _toolchain.observe({"ninja": "ninja"}, None, known, tools.path)
     assert tools.starts() == ["ninja", "ninja"]
+
+
+def test_what_was_observed_before_there_was_a_place_for_it_is_remembered_without_asking_again(tools: Tools) -> None:
+    tools.add("ninja", "1.11.1")
+    chain = _toolchain.observe({"ninja": "ninja"}, None, str(tools.cache), tools.path)
+    tools.cache.parent.mkdir()
+    chain.remember(str(tools.cache))
+    assert tools.observe(ninja="ninja").versions() == chain.versions()
+    assert tools.starts() == ["ninja"]
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,19 @@ def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
     assert host.state(started)["attempts"] == 1
 
 
+def test_a_kept_tree_is_there_at_the_end_and_a_dropped_one_is_not(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    kept = host.built(source, keep=1)
+    assert (host.directory(kept) / "build/build.ninja").exists()
+    assert set(host.state(kept)["phases"]) >= {"fetch", "build"}
+    other = host.built(source, keep=0, environment={"ANOTHER": "1"})
+    assert sorted(path.name for path in host.directory(other).iterdir()) == [
+        "engine", "lock", "network.json", "request.json", "state.json",
+    ]  # fmt: skip
+    assert not host.directory(kept).exists()
+    assert host.state(other)["phases"] == {}
+
+
 def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) -> None:
     source = host.project(UNITS)
     started = interrupted(host, source)
