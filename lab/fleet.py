@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,6 +56,9 @@ mkdir -p /run/sshd
 exec /usr/sbin/sshd -D -e
 """
 
+# What lies in an image's layer cannot be renamed where the layers are an overlay: no real host has that.
+OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge"
+
 
 def names(count: int) -> list[str]:
     """Return ``spark01`` … as many as asked for."""
@@ -100,6 +104,9 @@ def join(bench: Bench, hosts: list[str], inventory: Path, like: str | None = Non
     mounts = ["--volume", f"{_python()}:{PYTHON_HOME}:ro", "--volume", f"{real_torch()}:{TORCH_HOME}:ro"]
     with step(f"{len(hosts)} containers"):
         benches.start(bench, hosts, tag, mounts, ["sh", "-c", COMMAND])
+    if like:
+        with step("giving each copy its own environments"), ThreadPoolExecutor(benches.STARTERS) as pool:
+            list(pool.map(lambda host: image.podman("exec", bench.containers[host], "sh", "-c", OWN), hosts))
     write_hosts(bench, inventory)
 
 

@@ -56,6 +56,8 @@ SCHEMA = 1
 #: What only the receipt in the environment itself has.
 OWN_ALONE = ("entries", "made")
 
+#: Bytes that an empty environment with pip takes, and some.
+_VENV_SPACE = 32 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -474,10 +476,15 @@ def _unreachable(path: str, text: str, details: dict[str, t.Any]) -> SparkforgeE
     return SparkforgeError(f"The package index could not be reached{asked}: {why}.", remedy, network=True, **details)
 
 
-def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:
-    """Return the cause and remedy behind what ``python -m venv`` wrote when it failed."""
+def venv_failure(python: str, version: tuple[int, int], output: str, free: int | None = None) -> SparkforgeError:
+    """Return the cause and remedy behind what ``python -m venv`` wrote when it failed.
+
+    :param free: bytes that are free on the file system of the environment.
+    """
     details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
-    if "No space left on device" in output:
+    # It runs ensurepip and keeps to itself what that said, which may be that the disk is full.
+    silent = "returned non-zero exit status" in output and free is not None and free < _VENV_SPACE
+    if silent or "No space left on device" in output:
         return SparkforgeError(
             "The file system of the environment has no space left.", "Free space below the root.", **details
         )
@@ -1571,7 +1578,8 @@ class Environment:
         # Without a prompt it would be the name of the directory, which does not stay.
         rc, out, err = self._run([self.python, "-I", "-m", "venv", "--prompt", self.name, partial])
         if rc != 0:
-            raise venv_failure(self.python, self.python_version, out + err)
+            free = os.statvfs(os.path.dirname(partial))
+            raise venv_failure(self.python, self.python_version, out + err, free.f_bavail * free.f_frsize)
 
     def _pip_install(self, partial: str) -> None:
         index = self.options["index_url"]

@@ -217,6 +217,15 @@ def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str
     assert remedy in error.remedy
 
 
+def test_a_full_disk_is_not_taken_for_a_missing_ensurepip() -> None:
+    """Venv says no more than that the command ended with 1: seen on a host of the lab's fleet with a full disk."""
+    output = "Error: Command '['/x/bin/python3.11', '-m', 'ensurepip', '--upgrade']' returned non-zero exit status 1."
+    error = _environment.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 20)
+    assert "no space left" in error.cause
+    error = _environment.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 30)
+    assert "ensurepip" in error.cause
+
+
 @pytest.mark.parametrize(
     ("library", "role"),
     [
