@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-ORDER = ("tests/molecule", "tests/lint/test_sanity", "tests/integration", "tests/unit", "tests/lint", "tests/proof")
+ORDER = (
+    "tests/molecule",
+    "tests/lint/test_sanity",
+    "tests/fleet",
+    "tests/integration",
+    "tests/unit",
+    "tests/scale",
+    "tests/lint",
+    "tests/proof",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
