@@ -131,6 +131,7 @@ def test_a_canary_with_wrong_numbers_is_not_switched_and_ends_the_rollout(fleet:
     assert run.told("switched") == []
     assert 'failed in wave 1 at "Stop with every failed check"' in run.stopped["spark01"]
     assert "attention.flash: wrong numbers" in run.stopped["spark01"]
+    assert "\n" not in run.stopped["spark01"]
     for host in fleet.hosts[1:]:
         assert "was not begun and is as it was: wave 1 ended the rollout: spark01 failed" in run.stopped[host]
 
