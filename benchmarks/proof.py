@@ -137,7 +137,7 @@ def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> t
 
 def on_cpu(work: Path, count: int) -> Result:
     """Measure with the environment that the tests of the proof have."""
-    healthy = environment.make(Path(os.environ.get("SPARKFORGE_CACHE", Path.home() / ".cache" / "sparkforge")))
+    healthy = environment.make()
     faults, lacking = plant_all(healthy, work)
     directory = Path(tempfile.mkdtemp(dir=work))
     runs, _report = run_sound(provisioned.provision(environment.copy(healthy, directory)), count)

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import yaml
 
 from lab import bench as benches
-from lab import image
+from lab import image, torch
 from lab.bench import CHECKOUT, Bench
 from lab.host import LabError, cache_directory, install_packages, run, step
 from lab.repositories import Repository, read_tree
 
 NAME = "fleet"
-TORCH = "2.13.0"
+TORCH = torch.VERSION
 TREE = Path(__file__).parent / "trees" / "fleet_pytorch"
 REPOSITORY = "fleet-pytorch.git"
 WHEELS = "fleet-wheels"
@@ -177,19 +177,8 @@ def make_sources() -> None:
 
 
 def real_torch() -> Path:
-    """Return the site-packages with the PyTorch of the package index, made in the cache where it is missing."""
-    directory = cache_directory() / "torch" / f"{TORCH}-python{PYTHON}"
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    # As tests/proof/environment.py does, which uses it too.
-    with open(f"{directory}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (directory / "ready").exists():
-            with step(f"installing torch {TORCH} from the package index"):
-                shutil.rmtree(directory, ignore_errors=True)
-                run(sys.executable, "-m", "venv", directory)
-                run(*_pip(directory / "bin/python"), "install", "-q", f"torch=={TORCH}", "numpy==2.3.5")
-            (directory / "ready").touch()
-    return next((directory / "lib").glob("python3*/site-packages"))
+    """Return the site-packages with the PyTorch of the package index."""
+    return next((torch.environment() / "lib").glob("python3*/site-packages"))
 
 
 def _pip(python: str | Path) -> list[str | Path]:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from tests.proof.environment import Environment, copy, make, remove
 @pytest.fixture(scope="session")
 def healthy() -> Environment:
     """The environment that nothing was done to; it is kept in the cache, for it takes a minute and a gigabyte."""
-    return make(Path(os.environ.get("SPARKFORGE_CACHE", Path.home() / ".cache" / "sparkforge")))
+    return make()
 
 
 @pytest.fixture(scope="module")

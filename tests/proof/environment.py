@@ -9,19 +9,16 @@ Without pytest, so that a host with a GPU needs none.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof
 
-TORCH = "2.13.0"
-REQUIREMENTS = (f"torch=={TORCH}", "numpy==2.3.5")
+from lab import torch
 
 
 @dataclass
@@ -69,18 +66,9 @@ class Environment:
         return json.loads(json.dumps(_cuda_proof.Proof(settings).run()))
 
 
-def make(cache: Path) -> Environment:
-    """Return the environment with torch from the package index that is kept in the cache, made where it is missing."""
-    directory = cache / "torch" / f"{TORCH}-python{sys.version_info[0]}.{sys.version_info[1]}"
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{directory}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (directory / "ready").exists():
-            shutil.rmtree(directory, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
-            pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-            subprocess.run([*pip, *REQUIREMENTS], check=True)
-            (directory / "ready").touch()
+def make() -> Environment:
+    """Return the environment with torch from the package index that is kept in the cache."""
+    directory = torch.environment()
     return Environment(directory, directory.parent / "root")
 
 
