@@ -19,7 +19,7 @@ description:
   - A platform is known of hosts that M(sparkforge.dgx_spark.spark_info) observed, so of those in the play. It goes by
     membership, never by C(run_once), which is the first host of each batch, and none where that is skipped.
   - A group C(builders) that can build for nobody but itself is refused.
-positional: groups, play_hosts, hostvars, reached, found
+positional: groups, play_hosts, platforms, reached, found
 options:
   _input:
     description: The host, C(inventory_hostname).
@@ -34,8 +34,8 @@ options:
     type: list
     elements: str
     required: true
-  hostvars:
-    description: The variables of every host, C(hostvars).
+  platforms:
+    description: The platform of every host that was observed, of P(sparkforge.dgx_spark.platforms#filter).
     type: dict
     required: true
   reached:
@@ -50,7 +50,9 @@ options:
 EXAMPLES = r"""
 - name: Say who builds
   ansible.builtin.debug:
-    msg: "{{ (inventory_hostname | sparkforge.dgx_spark.builder(groups, ansible_play_hosts_all, hostvars)).reason }}"
+    msg: "{{ (inventory_hostname | sparkforge.dgx_spark.builder(groups, ansible_play_hosts_all, platforms)).reason }}"
+  vars:
+    platforms: "{{ groups.all | sparkforge.dgx_spark.platforms(hostvars) }}"
 """
 
 RETURN = r"""
@@ -81,7 +83,7 @@ def builder(
     host: str,
     groups: t.Mapping[str, t.Sequence[str]],
     play_hosts: t.Sequence[str],
-    hostvars: t.Mapping[str, t.Any],
+    platforms: t.Mapping[str, str],
     reached: t.Sequence[str] | None = None,
     found: t.Mapping[str, t.Any] | None = None,
 ) -> dict[str, t.Any]:
@@ -89,7 +91,7 @@ def builder(
 
     :raises AnsibleFilterError: where the host was not observed, or the group builders can build for nobody else.
     """
-    platform = platform_of(host, hostvars)
+    platform = platforms.get(host)
     if platform is None:
         raise AnsibleFilterError(
             f"It is not known what {host} is. Run sparkforge.dgx_spark.spark_info on every host of the play first."
@@ -97,11 +99,11 @@ def builder(
     inventory = list(groups.get("all") or play_hosts)
     playing = set(play_hosts if reached is None else reached)
     named = list(groups.get("builders") or [])
-    _refuse_strangers(named, [item for item in inventory if item in playing], hostvars)
-    name, why = _choose(platform, named, inventory, playing, hostvars)
+    _refuse_strangers(named, [item for item in inventory if item in playing], platforms)
+    name, why = _choose(platform, named, inventory, playing, platforms)
     # Of one in the play that was not reached there is nothing to learn; what it is may be known of an earlier run.
     before = [item for item in _before(name, named, inventory) if item not in playing]
-    before = [item for item in before if platform_of(item, hostvars) in (None, platform)]
+    before = [item for item in before if platforms.get(item) in (None, platform)]
     outside = [item for item in before if item not in play_hosts][:ASKED]
     if found and before and found["host"] != name:
         reason = (
@@ -122,16 +124,16 @@ def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> li
     return order[: order.index(name)] if name in order else order
 
 
-def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> None:
+def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
     """Refuse a group builders whose hosts are all of a platform that no other host of the play has.
 
     :raises AnsibleFilterError: naming the builders and what they are.
     """
-    kinds = {item: platform_of(item, hostvars) for item in named}
+    kinds = {item: platforms.get(item) for item in named}
     others = [item for item in playing if item not in kinds]
     if not kinds or None in kinds.values() or not others:
         return
-    wanted = {platform_of(item, hostvars) for item in others}
+    wanted = {platforms.get(item) for item in others}
     if wanted & set(kinds.values()):
         return
     listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
@@ -147,12 +149,12 @@ def _choose(
     named: t.Sequence[str],
     inventory: t.Sequence[str],
     playing: t.Container[str],
-    hostvars: t.Mapping[str, t.Any],
+    platforms: t.Mapping[str, str],
 ) -> tuple[str, str]:
     """Return the builder and why it is."""
 
     def first(hosts: t.Iterable[str]) -> str | None:
-        return next((item for item in hosts if item in playing and platform_of(item, hostvars) == platform), None)
+        return next((item for item in hosts if item in playing and platforms.get(item) == platform), None)
 
     chosen = first(named)
     if chosen:
@@ -164,19 +166,10 @@ def _choose(
         why = f"the group builders has {', '.join(absent)}, outside this play or not reached"
         return chosen, f"{why}, and it is the first host in it"
     before = [item for item in inventory[: list(inventory).index(chosen)] if item not in playing]
-    before = [item for item in before if platform_of(item, hostvars) in (None, platform)]
+    before = [item for item in before if platforms.get(item) in (None, platform)]
     if before:
         return chosen, f"{before[0]} comes before it in the inventory and is outside this play or not reached"
     return chosen, "the first of it in the inventory"
-
-
-def platform_of(host: str, hostvars: t.Mapping[str, t.Any]) -> str | None:
-    """Return for example ``ubuntu24.04-aarch64``, None for a host that was not observed."""
-    try:
-        observed = hostvars[host]["ansible_facts"]["spark_info"]
-    except KeyError:
-        return None
-    return f"{observed['os']['id']}{observed['os']['version']}-{observed['kernel']['machine']}"
 
 
 class FilterModule:

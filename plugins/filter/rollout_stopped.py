@@ -60,7 +60,8 @@ def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
     if outcome:
         return "" if outcome["result"] == "done" else str(outcome["said"])
     if alive:
-        return ""
+        stop = variables.get("sparkforge_stop")
+        return f"was not begun and is as it was: {stop.rstrip('.')}" if stop else ""
     if "sparkforge_wave" in variables:
         return (
             f"was lost in wave {variables['sparkforge_wave']}; its environment is the former one until the new one is"

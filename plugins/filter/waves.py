@@ -25,9 +25,10 @@ options:
     elements: str
     required: true
   definition:
-    description: The waves, as a list, or as text with commas as C(-e) and surveys have it.
+    description:
+      - The waves, as a list, or as text with commas as C(-e) and surveys have it.
+      - One canary, then a quarter, then the rest, C([1, "25%", rest]), where left out or V(none).
     type: raw
-    default: [1, "25%", rest]
 """
 
 EXAMPLES = r"""
@@ -54,12 +55,12 @@ DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, for example [1, 25%, rest]."
 
 
-def waves(hosts: t.Sequence[str], definition: t.Any = DEFAULT) -> list[int]:
+def waves(hosts: t.Sequence[str], definition: t.Any = None) -> list[int]:
     """Return the size of each wave; see RETURN.
 
     :raises AnsibleFilterError: a definition that is none, or that leaves hosts out.
     """
-    words = _words(definition)
+    words = _words(DEFAULT if definition is None else definition)
     percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
     if percentages > 100:
         raise AnsibleFilterError(f"The waves {_shown(words)} add up to {percentages} % of the hosts. {_REMEDY}")

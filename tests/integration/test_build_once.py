@@ -112,7 +112,7 @@ def after_the_site(site: Play) -> None:
 def test_one_host_compiles_and_both_run_the_same(fleet: Fleet, site: Play) -> None:
     assert len(fleet.built("spark01")) == 1
     assert fleet.built("spark02") == []
-    assert "spark02 builds nothing, spark01 builds for debian13-" in site.text
+    assert "spark01 builds for debian13-" in site.text
     assert fleet.current("spark01") == fleet.current("spark02") != ""
     # Without a URL the wheels go through the controller.
     assert len(fleet.cached_wheels()) == 1

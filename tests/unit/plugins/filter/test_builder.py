@@ -11,8 +11,8 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.builder import FilterModule
 
 builder = FilterModule().filters()["builder"]
-SPARK = {"os": {"id": "ubuntu", "version": "24.04"}, "kernel": {"machine": "aarch64"}}
-OTHER = {"os": {"id": "ubuntu", "version": "24.04"}, "kernel": {"machine": "x86_64"}}
+SPARK = "ubuntu24.04-aarch64"
+OTHER = "ubuntu24.04-x86_64"
 #: In the order of the inventory.
 KINDS = {"gpu01": OTHER, "spark01": SPARK, "spark02": SPARK, "spark03": SPARK, "gpu02": OTHER}
 
@@ -29,13 +29,10 @@ def elect(
 ) -> dict[str, t.Any]:
     """Return what the filter says in a play of these hosts; those outside it, and lost ones, were not observed."""
     playing = list(KINDS) if play is None else play
-    hostvars: dict[str, t.Any] = {
-        name: {"ansible_facts": {"spark_info": kind} if name in playing and name not in lost else {}}
-        for name, kind in KINDS.items()
-    }
     reached = [name for name in playing if name not in lost]
+    platforms = {name: kind for name, kind in KINDS.items() if name in reached}
     groups = {"all": list(KINDS), **({"builders": builders} if builders else {})}
-    return t.cast("dict[str, t.Any]", builder(host, groups, playing, hostvars, reached, found))
+    return t.cast("dict[str, t.Any]", builder(host, groups, playing, platforms, reached, found))
 
 
 def test_the_first_host_of_the_platform_in_the_inventory_builds() -> None:
@@ -71,7 +68,7 @@ def test_a_builder_of_another_platform_builds_for_its_own_alone() -> None:
 
 def test_a_host_that_was_not_observed_is_refused() -> None:
     with pytest.raises(AnsibleFilterError, match=r"Run sparkforge\.dgx_spark\.spark_info"):
-        builder("spark09", {"all": ["spark09"]}, ["spark09"], {"spark09": {}})
+        builder("spark09", {"all": ["spark09"]}, ["spark09"], {})
 
 
 def test_what_the_builder_outside_the_play_built_is_built_by_nobody_again() -> None:

@@ -22,9 +22,14 @@ def test_a_host_that_is_done_or_that_nothing_was_asked_of_did_not_stop() -> None
     assert stopped(True, {}) == ""
 
 
-def test_a_failed_host_and_one_that_was_not_begun_say_what_was_noted() -> None:
-    for result in ("failed", "not begun"):
-        assert stopped(True, {"sparkforge_outcome": {"result": result, "said": "said so"}}) == "said so"
+def test_a_failed_host_says_what_was_noted() -> None:
+    failed = {"result": "failed", "said": "said so"}
+    assert stopped(True, {"sparkforge_wave": 1, "sparkforge_outcome": failed}) == "said so"
+
+
+def test_a_host_that_was_not_begun_says_which_wave_ended_the_rollout() -> None:
+    left = {**OBSERVED, "sparkforge_wave": 2, "sparkforge_stop": "wave 1 ended the rollout: spark01 failed."}
+    assert stopped(True, left) == "was not begun and is as it was: wave 1 ended the rollout: spark01 failed"
 
 
 def test_a_host_that_is_lost_says_when() -> None:

@@ -1,0 +1,25 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import FilterModule
+
+platforms = FilterModule().filters()["platforms"]
+SPARK = {"os": {"id": "ubuntu", "version": "24.04"}, "kernel": {"machine": "aarch64"}}
+
+
+def test_each_host_that_was_observed_has_its_platform() -> None:
+    hostvars = {
+        "spark01": {"ansible_facts": {"spark_info": SPARK}},
+        "gpu01": {"ansible_facts": {"spark_info": {**SPARK, "kernel": {"machine": "x86_64"}}}},
+    }
+    assert platforms(["spark01", "gpu01"], hostvars) == {
+        "spark01": "ubuntu24.04-aarch64",
+        "gpu01": "ubuntu24.04-x86_64",
+    }
+
+
+def test_a_host_that_was_not_observed_has_none() -> None:
+    assert platforms(["spark01", "spark02"], {"spark01": {"ansible_facts": {}}, "spark02": {}}) == {}
