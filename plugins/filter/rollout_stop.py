@@ -12,9 +12,10 @@ short_description: Say why the rollout goes no further
 version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
-  - Reads what C(playbooks/rollout.yml) noted of each host, C(sparkforge_wave) and C(sparkforge_outcome).
+  - Reads what C(playbooks/rollout.yml) noted of each host, C(sparkforge_wave) and, of those that failed,
+    C(sparkforge_outcome).
   - A host that was lost in the middle of its wave counts as failed, for what was rolled out may be the cause.
-positional: _input, hostvars, max_fail_percentage
+positional: _input, hostvars, alive, max_fail_percentage
 options:
   _input:
     description: The hosts of the rollout.
@@ -24,6 +25,11 @@ options:
   hostvars:
     description: The variables of every host, C(hostvars).
     type: dict
+    required: true
+  alive:
+    description: The hosts that were not lost, C(ansible_play_hosts).
+    type: list
+    elements: str
     required: true
   max_fail_percentage:
     description: How many of a hundred hosts of a wave may fail before the rollout ends.
@@ -36,7 +42,7 @@ EXAMPLES = r"""
   ansible.builtin.fail:
     msg: "{{ stop }}"
   vars:
-    stop: "{{ groups['sparkforge_rollout'] | sparkforge.dgx_spark.rollout_stop(hostvars, 20) }}"
+    stop: "{{ groups['sparkforge_rollout'] | sparkforge.dgx_spark.rollout_stop(hostvars, ansible_play_hosts, 20) }}"
   when: stop | length > 0
 """
 
@@ -52,17 +58,22 @@ import typing as t
 from ansible.errors import AnsibleFilterError
 
 
-def rollout_stop(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any], max_fail_percentage: t.Any = 0) -> str:
+def rollout_stop(
+    hosts: t.Sequence[str],
+    hostvars: t.Mapping[str, t.Any],
+    alive: t.Collection[str],
+    max_fail_percentage: t.Any = 0,
+) -> str:
     """Return why no further wave may begin, or nothing; see RETURN.
 
     :raises AnsibleFilterError: for a percentage that is none.
     """
-    allowed = percentage(max_fail_percentage)
+    allowed, running = percentage(max_fail_percentage), set(alive)
     waves: dict[int, list[tuple[str, bool]]] = {}
     for host in hosts:
         variables = hostvars[host]
         if "sparkforge_wave" in variables:
-            done = (variables.get("sparkforge_outcome") or {}).get("result") == "done"
+            done = host in running and not variables.get("sparkforge_outcome")
             waves.setdefault(int(variables["sparkforge_wave"]), []).append((host, done))
     for number, members in sorted(waves.items()):
         failed = [host for host, done in members if not done]

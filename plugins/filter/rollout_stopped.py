@@ -58,7 +58,7 @@ def rollout_stopped(
 def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
     outcome = variables.get("sparkforge_outcome")
     if outcome:
-        return "" if outcome["result"] == "done" else str(outcome["said"])
+        return str(outcome)
     if alive:
         stop = variables.get("sparkforge_stop")
         return f"was not begun and is as it was: {stop.rstrip('.')}" if stop else ""

@@ -63,6 +63,10 @@ class Fleet:
             (tasks / "main.yml").write_text(yaml.safe_dump(ROLES.get(role, [])))
         (self.collection / "roles/python_env/tasks/switch.yml").write_text(yaml.safe_dump(SWITCH))
         (self.collection / "roles/verify/tasks/schedule.yml").write_text("[]")
+        # The rollout begins where the host was observed.
+        for role, entry in (("python_env", "make"), ("verify", "prove")):
+            tasks = self.collection / "roles" / role / "tasks"
+            (tasks / "main.yml").rename(tasks / f"{entry}.yml")
         (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
         steps = [{"ansible.builtin.import_playbook": f"sparkforge.dgx_spark.{step}"} for step in STEPS]
         (path / "site.yml").write_text(yaml.safe_dump(steps))

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lookup that says which variables the roles of the collection do not take."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: variable_errors
+short_description: Say which variables the roles do not take
+version_added: "0.1.0"
+author: The sparkforge maintainers (@sparkforge)
+description:
+  - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection, as Ansible does
+    when a role begins, but of all roles at once and without a task for each of them.
+  - Variables that no role knows are none of its business.
+options: {}
+"""
+
+EXAMPLES = r"""
+- name: Refuse what no role takes
+  ansible.builtin.fail:
+    msg: "{{ errors | join(' ') }}"
+  when: errors | length > 0
+  vars:
+    errors: "{{ query('sparkforge.dgx_spark.variable_errors') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: One sentence for each variable that cannot be taken, in Ansible's own words.
+  type: list
+  elements: str
+  sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]
+"""
+
+import functools
+import typing as t
+from pathlib import Path
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.lookup import LookupBase
+from yaml import safe_load
+
+
+class LookupModule(LookupBase):
+    """The lookup; see RETURN."""
+
+    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
+        """Return what is wrong with the variables, each templated as a role would see it."""
+        given = {name: value for name, value in (variables or {}).items() if name in options()}
+        errors = []
+        for name, value in self._templar.template(given).items():
+            validator = ArgumentSpecValidator({name: options()[name]})
+            found = validator.validate({name: value}, validate_role_argument_spec=True).error_messages
+            # Of one fault the validator may say twice what it is, and once only of what.
+            errors += [error for error in found if name in error] or [f"{name}: {error}" for error in found]
+        return errors
+
+
+@functools.cache
+def options() -> dict[str, dict[str, t.Any]]:
+    """Return what each role takes, by the variable's name.
+
+    Without the defaults, which are the roles' own and templates here and there.
+    """
+    found: dict[str, dict[str, t.Any]] = {}
+    for path in sorted((Path(__file__).parents[2] / "roles").glob("*/meta/argument_specs.yml")):
+        specs = safe_load(path.read_text(encoding="utf-8"))["argument_specs"]
+        for name, option in specs["main"]["options"].items():
+            found[name] = {key: value for key, value in option.items() if key != "default"}
+    return found

@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
+from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import LookupModule, options
+
+ROLES = Path(__file__).parents[4] / "roles"
+
+
+def errors(**variables: t.Any) -> list[str]:
+    loader = DataLoader()
+    return LookupModule(loader, Templar(loader, variables)).run([], variables)
+
+
+def test_every_role_s_options_are_known() -> None:
+    for path in ROLES.glob("*/meta/argument_specs.yml"):
+        assert set(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"]) <= set(options()), path
+
+
+def test_what_the_roles_take_is_no_error_and_what_they_do_not_know_neither() -> None:
+    assert errors(python_env_keep="3", sparkforge_gpu_required="false", stack_name="torch-2.9.1", other={}) == []
+
+
+def test_each_wrong_variable_is_one_error_that_names_it() -> None:
+    found = errors(python_env_keep="many", math_libraries_archives=["nvpl"], verify_require="green", stack_name="lab")
+    assert len(found) == 3
+    for name in ("python_env_keep", "math_libraries_archives", "verify_require"):
+        assert [name in error for error in found].count(True) == 1
+
+
+def test_a_variable_is_judged_by_what_its_template_becomes() -> None:
+    template = trust_as_template("{{ wanted }}")
+    assert errors(python_env_keep=template, wanted=2) == []
+    assert "python_env_keep" in errors(python_env_keep=template, wanted="two")[0]
