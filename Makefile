@@ -44,10 +44,10 @@ lab-down: ## end what `make demo` and `make lab` started and put binfmt back as 
 	$(ROOT) $(BIN)/python -m lab down
 	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
 
-test: setup ## lint, unit, integration and molecule tests
-	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 --ignore tests/fleet tests
+test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
+	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 tests
 
-test-fleet: setup ## a rollout on 16 containers, with faults (24 minutes on two busy cores)
+test-fleet: setup ## only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
 
 test-long: setup ## builds from source on ARM64, emulated elsewhere (about an hour)
