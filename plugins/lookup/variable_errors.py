@@ -14,7 +14,8 @@ author: The sparkforge maintainers (@sparkforge)
 description:
   - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection, as Ansible does
     when a role begins, but of all roles at once and without a task for each of them.
-  - Variables that no role knows are none of its business.
+  - Variables that no role knows are none of its business, nor are those that refer to what is not defined here, such as
+    the default of a role.
 options: {}
 """
 
@@ -35,10 +36,12 @@ _raw:
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]
 """
 
+import contextlib
 import functools
 import typing as t
 from pathlib import Path
 
+from ansible.errors import AnsibleUndefinedVariable
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.lookup import LookupBase
 from yaml import safe_load
@@ -49,14 +52,21 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
         """Return what is wrong with the variables, each templated as a role would see it."""
-        given = {name: value for name, value in (variables or {}).items() if name in options()}
         errors = []
-        for name, value in self._templar.template(given).items():
+        for name, value in self._given(variables or {}):
             validator = ArgumentSpecValidator({name: options()[name]})
             found = validator.validate({name: value}, validate_role_argument_spec=True).error_messages
             # Of one fault the validator may say twice what it is, and once only of what.
             errors += [error for error in found if name in error] or [f"{name}: {error}" for error in found]
         return errors
+
+    def _given(self, variables: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, t.Any]]:
+        """Yield the variables that a role takes, each as it would see it."""
+        for name in options():
+            if name in variables:
+                # Where one refers to another role's default, that role alone can tell what it is.
+                with contextlib.suppress(AnsibleUndefinedVariable):
+                    yield name, self._templar.template(variables[name])
 
 
 @functools.cache

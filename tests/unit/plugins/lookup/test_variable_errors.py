@@ -40,3 +40,9 @@ def test_a_variable_is_judged_by_what_its_template_becomes() -> None:
     template = trust_as_template("{{ wanted }}")
     assert errors(python_env_keep=template, wanted=2) == []
     assert "python_env_keep" in errors(python_env_keep=template, wanted="two")[0]
+
+
+def test_what_refers_to_the_default_of_a_role_is_left_to_that_role() -> None:
+    disk = [{"path": trust_as_template("{{ sparkforge_root }}"), "gib": 1, "purpose": "an environment"}]
+    assert errors(preflight_disk_minimum=disk) == []
+    assert len(errors(preflight_disk_minimum=disk, python_env_keep="many")) == 1
