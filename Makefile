@@ -68,6 +68,7 @@ molecule: setup ## the molecule scenarios alone
 bench: setup ## print the figures of benchmarks/, each beside its baseline
 	$(ROOT) $(BIN)/python -m benchmarks.noop
 	$(BIN)/python -m benchmarks.engine
+	$(ROOT) $(BIN)/python -m benchmarks.fleet
 
 build: setup ## build the collection's tarball
 	$(BIN)/ansible-galaxy collection build --force

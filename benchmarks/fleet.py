@@ -271,14 +271,14 @@ class Controller:
             command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "bench"]
             subprocess.run(command, capture_output=True, check=False)
 
-    def events(self, playbook: str, hosts: t.Sequence[str], **variables: object) -> list[dict[str, t.Any]]:
+    def events(self, playbook: str, hosts: t.Sequence[str], forks: int, **variables: object) -> list[dict[str, t.Any]]:
         """Run a playbook by ansible-runner and return its events, which hold how long each task took on each host."""
         import ansible_runner  # type: ignore[import-untyped]
 
         private = Path(tempfile.mkdtemp(prefix="runner-", dir=self._folder))
         done = ansible_runner.run(
             private_data_dir=str(private), project_dir=str(CHECKOUT), playbook=playbook, quiet=True,
-            inventory=str(self.inventory), limit=",".join(hosts), extravars=variables,
+            inventory=str(self.inventory), limit=",".join(hosts), forks=forks, extravars=variables,
             envvars={**self._environment, "PATH": f"{BIN}:{os.environ['PATH']}"},
         )  # fmt: skip
         events = list(done.events)
@@ -438,7 +438,8 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
         fleet.add_stack(bench, inventory, stack)
         url = {"sparkforge_wheelhouse_url": f"http://{bench.addresses[first]}:8629"}
         cache = bench.folder / "wheelhouse"
-        built, carried = _built(bench, hosts), controller.carried()
+        # As long as nothing was served, the second host's wheels came through the controller.
+        built, carried, cached = _built(bench, hosts), controller.carried(), _cached(cache)
         _say(f"rollout: {stack} to {count} hosts in waves (some minutes)")
         run = controller.play("site.yml", hosts, stack_name=stack, **url)
         rollout = Rollout(
@@ -446,7 +447,7 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
             seconds=run.wall,
             compiles=compiled(built, _built(bench, hosts)),
             wheel_bytes=sum(wheel["size"] for wheel in _wheels(cache, stack)),
-            cached_bytes=sum(path.stat().st_size for path in cache.glob("*/wheels/**/*") if path.is_file()),
+            cached_bytes=_cached(cache) - cached,
             ssh_bytes=controller.carried() - carried,
         )
         # Rollback needs no network: neither the mirror nor the wheelhouse answers any more.
@@ -454,7 +455,10 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
             os.kill(bench.server, signal.SIGTERM)
         image.podman("exec", bench.containers[first], "sh", "-c", "nginx -s stop || true", quiet=True)
         _say(f"rollout: {count} hosts back to the stack before, with the mirror and the wheelhouse gone")
-        events = controller.events("playbooks/rollback.yml", hosts, verify_report_directory=str(folder / "reports"))
+        # As many at once as there are cores: the hosts have none of their own here, and would wait for one another.
+        events = controller.events(
+            "playbooks/rollback.yml", hosts, forks=process.cores(), verify_report_directory=str(folder / "reports")
+        )
         return dataclasses.replace(rollout, rollback=switches(events))
     finally:
         controller.close_connections()
@@ -479,6 +483,11 @@ def compiled(before: t.Mapping[str, set[str]], after: t.Mapping[str, set[str]]) 
             unit = path.split("/")[1]
             counts[unit] = counts.get(unit, 0) + 1
     return counts
+
+
+def _cached(cache: Path) -> int:
+    """Return how many bytes of wheels the controller keeps."""
+    return sum(path.stat().st_size for path in cache.glob("*/wheels/**/*") if path.is_file())
 
 
 def _wheels(cache: Path, stack: str) -> list[dict[str, t.Any]]:
