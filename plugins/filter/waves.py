@@ -27,8 +27,9 @@ options:
   definition:
     description:
       - The waves, as a list, or as text with commas as C(-e) and surveys have it.
-      - One canary, then a quarter, then the rest, C([1, "25%", rest]), where left out or V(none).
+      - V(default) is one canary, then a quarter, then the rest, C([1, "25%", rest]).
     type: raw
+    default: default
 """
 
 EXAMPLES = r"""
@@ -55,12 +56,12 @@ DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, for example [1, 25%, rest]."
 
 
-def waves(hosts: t.Sequence[str], definition: t.Any = None) -> list[int]:
+def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
     """Return the size of each wave; see RETURN.
 
     :raises AnsibleFilterError: a definition that is none, or that leaves hosts out.
     """
-    words = _words(DEFAULT if definition is None else definition)
+    words = _words(DEFAULT if definition == "default" else definition)
     percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
     if percentages > 100:
         raise AnsibleFilterError(f"The waves {_shown(words)} add up to {percentages} % of the hosts. {_REMEDY}")

@@ -59,6 +59,7 @@ def test_one_canary_then_a_quarter_then_the_others_where_nothing_is_said() -> No
         (["one"], "one is no size of a wave"),
         ([], "names no wave"),
         ("", "names no wave"),
+        (None, "names no wave"),
         ({"first": 1}, "names no wave"),
     ],
 )
