@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--json FILE]`.
+"""What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--parts cold] [--json FILE]`.
 
-The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take a minute or more; then come the
+The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take some minutes; then come the
 same inputs again, a flag that touches one file with a warm ccache, and a build that is killed half-way and goes on.
 The exit status is not 0 only where a run failed or the same inputs changed something; a figure that misses its goal is
 printed as such and is no failure, since the machine decides it.
@@ -50,7 +50,7 @@ PYTHON = "/usr/bin/python3"
 TAG = "v2.9.1"
 REQUIREMENTS = ["setuptools==79.0.1", "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"]
 #: FIXTURE_WEIGHT for each job, so that a build takes about as long with two jobs as with four.
-WEIGHT_PER_JOB = 6
+WEIGHT_PER_JOB = 12
 OPTIONS = {
     "BUILD_TEST": "0",
     "USE_CUDA": "0",
@@ -112,8 +112,8 @@ class Following:
 
 
 @dataclasses.dataclass(frozen=True)
-class Round:
-    """What one round measured. Wall times and CPU work in seconds; ``None`` is what could not be measured here."""
+class Cold:
+    """A cold build each way. Wall times and CPU work in seconds; ``None`` is what could not be measured here."""
 
     hand: float
     ours: float
@@ -125,6 +125,12 @@ class Round:
     asking: float
     compilations: int
     followed: Following | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Later:
+    """What comes after a cold build, in the same units."""
+
     unfollowed: Following | None
     ping: tuple[float, ...]
     again: tuple[float, ...]
@@ -144,72 +150,75 @@ class Round:
 class Result:
     """All rounds, on which machine and how they were built."""
 
-    rounds: tuple[Round, ...]
+    colds: tuple[Cold, ...]
+    #: None of them where only cold builds were asked for.
+    laters: tuple[Later, ...]
     ansible_core: str
     jobs: int
     weight: int
     #: Of the last minute, before anything was started.
     load: float
 
-    def median(self, value: Callable[[Round], float | None]) -> float | None:
-        """Return the median of a figure over the rounds that have it."""
-        values = [figure for figure in map(value, self.rounds) if figure is not None]
-        return statistics.median(values) if values else None
+    def cold(self, value: Callable[[Cold], float]) -> float:
+        """Return the median of a figure of the cold builds."""
+        return statistics.median(map(value, self.colds))
 
-    def seconds(self, value: Callable[[Round], float | tuple[float, ...]]) -> float:
-        """Return the median of all samples of a figure that every round has."""
+    def later(self, value: Callable[[Later], float | tuple[float, ...] | None]) -> float | None:
+        """Return the median of all samples of a figure over the rounds that have it."""
         samples: list[float] = []
-        for one in self.rounds:
-            figure = value(one)
-            samples += figure if isinstance(figure, tuple) else [figure]
-        return statistics.median(samples)
+        for figure in map(value, self.laters):
+            samples += figure if isinstance(figure, tuple) else [] if figure is None else [figure]
+        return statistics.median(samples) if samples else None
 
     @property
     def overhead(self) -> float:
-        return self.seconds(lambda one: one.ours) / self.seconds(lambda one: one.hand) - 1
+        return self.cold(lambda one: one.ours) / self.cold(lambda one: one.hand) - 1
 
     @property
-    def ping_ratio(self) -> float:
-        return self.seconds(lambda one: one.again) / self.seconds(lambda one: one.ping)
+    def ping_ratio(self) -> float | None:
+        return _ratio(self.later(lambda one: one.again), self.later(lambda one: one.ping))
 
     @property
     def warm_ratio(self) -> float | None:
         """Return a warm build as a part of a cold one without ccache, which is faster than one that fills it."""
-        warm = self.median(lambda one: one.warm)
-        return None if warm is None else warm / self.seconds(lambda one: one.ours)
+        return _ratio(self.later(lambda one: one.warm), self.cold(lambda one: one.ours))
 
     @property
-    def work_ratio(self) -> float:
-        return self.seconds(lambda one: one.resumed_work) / self.seconds(lambda one: one.our_work)
+    def work_ratio(self) -> float | None:
+        return _ratio(self.later(lambda one: one.resumed_work), self.cold(lambda one: one.our_work))
 
     def phases(self, *names: str) -> float:
         """Return the seconds that our phases of these names took together."""
-        return self.seconds(lambda one: sum(one.our_phases[name] for name in names))
+        return self.cold(lambda one: sum(one.our_phases[name] for name in names))
 
     def step_by_hand(self, name: str) -> float:
         """Return the seconds of a step of the script."""
-        return self.seconds(lambda one: one.hand_phases[name])
+        return self.cold(lambda one: one.hand_phases[name])
 
-    def rate(self, value: Callable[[Following], float], followed: bool = True) -> float | None:
-        """Return the median of a part of a core."""
+    def followed(self, value: Callable[[Following], float]) -> float | None:
+        """Return the median of a part of a core while a build was followed; None where it was too short to tell."""
+        samples = [value(one.followed) for one in self.colds if one.followed]
+        return statistics.median(samples) if samples else None
 
-        def figure(one: Round) -> float | None:
-            found = one.followed if followed else one.unfollowed
-            return None if found is None else value(found)
-
-        return self.median(figure)
+    def unfollowed(self, value: Callable[[Following], float]) -> float | None:
+        """Return the same of a build that nobody followed."""
+        return self.later(lambda one: value(one.unfollowed) if one.unfollowed else None)
 
     def goals(self) -> dict[str, tuple[float | None, float]]:
         """Return each figure that has a goal, and the goal, which it must not exceed."""
         return {
             "overhead": (self.overhead, OVERHEAD_GOAL),
-            "again_calls": (max(one.again_calls for one in self.rounds), CALLS_BOUND),
-            "again_tools": (max(one.again_tools for one in self.rounds), TOOLS_BOUND),
+            "again_calls": (max((one.again_calls for one in self.laters), default=None), CALLS_BOUND),
+            "again_tools": (max((one.again_tools for one in self.laters), default=None), TOOLS_BOUND),
             "warm_ratio": (self.warm_ratio, WARM_GOAL),
             "work_ratio": (self.work_ratio, WORK_GOAL),
-            "host": (self.rate(lambda found: found.host), HOST_GOAL),
-            "controller": (self.rate(lambda found: found.controller), CONTROLLER_GOAL),
+            "host": (self.followed(lambda found: found.host), HOST_GOAL),
+            "controller": (self.followed(lambda found: found.controller), CONTROLLER_GOAL),
         }
+
+
+def _ratio(figure: float | None, beside: float | None) -> float | None:
+    return None if figure is None or beside is None else figure / beside
 
 
 # --- what is printed -------------------------------------------------------------------------------------------
@@ -234,72 +243,76 @@ def table(result: Result) -> str:
     def seconds(value: float | None, digits: int = 1) -> str:
         return "-" if value is None else f"{value:.{digits}f} s"
 
-    hand, ours = result.seconds(lambda one: one.hand), result.seconds(lambda one: one.ours)
+    def number(value: float | None, digits: int = 0) -> str:
+        return "-" if value is None else f"{value:.{digits}f}"
+
+    hand, ours = result.cold(lambda one: one.hand), result.cold(lambda one: one.ours)
     row("cold build, wall", seconds(ours), f"by hand {seconds(hand)}")
     row("  more than by hand", percent(result.overhead), seconds(ours - hand), "overhead", "3 %")
-    work = result.seconds(lambda one: one.our_work + one.asking)
-    by_hand, asking = result.seconds(lambda one: one.hand_work), result.seconds(lambda one: one.asking)
+    work = result.cold(lambda one: one.our_work + one.asking)
+    by_hand, asking = result.cold(lambda one: one.hand_work), result.cold(lambda one: one.asking)
     row("  CPU work", seconds(work), f"by hand {seconds(by_hand)}; Ansible and its calls {seconds(asking)} of ours")
     for phase in ("fetch", "prepare", "build"):
         row(f"  {phase}", seconds(result.phases(phase)), f"by hand {seconds(result.step_by_hand(phase))}")
     others = result.phases("patch", "configure", "package", "check")
     row("  patch, configure, package, check", seconds(others), "by hand part of the above")
-    rest = result.seconds(lambda one: one.ours - sum(one.our_phases.values()))
+    rest = result.cold(lambda one: one.ours - sum(one.our_phases.values()))
     row("  Ansible, starting, publishing", seconds(rest), "by hand nothing")
-    row(
-        "same inputs: remote module calls",
-        f"{goals['again_calls'][0]:.0f}", "ping 1", "again_calls", str(CALLS_BOUND),
-    )  # fmt: skip
-    row(
-        "  compilers and build tools started",
-        f"{goals['again_tools'][0]:.0f}",
-        f"cold build {result.seconds(lambda one: one.compilations):.0f} compilations",
-        "again_tools",
-        str(TOOLS_BOUND),
-    )
-    again, ping = result.seconds(lambda one: one.again), result.seconds(lambda one: one.ping)
-    row("  wall", seconds(again, 2), f"ansible -m ping {seconds(ping, 2)}")
-    row("  wall / ping", f"{result.ping_ratio:.2f}", "")
-    warm = result.median(lambda one: one.warm)
-    filled = result.median(lambda one: one.filled)
-    row(
-        "flag for one file, ccache warm: wall", seconds(warm), f"cold {seconds(ours)}, filling ccache {seconds(filled)}"
-    )
-    row("  of a cold build without ccache", percent(result.warm_ratio), "", "warm_ratio", "15 %")
-    count = result.median(lambda one: one.warm_compilations)
-    row("  compilations", "-" if count is None else f"{count:.0f}", "")
-    row(
-        f"killed at {percent(result.seconds(lambda one: one.resumed_at), 0)} and resumed: CPU work",
-        seconds(result.seconds(lambda one: one.resumed_work)),
-        f"uninterrupted {seconds(result.seconds(lambda one: one.our_work))}",
-    )
-    row("  of an uninterrupted build", f"{result.work_ratio:.3f}", "", "work_ratio", str(WORK_GOAL))
-    row(
-        "  compilations",
-        f"{result.seconds(lambda one: one.resumed_compilations):.0f}",
-        f"uninterrupted {result.seconds(lambda one: one.compilations):.0f}",
-    )
-    modules, worker = result.rate(lambda found: found.modules), result.rate(lambda found: found.worker)
+    modules, worker = result.followed(lambda found: found.modules), result.followed(lambda found: found.worker)
     row(
         "following: host, of one core",
-        percent(result.rate(lambda found: found.host), 2),
+        percent(goals["host"][0], 2),
         f"calls {percent(modules, 2)}, worker {percent(worker, 2)}",
         "host",
         "1 %",
     )
-    row("  controller, of one core", percent(result.rate(lambda found: found.controller), 2), "", "controller", "2 %")
-    row(
-        "not followed: host, of one core",
-        percent(result.rate(lambda found: found.host, followed=False), 2),
-        f"controller {percent(result.rate(lambda found: found.controller, followed=False), 2)}",
-    )
+    row("  controller, of one core", percent(goals["controller"][0], 2), "", "controller", "2 %")
+    compilations = result.cold(lambda one: one.compilations)
+    if result.laters:
+        row(
+            "  not followed: host, of one core",
+            percent(result.unfollowed(lambda found: found.host), 2),
+            f"controller {percent(result.unfollowed(lambda found: found.controller), 2)}",
+        )
+        row(
+            "same inputs: remote module calls",
+            number(goals["again_calls"][0]), "ping 1", "again_calls", str(CALLS_BOUND),
+        )  # fmt: skip
+        row(
+            "  compilers and build tools started",
+            number(goals["again_tools"][0]),
+            f"cold build {number(compilations)} compilations",
+            "again_tools",
+            str(TOOLS_BOUND),
+        )
+        ping = result.later(lambda one: one.ping)
+        row("  wall", seconds(result.later(lambda one: one.again), 2), f"ansible -m ping {seconds(ping, 2)}")
+        row("  wall / ping", number(result.ping_ratio, 2), "")
+        row(
+            "flag for one file, ccache warm: wall",
+            seconds(result.later(lambda one: one.warm)),
+            f"cold {seconds(ours)}, filling ccache {seconds(result.later(lambda one: one.filled))}",
+        )
+        row("  of a cold build without ccache", percent(result.warm_ratio), "", "warm_ratio", "15 %")
+        row("  compilations", number(result.later(lambda one: one.warm_compilations)), "")
+        row(
+            f"killed at {percent(result.later(lambda one: one.resumed_at), 0)} and resumed: CPU work",
+            seconds(result.later(lambda one: one.resumed_work)),
+            f"uninterrupted {seconds(result.cold(lambda one: one.our_work))}",
+        )
+        row("  of an uninterrupted build", number(result.work_ratio, 3), "", "work_ratio", str(WORK_GOAL))
+        row(
+            "  compilations",
+            number(result.later(lambda one: one.resumed_compilations)),
+            f"uninterrupted {number(compilations)}",
+        )
     widths = [max(len(cells[column]) for cells in rows) for column in range(4)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in rows]
     lines.append("")
-    if warm is None:
+    if result.laters and result.warm_ratio is None:
         lines.append("ccache is not installed: nothing that needs it was measured. Install the package ccache.")
     lines.append(
-        f"medians of {len(result.rounds)} rounds; {result.jobs} jobs, FIXTURE_WEIGHT {result.weight}; ansible-core "
+        f"medians of {len(result.colds)} rounds; {result.jobs} jobs, FIXTURE_WEIGHT {result.weight}; ansible-core "
         f"{result.ansible_core}; {process.cores()} cores, load {result.load:.1f} before the first round"
     )
     return "\n".join(lines)
@@ -575,8 +588,10 @@ class Bench:
         return ended
 
 
-def measure(bench: Bench, runs: int) -> tuple[Round, ...]:
+def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ...], tuple[Later, ...]]:
     """Build each way, ``runs`` times.
+
+    :param later: whether what comes after a cold build is measured too.
 
     :raises BenchmarkError: where a build fails.
     """
@@ -585,23 +600,20 @@ def measure(bench: Bench, runs: int) -> tuple[Round, ...]:
     bench.by_hand(warm_up / "hand", weight=0)
     _built(bench.build(warm_up / "ours", weight=0)[1])
     shutil.rmtree(warm_up)
-    rounds = []
+    colds, laters = [], []
     for number in range(1, runs + 1):
         place = bench.folder / f"round-{number}"
         _say(f"round {number} of {runs}")
-        rounds.append(_round(bench, place, hand_first=number % 2 == 1))
+        figures: dict[str, t.Any] = {}
+        # By turns, for a machine's speed drifts.
+        for side in ("hand", "ours") if number % 2 else ("ours", "hand"):
+            figures.update(_cold_by_hand(bench, place / "hand") if side == "hand" else _cold(bench, place / "ours"))
+        colds.append(Cold(**figures))
+        if later:
+            after = (_again(bench, place / "ours"), _cached(bench, place / "cached"), _killed(bench, place / "killed"))
+            laters.append(Later(**{name: value for part in after for name, value in part.items()}))
         shutil.rmtree(place)
-    return tuple(rounds)
-
-
-def _round(bench: Bench, place: Path, hand_first: bool) -> Round:
-    figures: dict[str, t.Any] = {}
-    for side in ("hand", "ours") if hand_first else ("ours", "hand"):
-        figures.update(_cold_by_hand(bench, place / "hand") if side == "hand" else _cold(bench, place / "ours"))
-    figures.update(_again(bench, place / "ours"))
-    figures.update(_cached(bench, place / "cached"))
-    figures.update(_killed(bench, place / "killed"))
-    return Round(**figures)
+    return tuple(colds), tuple(laters)
 
 
 def _cold_by_hand(bench: Bench, place: Path) -> dict[str, t.Any]:
@@ -736,7 +748,10 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m benchmarks.engine",
         description="What the engine costs beside the build, each figure beside its comparison.",
     )
-    parser.add_argument("--runs", type=int, default=3, help="rounds, of about six minutes each (default: 3)")
+    parser.add_argument("--runs", type=int, default=3, help="rounds, of about 13 minutes each (default: 3)")
+    parser.add_argument(
+        "--parts", choices=("all", "cold"), default="all", help="cold: the cold builds alone, half of a round"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     jobs = min(process.cores(), 4)
     parser.add_argument("--jobs", type=int, default=jobs, help=f"compiler jobs, on both sides (default: {jobs})")
@@ -754,7 +769,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         bench = Bench(folder, arguments.jobs, weight)
         bench.prepare()
-        result = Result(measure(bench, arguments.runs), _ansible_core(), arguments.jobs, weight, load)
+        colds, laters = measure(bench, arguments.runs, arguments.parts == "all")
+        result = Result(colds, laters, _ansible_core(), arguments.jobs, weight, load)
     except BenchmarkError as error:
         print(f"engine: error: {error}", file=sys.stderr, flush=True)
         return 1
@@ -764,7 +780,7 @@ def main(argv: list[str] | None = None) -> int:
     print(table(result))
     if arguments.json:
         arguments.json.write_text(json.dumps(as_json(result), indent=1) + "\n")
-    if any(one.again_changed for one in result.rounds):
+    if any(one.again_changed for one in result.laters):
         print("engine: error: the same inputs changed something.", file=sys.stderr, flush=True)
         return 1
     return 0

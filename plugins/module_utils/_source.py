@@ -23,7 +23,6 @@ import base64
 import bz2
 import calendar
 import contextlib
-import ctypes
 import dataclasses
 import difflib
 import enum
@@ -155,7 +154,8 @@ def fetch(
 ) -> t.Dict[str, t.Any]:
     """Make ``destination`` the pristine tree of ``source`` and return what it is.
 
-    The tree is made beside, synced and renamed: ``destination`` is the whole tree, or what it was before, or absent.
+    The tree is made beside and renamed: ``destination`` is the whole tree, or what it was before, or absent. Whoever
+    counts on it after a power loss syncs it.
     One process at a time may write one destination; the store may be shared.
 
     :param store: a directory on the file system of ``destination``, so that trees share the store's objects.
@@ -183,11 +183,9 @@ def fetch(
                 found = repositories.tree(source, partial)
             else:
                 found = _archive_tree(source, partial, store, say, environment, rewrite or {}, patience)
-            _sync(partial)
             if os.path.lexists(destination):
                 os.rename(destination, old)
             os.rename(partial, destination)
-            _receipt.fsync_directory(parent)
         except BaseException:
             _remove(partial)
             raise
@@ -1391,14 +1389,3 @@ def _remove(path: str) -> None:
                     os.chmod(os.path.join(directory, name), 0o700)
         os.chmod(path, 0o700)
         shutil.rmtree(path)
-
-
-def _sync(path: str) -> None:
-    """Write the file system of ``path`` to the disk: one call, where a tree has a hundred thousand files."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), path)
-    finally:
-        os.close(descriptor)

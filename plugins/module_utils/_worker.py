@@ -131,7 +131,8 @@ class Worker:
             self.state.update(phase=phase, remaining=None, elapsed=self._elapsed())
             self.say(f"== {self.paths.name} {self.paths.fingerprint}: {phase}, attempt {self.state.data['attempts']}")
             getattr(self, f"_{phase}")()
-            if phase in ("patch", "prepare", "configure", "build"):
+            if phase == "configure":
+                # What the compilers are given. It takes minutes, and is made anew where power is lost before this.
                 self._checkpoint()
             self._finish(phase, time.monotonic() - began)
         self._publish()
@@ -164,6 +165,9 @@ class Worker:
         if ended:
             self.state.note(f"{ended} processes of an interrupted attempt were ended.")
         data = self.state.data
+        if not data["attempts"]:
+            # Nothing says what lies here, if anything does: a state that a power loss took, say.
+            self._remove_trees()
         if data.get("boot_id") and data["boot_id"] != _detach.boot_id():
             self._after_power_loss(float(data.get("checkpoint") or 0))
         behind = float(data.get("updated") or 0) - time.time()
@@ -188,17 +192,28 @@ class Worker:
 
     def _after_power_loss(self, checkpoint: float) -> None:
         """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
+        self._undo("build", "package", "check")
+        if not checkpoint:
+            self._remove_trees()
+            self._undo(*PHASES)
+            self.state.note("The host was started anew before anything was synced: the build begins anew.")
+            return
+        if not self._is_done("configure"):
+            self._undo("prepare")
         removed = 0
-        if self._is_done("patch"):
-            for path in _files(self._trees()):
-                with contextlib.suppress(FileNotFoundError):
-                    if os.lstat(path).st_mtime > checkpoint and os.path.basename(path) not in _NINJA_RECORDS:
-                        os.unlink(path)
-                        removed += 1
+        for path in _files(self._trees()):
+            with contextlib.suppress(FileNotFoundError):
+                if os.lstat(path).st_mtime > checkpoint and os.path.basename(path) not in _NINJA_RECORDS:
+                    os.unlink(path)
+                    removed += 1
         self.state.note(
             f"The host was started anew during the build: {removed} files younger than the last synced checkpoint"
             " are made again."
         )
+
+    def _remove_trees(self) -> None:
+        for name in _TREES:
+            remove(self.paths.inside(name))
 
     def _trees(self) -> t.List[str]:
         return [self.paths.inside("source"), self.paths.inside("build")]
@@ -448,8 +463,7 @@ class Worker:
             remove(directory)
         if self.unit.keep == 0:
             # The state stays: it says that the build is done.
-            for name in _TREES:
-                remove(self.paths.inside(name))
+            self._remove_trees()
 
     # --- commands ----------------------------------------------------------------------------------------------
 

@@ -101,6 +101,7 @@ def test_the_site_is_checked_on_the_host_itself_with_the_labs_variables(host: Ho
     host.copy(host.inventory / "locks/lab-native.yml", "/srv/locks/lab-native.yml")
     variables = {
         "stack_name": "lab-native",
+        "stack_method": "wheel",
         "stack_profile": "generic",
         "stack_directories": ["/srv/checkout/inventory/stacks"],
         "stack_lock_directories": ["/srv/locks"],

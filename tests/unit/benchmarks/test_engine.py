@@ -26,7 +26,7 @@ call 29
 """
 
 
-def one_round(**figures: object) -> engine.Round:
+def one_cold(**figures: object) -> engine.Cold:
     values: dict = {
         "hand": 80.0,
         "ours": 82.0,
@@ -39,6 +39,12 @@ def one_round(**figures: object) -> engine.Round:
         "asking": 4.0,
         "compilations": 64,
         "followed": engine.Following(seconds=70.0, controller=0.015, modules=0.007, worker=0.002),
+    }  # fmt: skip
+    return engine.Cold(**{**values, **figures})
+
+
+def one_later(**figures: object) -> engine.Later:
+    values: dict = {
         "unfollowed": engine.Following(seconds=70.0, controller=0.0, modules=0.0, worker=0.002),
         "ping": (0.9, 1.0, 1.1),
         "again": (1.4, 1.5, 1.6),
@@ -51,12 +57,14 @@ def one_round(**figures: object) -> engine.Round:
         "resumed_at": 0.51,
         "resumed_work": 154.0,
         "resumed_compilations": 66,
-    }  # fmt: skip
-    return engine.Round(**{**values, **figures})
+    }
+    return engine.Later(**{**values, **figures})
 
 
-def result(*rounds: engine.Round) -> engine.Result:
-    return engine.Result(rounds or (one_round(),), ansible_core="2.19.0", jobs=2, weight=12, load=0.1)
+def result(
+    colds: tuple[engine.Cold, ...] = (one_cold(),), laters: tuple[engine.Later, ...] = (one_later(),)
+) -> engine.Result:
+    return engine.Result(colds, laters, ansible_core="2.19.0", jobs=2, weight=12, load=0.1)
 
 
 # --- figures -----------------------------------------------------------------------------------------------------
@@ -92,15 +100,15 @@ def test_following_is_what_was_used_between_the_first_and_the_last_sample() -> N
 
 
 def test_ratios_are_of_medians() -> None:
-    rounds = [one_round(hand=hand, ours=ours) for hand, ours in ((80.0, 81.0), (90.0, 120.0), (70.0, 84.0))]
-    assert result(*rounds).overhead == pytest.approx(84 / 80 - 1)
+    colds = tuple(one_cold(hand=hand, ours=ours) for hand, ours in ((80.0, 81.0), (90.0, 120.0), (70.0, 84.0)))
+    assert result(colds).overhead == pytest.approx(84 / 80 - 1)
     assert result().ping_ratio == pytest.approx(1.5)
     assert result().warm_ratio == pytest.approx(9 / 82)
     assert result().work_ratio == pytest.approx(154 / 150)
 
 
 def test_the_worst_round_counts_where_something_is_counted() -> None:
-    found = result(one_round(), one_round(again_calls=2), one_round())
+    found = result(laters=(one_later(), one_later(again_calls=2), one_later()))
     assert found.goals()["again_calls"] == (2, 1)
 
 
@@ -112,23 +120,33 @@ def test_every_goal_is_said_to_be_met() -> None:
 
 
 @pytest.mark.parametrize(
-    "figures",
+    ("cold", "later"),
     [
-        {"ours": 83.0},
-        {"again_calls": 2},
-        {"again_tools": 1},
-        {"warm": 13.0},
-        {"resumed_work": 160.0},
-        {"followed": engine.Following(seconds=70.0, controller=0.015, modules=0.01, worker=0.002)},
-        {"followed": engine.Following(seconds=70.0, controller=0.03, modules=0.005, worker=0.002)},
+        ({"ours": 83.0}, {}),
+        ({}, {"again_calls": 2}),
+        ({}, {"again_tools": 1}),
+        ({}, {"warm": 13.0}),
+        ({}, {"resumed_work": 160.0}),
+        ({"followed": engine.Following(seconds=70.0, controller=0.015, modules=0.01, worker=0.002)}, {}),
+        ({"followed": engine.Following(seconds=70.0, controller=0.03, modules=0.005, worker=0.002)}, {}),
     ],
 )
-def test_the_goal_that_is_missed_is_said(figures: dict) -> None:
-    assert engine.table(result(one_round(**figures))).count(": missed") == 1
+def test_the_goal_that_is_missed_is_said(cold: dict, later: dict) -> None:
+    assert engine.table(result((one_cold(**cold),), (one_later(**later),))).count(": missed") == 1
+
+
+def test_of_cold_builds_alone_nothing_else_is_said() -> None:
+    found = result(laters=())
+    text = engine.table(found)
+    assert text.count(": met") == 3
+    assert "ccache" not in text
+    assert "not measured" not in text
+    assert found.goals()["warm_ratio"][0] is None
+    assert json.loads(json.dumps(engine.as_json(found)))["ping_ratio"] is None
 
 
 def test_without_ccache_the_table_says_what_is_missing() -> None:
-    text = engine.table(result(one_round(filled=None, warm=None, warm_compilations=None)))
+    text = engine.table(result(laters=(one_later(filled=None, warm=None, warm_compilations=None),)))
     assert "ccache is not installed" in text
     assert text.count("not measured") == 1
 
@@ -137,7 +155,7 @@ def test_the_figures_are_plain_json_with_goals() -> None:
     data = json.loads(json.dumps(engine.as_json(result())))
     assert data["goals"]["again_calls"] == {"figure": 1, "at_most": 1, "met": True}
     assert data["goals"]["overhead"]["figure"] == pytest.approx(0.025)
-    assert data["rounds"][0]["followed"]["worker"] == 0.002
+    assert data["colds"][0]["followed"]["worker"] == 0.002
 
 
 def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
@@ -262,7 +280,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.Bench, "prepare", lambda _self: None)
     monkeypatch.setattr(engine.upstream, "make", lambda _folder: None)
     monkeypatch.setattr(engine.Bench, "__init__", lambda _self, _folder, _jobs, _weight: None)
-    monkeypatch.setattr(engine, "measure", lambda _bench, _runs: (one_round(ours=200.0),))
+    monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(ours=200.0),), ()))
 
 
 def test_a_missed_goal_does_not_fail_and_the_figures_are_written(quiet: None, tmp_path: Path) -> None:
@@ -273,7 +291,7 @@ def test_a_missed_goal_does_not_fail_and_the_figures_are_written(quiet: None, tm
 def test_the_same_inputs_that_change_something_fail(
     quiet: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(engine, "measure", lambda _bench, _runs: (one_round(again_changed=1),))
+    monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(),), (one_later(again_changed=1),)))
     assert engine.main([]) == 1
     assert "the same inputs changed something" in capsys.readouterr().err
 
@@ -281,7 +299,7 @@ def test_the_same_inputs_that_change_something_fail(
 def test_a_build_that_fails_fails_the_command(
     quiet: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(_bench: engine.Bench, _runs: int) -> tuple[engine.Round, ...]:
+    def fails(*_: object) -> None:
         raise engine.BenchmarkError("bash ended with 1.")
 
     monkeypatch.setattr(engine, "measure", fails)

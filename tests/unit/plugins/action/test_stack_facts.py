@@ -146,13 +146,10 @@ def test_the_documentation_is_that_of_the_plugin(module: str) -> None:
 
 
 def test_the_role_sets_the_fact_where_facts_are_not_injected(tmp_path: Path) -> None:
-    role = {
-        "ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.stack"},
-        "vars": {"stack_method": "wheel"},
-    }
+    role = {"ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.stack"}}
     (tmp_path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
     (tmp_path / "ansible.cfg").write_text("[defaults]\ninject_facts_as_vars = false\n")
-    asserted = {"ansible.builtin.assert": {"that": ["stack.name == 'torch-2.15.0'", "stack.lock.id | length == 12"]}}
+    asserted = {"ansible.builtin.assert": {"that": ["stack.name == 'torch-2.9.1'", "stack.lock.id | length == 12"]}}
     (tmp_path / "play.yml").write_text(
         yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role, asserted]}])
     )

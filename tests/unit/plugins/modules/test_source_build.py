@@ -178,6 +178,33 @@ def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) 
     assert all(f"unit_{number}" in names for number in range(UNITS))
 
 
+def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    kill_worker(host, started)
+    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
+    for path in [*host.directory(started).glob("source/*.c"), *host.directory(started).glob("build/*.ninja")]:
+        path.write_bytes(bytes(path.stat().st_size))
+    host.change_state(started, boot_id="another", checkpoint=None)
+    host.gate.unlink()
+    finished = host.built(source)
+    assert any("begins anew" in note for note in finished["notes"])
+    assert host.build(source)["status"] == "unchanged"
+
+
+def test_where_a_power_loss_took_the_state_nothing_that_lies_there_is_trusted(host: EngineHost) -> None:
+    source = host.project(UNITS)
+    started = interrupted(host, source)
+    kill_worker(host, started)
+    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
+    for path in host.directory(started).glob("build/*.ninja"):
+        path.write_bytes(bytes(path.stat().st_size))
+    state = host.directory(started) / "state.json"
+    state.write_bytes(bytes(state.stat().st_size))
+    host.gate.unlink()
+    assert host.built(source)["status"] == "built"
+
+
 def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> None:
     source = host.project(UNITS)
     started = interrupted(host, source)

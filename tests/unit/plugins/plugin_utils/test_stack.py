@@ -568,8 +568,10 @@ def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
 
 
-def test_the_shipped_recipe_of_2_9_1_can_be_built_from_its_lock_alone() -> None:
-    stack = _stack.facts("torch-2.9.1", "build", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_alone() -> None:
+    default = yaml.safe_load((SHIPPED / "defaults" / "main.yml").read_text())
+    assert (default["stack_name"], default["stack_method"]) == ("torch-2.9.1", "build")
+    stack = _stack.facts("torch-2.9.1", "build", default["stack_profile"], _stack.places([], str(SHIPPED)))["stack"]
     assert list(stack["units"]) == ["llvm", "triton", "pytorch", "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
     for name, unit in stack["units"].items():
