@@ -6,10 +6,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import threading
 import typing as t
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,6 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
+
+from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 #: As a user's own play may be: the last host's batch comes when the first one's is over.
@@ -81,23 +80,9 @@ class Fleet:
             "sparkforge_wheelhouse_cache": str(self.path / "cache"),
             **variables,
         }
-        done = subprocess.run(
-            [
-                str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", playbook, *arguments,
-                "-e", yaml.safe_dump(given, default_flow_style=True, width=10000).strip(),
-            ],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=self.path,
-            env={
-                **os.environ,
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-                "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-            },
+        done = run_playbook(
+            self.path, "-i", "hosts.yml", playbook, *arguments,
+            "-e", yaml.safe_dump(given, default_flow_style=True, width=10000).strip(),
         )  # fmt: skip
         assert (done.returncode != 0) == fails, (done.stdout + done.stderr)[-5000:]
         return " ".join((done.stdout + done.stderr).split()) if fails else done.stdout

@@ -7,15 +7,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
@@ -78,25 +77,14 @@ class Fleet:
         given = {"refused": [], "broken": [], "unproven": [], "report_require": "none", **variables}
         common = {"ansible_connection": "local", "ansible_become": False, **given}
         (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "site.yml", *arguments],
-            check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.path,
-            env={
-                **os.environ,
-                "PWD": str(self.path),
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(self.path / "collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-                "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-            },
-        )  # fmt: skip
+        collections = str(self.path / "collections")
+        done = run_playbook(self.path, "-i", "hosts.yml", "site.yml", *arguments, ANSIBLE_COLLECTIONS_PATH=collections)
         rows = (
             json.loads((self.path / "reports/fleet.json").read_text())["hosts"]
             if done.stdout.find("report |") > 0
             else []
         )
-        return Run(done.returncode, done.stdout, {row["host"]: row["stopped"] for row in rows})
+        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})
 
 
 class Run(t.NamedTuple):

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = ("llvm", "triton", "torch_extensions", "python_env")
@@ -76,20 +75,7 @@ class Worker:
             plays.append({"hosts": "all", "gather_facts": False, "vars_files": [*files, str(own)], "tasks": tasks})
         (self.path / "play.yml").write_text(yaml.safe_dump(plays))
         (self.path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
-        (self.path / "ansible.cfg").write_text("")
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml"],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=self.path,
-            env={
-                **os.environ,
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-            },
-        )
+        done = run_playbook(self.path, "-i", "hosts.yml", "play.yml")
         assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
         answers = re.findall(r"<(\w+):([A-Za-z0-9+/=]+)>", done.stdout)
         return {name: json.loads(base64.b64decode(answer)) for name, answer in answers}

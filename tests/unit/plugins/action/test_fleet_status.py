@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 import sys
 import typing as t
 from pathlib import Path
 
 import pytest
+
+from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[4]
 
@@ -41,18 +41,10 @@ def play(path: Path, module: str, /, *arguments: str, **options: t.Any) -> Run:
     book = [{"hosts": "localhost", "connection": "local", "gather_facts": False, "vars": here, "tasks": tasks}]
     tasks[1]["check_mode"] = False
     (path / "play.yml").write_text(json.dumps(book))
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", str(path / "play.yml"), *arguments],
-        cwd=COLLECTION,
-        env={**os.environ, "ANSIBLE_CONFIG": str(COLLECTION / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    config = str(COLLECTION / "ansible.cfg")
+    done = run_playbook(path, "-i", "localhost,", "play.yml", *arguments, ANSIBLE_CONFIG=config)
     result = path / "result"
-    return Run(done.returncode, done.stdout + (result.read_text() if result.exists() else ""))
+    return Run(done.returncode, done.stdout + done.stderr + (result.read_text() if result.exists() else ""))
 
 
 ROWS = [

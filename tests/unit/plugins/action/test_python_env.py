@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import typing as t
 import unittest.mock
@@ -19,6 +18,8 @@ import zipfile
 import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action.python_env import ActionModule
+
+from tests.unit.run_playbook import run_playbook
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 
@@ -166,24 +167,12 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: pathlib.Pa
     }
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
     (tmp_path / "play.yml").write_text(json.dumps(play))
-    command = [
-        str(pathlib.Path(sys.executable).with_name("ansible-playbook")),
-        *("-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={sys.executable}"),
-        *("-e", "ansible_remote_tmp=" + str(tmp_path / "remote")),
-        str(tmp_path / "play.yml"),
-    ]
-    environ = {
-        **{key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "PIP_"))},
-        "ANSIBLE_CONFIG": str(REPOSITORY / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".collections"),
-        "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
-        "ANSIBLE_NOCOLOR": "1",
-        "LC_ALL": "C.UTF-8",
-    }
+    remote = "ansible_remote_tmp=" + str(tmp_path / "remote")
+    config = str(REPOSITORY / "ansible.cfg")
 
     def run(*options: str) -> str:
-        done = subprocess.run(
-            [*command, *options], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False
+        done = run_playbook(
+            tmp_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import shlex
 import subprocess
@@ -21,6 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.action import source_build
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow
 
 from tests.unit.engine_host import EngineHost
+from tests.unit.run_playbook import run_playbook
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 DIRECTORY = "/opt/sparkforge/builds/tiny/0123456789abcdef"
@@ -239,21 +239,9 @@ def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
     show = {"name": "Show", "ansible.builtin.debug": {"msg": "{{ it.status }}: {{ it.receipt is exists }}"}}
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task, show]}]
     (tmp_path / "play.yml").write_text(json.dumps(play))
-    done = subprocess.run(
-        [
-            str(pathlib.Path(sys.executable).with_name("ansible-playbook")),
-            *("-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={interpreter}"),
-            str(tmp_path / "play.yml"),
-        ],
-        env={
-            **{key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")},
-            "ANSIBLE_CONFIG": str(REPOSITORY / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(REPOSITORY / ".collections"),
-            "ANSIBLE_PIPELINING": str(pipelining),
-            "ANSIBLE_NOCOLOR": "1",
-            "LC_ALL": "C.UTF-8",
-        },
-        capture_output=True, text=True, cwd=tmp_path, check=False,
+    done = run_playbook(
+        tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={interpreter}", "play.yml",
+        ANSIBLE_CONFIG=str(REPOSITORY / "ansible.cfg"), ANSIBLE_PIPELINING=str(pipelining),
     )  # fmt: skip
     assert "built: True" in done.stdout, done.stdout + done.stderr
     assert "localhost | tiny | " in done.stdout

@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.unit.run_playbook import run_playbook
+
 COLLECTION = Path(__file__).parents[4]
 
 
@@ -29,22 +31,7 @@ def play(tmp_path: Path, task: dict[str, t.Any], *arguments: str) -> tuple[dict[
     shown = {"name": "Show it", "ansible.builtin.debug": {"msg": "<{{ answer | to_json | b64encode }}>"}}
     tasks = [{**task, "name": "The task", "register": "answer", "ignore_errors": True}, shown]
     playbook.write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": tasks}]))
-    (tmp_path / "ansible.cfg").write_text("")  # not the checkout's, nor the user's
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", str(playbook), *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "ANSIBLE_CONFIG": str(tmp_path / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-            "ANSIBLE_TIMEOUT": "1",
-            "ANSIBLE_LOCAL_TEMP": str(tmp_path / "ansible"),
-        },
-    )
+    done = run_playbook(tmp_path, "-i", "hosts.yml", str(playbook), *arguments, ANSIBLE_TIMEOUT="1")
     output = done.stdout + done.stderr
     found = re.search(r"<([A-Za-z0-9+/=]{40,})>", output)
     assert found, output
@@ -153,18 +140,5 @@ def test_the_role_sets_the_fact_where_facts_are_not_injected(tmp_path: Path) -> 
     (tmp_path / "play.yml").write_text(
         yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role, asserted]}])
     )
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "ANSIBLE_CONFIG": str(tmp_path / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-            "ANSIBLE_LOCAL_TEMP": str(tmp_path / "ansible"),
-        },
-    )
+    done = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -18,6 +18,8 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_lock
 
+from tests.unit.run_playbook import run_playbook
+
 COLLECTION = Path(__file__).parents[4]
 RECORDED = COLLECTION / "tests/unit/plugins/plugin_utils/recorded/wheels.json"
 SHA = {"libcudss": "1" * 64, "nvpl_blas": "2" * 64, "nvpl_lapack": "3" * 64, "libcusparse_lt": "4" * 64}
@@ -77,23 +79,9 @@ class Site:
             **variables,
         }
         given = {key: value for key, value in given.items() if value is not None}
-        return subprocess.run(
-            [
-                str(Path(sys.executable).parent / "ansible-playbook"),
-                *("-i", str(self.inventory / "hosts.yml"), str(COLLECTION / "playbooks/lock.yml")),
-                *("-e", json.dumps(given), *arguments),
-            ],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={
-                **os.environ,
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-                "ANSIBLE_NOCOLOR": "1",
-            },
+        playbook = str(COLLECTION / "playbooks/lock.yml")
+        return run_playbook(
+            self.path, "-i", str(self.inventory / "hosts.yml"), playbook, "-e", json.dumps(given), *arguments
         )
 
 

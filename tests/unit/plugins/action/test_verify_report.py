@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report impor
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 from tests import example_reports as examples
+from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[4]
 
@@ -110,21 +109,7 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     variables["found"] = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/found.json') | from_json }}"
     play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": [write, check, refuse]}
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
-    (tmp_path / "ansible.cfg").write_text("")
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), "play.yml"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "ANSIBLE_CONFIG": str(tmp_path / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-            "ANSIBLE_LOCAL_TEMP": str(tmp_path / "ansible"),
-        },
-    )
+    done = run_playbook(tmp_path, "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
     written = json.loads((tmp_path / "reports/spark01.json").read_text())
     assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"

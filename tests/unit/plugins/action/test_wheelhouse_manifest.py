@@ -18,6 +18,8 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
 
+from tests.unit.run_playbook import run_playbook
+
 COLLECTION = Path(__file__).parents[4]
 PLATFORM = "debian13-x86_64"
 FILE = "tool-1.0+sf.1-py3-none-any.whl"
@@ -60,21 +62,7 @@ class Site:
         tasks = [task, {**show, "delegate_to": "builder", "check_mode": False}]
         play = {"hosts": host, "gather_facts": False, "tasks": tasks}
         (self.path / "play.yml").write_text(yaml.safe_dump([play]))
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml", "-vvv", *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=self.path,
-            env={
-                **os.environ,
-                "ANSIBLE_CONFIG": str(self.path / "ansible.cfg"),
-                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTION / ".collections"),
-                "ANSIBLE_LOCAL_TEMP": str(self.path / "ansible"),
-                "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-            },
-        )
+        done = run_playbook(self.path, "-i", "hosts.yml", "play.yml", "-vvv", *arguments)
         self.output = done.stdout + done.stderr
         assert done.returncode == 0, self.output[-3000:]
         return json.loads((self.path / "result.json").read_text())
