@@ -56,7 +56,9 @@ def private_data(folder: Path, **answers: object) -> Path:
     inventory = folder / "inventory"
     host = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": False}
     write(inventory / "hosts.yml", {"all": {"hosts": {"here": host}}})
-    stack = yaml.safe_load((CHECKOUT / "roles/stack/vars/torch-2.15.0.yml").read_text())
+    defaults = {question["variable"]: question["default"] for question in SURVEY}
+    name = defaults["stack_name"]
+    stack = yaml.safe_load((CHECKOUT / f"roles/stack/vars/{name}.yml").read_text())
     release = dict(
         line.replace('"', "").split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
     )
@@ -66,12 +68,13 @@ def private_data(folder: Path, **answers: object) -> Path:
     asked = ["/usr/bin/python3", "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
     definition["python"] = {**definition["python"], "version": version}
-    write(inventory / "stacks/torch-2.15.0.yml", stack)
-    lock = yaml.safe_load((CHECKOUT / "roles/stack/files/locks/torch-2.15.0.yml").read_text())
-    wheels = lock["stack_lock"]["wheels"]
-    wheels[f"cp{version.replace('.', '')}-linux-{os.uname().machine}"] = next(iter(wheels.values()))
-    write(inventory / "locks/torch-2.15.0.yml", lock)
-    defaults = {question["variable"]: question["default"] for question in SURVEY}
+    write(inventory / f"stacks/{name}.yml", stack)
+    lock = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{name}.yml").read_text())
+    for part in ("wheels", "build_requirements", "run_requirements"):
+        for platform in sorted(lock["stack_lock"][part])[:1]:
+            here = f"cp{version.replace('.', '')}-linux-{os.uname().machine}"
+            lock["stack_lock"][part][here] = lock["stack_lock"][part][platform]
+    write(inventory / f"locks/{name}.yml", lock)
     extra = {
         **defaults,
         "stack_profile": "generic",
