@@ -167,7 +167,7 @@ class Worker:
         data = self.state.data
         if not data["attempts"]:
             # Nothing says what lies here, if anything does: a state that a power loss took, say.
-            self._remove_trees()
+            _remove_trees(self.paths)
         if data.get("boot_id") and data["boot_id"] != _detach.boot_id():
             self._after_power_loss(float(data.get("checkpoint") or 0))
         behind = float(data.get("updated") or 0) - time.time()
@@ -194,7 +194,7 @@ class Worker:
         """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
         self._undo("build", "package", "check")
         if not checkpoint:
-            self._remove_trees()
+            _remove_trees(self.paths)
             self._undo(*PHASES)
             self.state.note("The host was started anew before anything was synced: the build begins anew.")
             return
@@ -210,10 +210,6 @@ class Worker:
             f"The host was started anew during the build: {removed} files younger than the last synced checkpoint"
             " are made again."
         )
-
-    def _remove_trees(self) -> None:
-        for name in _TREES:
-            remove(self.paths.inside(name))
 
     def _trees(self) -> t.List[str]:
         return [self.paths.inside("source"), self.paths.inside("build")]
@@ -463,7 +459,7 @@ class Worker:
             remove(directory)
         if self.unit.keep == 0:
             # The state stays: it says that the build is done.
-            self._remove_trees()
+            _remove_trees(self.paths)
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -708,7 +704,12 @@ def _wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
 
 def forget(paths: _unit.Paths) -> None:
     """Remove tree, objects and state of a build, so that it begins anew; the published artefact stays till then."""
-    for name in (*_TREES, "state.json"):
+    _remove_trees(paths)
+    remove(paths.inside("state.json"))
+
+
+def _remove_trees(paths: _unit.Paths) -> None:
+    for name in _TREES:
         remove(paths.inside(name))
 
 

@@ -70,10 +70,11 @@ def private_data(folder: Path, **answers: object) -> Path:
     definition["python"] = {**definition["python"], "version": version}
     write(inventory / f"stacks/{name}.yml", stack)
     lock = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{name}.yml").read_text())
+    here = f"cp{version.replace('.', '')}-linux-{os.uname().machine}"
     for part in ("wheels", "build_requirements", "run_requirements"):
-        for platform in sorted(lock["stack_lock"][part])[:1]:
-            here = f"cp{version.replace('.', '')}-linux-{os.uname().machine}"
-            lock["stack_lock"][part][here] = lock["stack_lock"][part][platform]
+        platforms = lock["stack_lock"][part]
+        if platforms:
+            platforms[here] = next(iter(platforms.values()))
     write(inventory / f"locks/{name}.yml", lock)
     extra = {
         **defaults,

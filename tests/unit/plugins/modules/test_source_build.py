@@ -43,6 +43,18 @@ def interrupted(host: EngineHost, source: dict[str, t.Any], **options: t.Any) ->
     return started
 
 
+def lose_power(host: EngineHost, started: dict[str, t.Any], *patterns: str) -> None:
+    """End all of a build at once; the files of these names are full of zeros afterwards."""
+    kill_worker(host, started)
+    directory = host.directory(started)
+    subprocess.run(["pkill", "-KILL", "-f", str(directory)], check=False)
+    for pattern in patterns:
+        found = list(directory.glob(pattern))
+        assert found, pattern
+        for path in found:
+            path.write_bytes(bytes(path.stat().st_size))
+
+
 def kill_worker(host: EngineHost, started: dict[str, t.Any]) -> None:
     pid = host.state(started)["pid"]
     os.kill(pid, signal.SIGKILL)
@@ -161,14 +173,8 @@ def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) 
     host.gate.unlink()
     host.wait_until(lambda: len(host.compiled()) >= UNITS // 2)
     host.gate.touch()
-    kill_worker(host, started)
-    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
-    # The kernel was started anew, and an object is full of zeros: ninja would trust it.
-    objects = list(host.directory(started).glob("build/CMakeFiles/tiny.dir/unit_*.o"))
-    assert objects
-    for path in objects:
-        content = path.read_bytes()
-        path.write_bytes(bytes(len(content)))
+    # ninja would trust the objects.
+    lose_power(host, started, "build/CMakeFiles/tiny.dir/unit_*.o")
     host.change_state(started, boot_id="another")
     host.gate.unlink()
     finished = host.built(source)
@@ -181,10 +187,7 @@ def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) 
 def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(host: EngineHost) -> None:
     source = host.project(UNITS)
     started = interrupted(host, source)
-    kill_worker(host, started)
-    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
-    for path in [*host.directory(started).glob("source/*.c"), *host.directory(started).glob("build/*.ninja")]:
-        path.write_bytes(bytes(path.stat().st_size))
+    lose_power(host, started, "source/CMakeLists.txt", "build/*.ninja")
     host.change_state(started, boot_id="another", checkpoint=None)
     host.gate.unlink()
     finished = host.built(source)
@@ -195,12 +198,7 @@ def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(hos
 def test_where_a_power_loss_took_the_state_nothing_that_lies_there_is_trusted(host: EngineHost) -> None:
     source = host.project(UNITS)
     started = interrupted(host, source)
-    kill_worker(host, started)
-    subprocess.run(["pkill", "-KILL", "-f", str(host.directory(started))], check=False)
-    for path in host.directory(started).glob("build/*.ninja"):
-        path.write_bytes(bytes(path.stat().st_size))
-    state = host.directory(started) / "state.json"
-    state.write_bytes(bytes(state.stat().st_size))
+    lose_power(host, started, "build/*.ninja", "state.json")
     host.gate.unlink()
     assert host.built(source)["status"] == "built"
 
