@@ -109,6 +109,12 @@ def observe(
         found = _find(command, path)
         if found is None:
             raise _missing(name, command, path)
+        if name != "ccache" and os.path.basename(os.path.realpath(found)) == "ccache":
+            raise SparkforgeError(
+                f"{found}, which is wanted as {name}, is a link to ccache and not a compiler.",
+                f"Give the compiler's own path in the option toolchain.{name}: the build puts ccache before it.",
+                tool=name,
+            )
         tools[name] = kept.tool(name, found, path)
     for name, command in (optional or {}).items():
         found = _find(command, path)

@@ -21,6 +21,7 @@ import datetime
 import json
 import os
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -520,21 +521,17 @@ class Worker:
 
     def _build_environment(self, jobs: int) -> t.Dict[str, str]:
         environment = self._base_environment()
-        directories = (
-            [self.paths.inside("environment", "bin")] if os.path.isdir(self.paths.inside("environment")) else []
-        )
-        for tool in ("cmake", "ninja", "cc", "cxx", "nvcc"):
+        directories = [self.paths.inside("environment", "bin"), self._launchers()]
+        directories += [os.path.dirname(self.tools[tool]) for tool in ("nvcc", "cc", "cxx") if tool in self.tools]
+        for variable, tool in (("CC", "cc"), ("CXX", "cxx")):
             if tool in self.tools:
-                directories.append(os.path.dirname(self.tools[tool]))
-        if "cc" in self.tools:
-            environment["CC"] = self.tools["cc"]
-        if "cxx" in self.tools:
-            environment["CXX"] = self.tools["cxx"]
+                environment[variable] = self._launcher(tool) if self._has_ccache else self.tools[tool]
+        if "nvcc" in self.tools:
+            environment["CUDACXX"] = self.tools["nvcc"]
+            if "cxx" in self.tools:
+                # CMake reads the one; nvcc itself the other, which is weaker than its option.
+                environment["CUDAHOSTCXX"] = environment["NVCC_CCBIN"] = self.tools["cxx"]
         if self._has_ccache:
-            directories.insert(0, self._launchers())
-            for variable in ("CC", "CXX"):
-                if variable in environment:
-                    environment[variable] = self.paths.inside("launchers", os.path.basename(environment[variable]))
             environment.update(
                 CCACHE_DIR=os.path.join(self.paths.builds, ".ccache"),
                 CCACHE_MAXSIZE=self.unit.ccache_size,
@@ -554,15 +551,30 @@ class Worker:
     def _has_ccache(self) -> bool:
         return self.unit.ccache and "ccache" in self.tools
 
+    def _launcher(self, tool: str) -> str:
+        return self.paths.inside("launchers", os.path.basename(self.tools[tool]))
+
     def _launchers(self) -> str:
-        """Return a directory in which the compilers' names are ccache, which finds the real ones further on PATH."""
+        """Return a directory for PATH in which each tool has its name, so that what the receipt names is what runs.
+
+        ccache is told the compiler's path. Called by a compiler's name it would take the next of that name on PATH,
+        which on a host with two of them is another one.
+        """
         directory = self.paths.inside("launchers")
         os.makedirs(directory, exist_ok=True)
-        names = {"cc", "c++", "gcc", "g++"}
-        names |= {os.path.basename(self.tools[tool]) for tool in ("cc", "cxx") if tool in self.tools}
-        for name in names:
-            with contextlib.suppress(FileExistsError):
-                os.symlink(self.tools["ccache"], os.path.join(directory, name))
+        for tool, path in self.tools.items():
+            if tool in ("ccache", "python"):
+                continue
+            cached = self._has_ccache and tool in ("cc", "cxx")
+            command = shlex.join([*([self.tools["ccache"]] if cached else []), path])
+            for launcher in {self._launcher(tool), os.path.join(directory, {"cxx": "c++"}.get(tool, tool))}:
+                with open(f"{launcher}.new", "w", encoding="utf-8") as stream:
+                    stream.write(f'#!/bin/sh\nexec {command} "$@"\n')
+                os.chmod(f"{launcher}.new", 0o700)
+                # A second ccache around it, as PyTorch's CMake puts there, knows a compiler by its time and size.
+                moment = os.stat(path).st_mtime_ns
+                os.utime(f"{launcher}.new", ns=(moment, moment))
+                os.replace(f"{launcher}.new", launcher)
         return directory
 
     def _command(

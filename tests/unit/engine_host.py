@@ -32,6 +32,25 @@ esac
 exec {real} "$@"
 """
 
+#: What ccache(1) says of how it finds the compiler, where no ccache is installed: called by a compiler's name it takes
+#: the next program of that name on PATH which is not itself; else its first argument is the compiler.
+CCACHE = """#!/bin/sh
+self=$(readlink -f "$0")
+echo "through ccache: $0 $*" >&2
+case "$(basename "$0")" in
+  ccache)
+    case "$1" in --version) echo "ccache version 4.9.1"; exit;; --print-stats) exit;; esac
+    exec "$@"
+    ;;
+esac
+IFS=:
+for directory in $PATH; do
+  found=$directory/$(basename "$0")
+  [ -x "$found" ] && [ "$(readlink -f "$found")" != "$self" ] && exec "$found" "$@"
+done
+exit 127
+"""
+
 CMAKE = """cmake_minimum_required(VERSION 3.16)
 project(tiny C)
 option(USE_FANCY "fancy" ON)
@@ -117,6 +136,16 @@ class EngineHost:
         assert result.get("failed"), json.dumps(result, indent=1)
         assert result["cause"] and result["remedy"]
         return result
+
+    def ccache(self) -> str:
+        """Return the path of ccache: the host's, else of a program that finds compilers as it does."""
+        installed = shutil.which("ccache", path="/usr/local/bin:/usr/bin")
+        if installed:
+            return installed
+        path = self.place / "tools/ccache"
+        path.write_text(CCACHE)
+        path.chmod(0o755)
+        return str(path)
 
     def log(self, result: dict[str, t.Any]) -> str:
         path = Path(str(result.get("log", "/none")))

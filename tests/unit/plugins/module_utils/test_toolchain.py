@@ -188,6 +188,16 @@ def test_a_compiler_behind_ccache_is_found(tools: Tools, tmp_path: Path) -> None
     assert chain.identity() == {"cc": "gcc 13"}, "ccache changes nothing that is built"
 
 
+def test_a_link_to_ccache_is_no_compiler(tools: Tools, tmp_path: Path) -> None:
+    tools.add("ccache", "ccache version 4.9.1\n")
+    masked = tmp_path / "gcc"
+    masked.symlink_to(tools.bin / "ccache")
+    with pytest.raises(SparkforgeError) as error:
+        _toolchain.observe({"cc": str(masked)}, None, None, tools.path)
+    assert "link to ccache" in error.value.cause
+    assert "toolchain.cc" in error.value.remedy
+
+
 def test_an_optional_tool_may_be_absent(tools: Tools) -> None:
     tools.add("ninja", "1.11.1")
     chain = _toolchain.observe({"ninja": "ninja"}, None, None, tools.path, optional={"ccache": "no-such-ccache"})

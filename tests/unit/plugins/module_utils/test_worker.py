@@ -2,17 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the worker waits for its children and keeps the state. Whole builds: modules/test_source_build.py."""
+"""What the worker gives its children, how it waits for them, its state. Whole builds: modules/test_source_build.py."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _worker
+
+from tests.unit.engine_host import CCACHE
 
 
 def sleeper(seconds: float, code: int = 0) -> subprocess.Popen[bytes]:
@@ -83,3 +86,77 @@ def test_a_state_is_on_the_disk_as_a_whole_or_not_at_all(tmp_path: Path) -> None
     assert (state.data["phase"], state.data["notes"]) == ("build", ["once"])
     assert [found.name for found in tmp_path.iterdir()] == ["state.json"]
     assert _worker.State(str(path)).data == state.data
+
+
+def program(path: Path) -> str:
+    """Make a program that prints its own path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\necho $0\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture(params=["ccache", "none"])
+def worker(request: pytest.FixtureRequest, tmp_path: Path) -> _worker.Worker:
+    """Return a worker on a host with a second clang, nvcc and ninja, which come first on PATH."""
+    first, own = tmp_path / "usr/bin", tmp_path / "lib/llvm-20/bin"
+    for name in ("clang", "clang++", "cc", "c++", "ninja", "nvcc"):
+        program(first / name)
+    tools = {
+        "cmake": program(first / "cmake"),
+        "ninja": program(tmp_path / "opt/ninja"),
+        "nvcc": program(tmp_path / "cuda/bin/nvcc"),
+        "cc": program(own / "clang"),
+        "cxx": program(own / "clang++"),
+    }
+    if request.param == "ccache":
+        tools["ccache"] = str(tmp_path / "ccache")
+        Path(tools["ccache"]).write_text(CCACHE)
+        Path(tools["ccache"]).chmod(0o755)
+    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "0" * 16, "platform": "p"}
+    unit = {"name": "tiny", "kind": "wheel", "source": {"archive": "/a", "sha256": "0" * 64}}
+    Path(tmp_path, "builds/tiny", "0" * 16).mkdir(parents=True)
+    return _worker.Worker({"unit": unit, "paths": paths, "tools": tools, "depends": {}})
+
+
+@pytest.mark.parametrize(
+    ("started", "tool"),
+    [
+        ("$CC", "cc"), ("$CXX", "cxx"), ("cc", "cc"), ("c++", "cxx"), ("clang", "cc"), ("clang++", "cxx"),
+        ("cmake", "cmake"), ("ninja", "ninja"), ("nvcc", "nvcc"), ("$CUDACXX", "nvcc"),
+        # Whoever starts nvcc without CMake and without PyTorch's helpers names no host compiler.
+        ("$CUDAHOSTCXX", "cxx"), ("$NVCC_CCBIN", "cxx"), ("${PYTORCH_NVCC:-nvcc}", "nvcc"),
+    ],
+)  # fmt: skip
+def test_what_a_build_starts_is_what_its_receipt_names(worker: _worker.Worker, started: str, tool: str) -> None:
+    environment = worker._build_environment(1)
+    done = subprocess.run(["/bin/sh", "-c", f"{started} -c x.c"], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == worker.tools[tool], done.stderr
+    cached = "ccache" in worker.tools and started in (
+        "$CC",
+        "$CXX",
+        "cc",
+        "c++",
+        "clang",
+        "clang++",
+        "${PYTORCH_NVCC:-nvcc}",
+    )
+    assert ("through ccache" in done.stderr) == cached
+
+
+def test_launchers_that_another_version_left_are_replaced(worker: _worker.Worker, tmp_path: Path) -> None:
+    left = Path(worker.paths.inside("launchers"))
+    left.mkdir()
+    before = shutil.copy(worker.tools["cmake"], tmp_path / "kept")
+    (left / "clang").symlink_to(before)
+    environment = worker._build_environment(1)
+    done = subprocess.run(["clang"], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == worker.tools["cc"]
+    assert Path(before).read_text() == Path(worker.tools["cmake"]).read_text()
+
+
+def test_a_launcher_is_as_old_as_its_compiler(worker: _worker.Worker) -> None:
+    """A ccache around it takes time and size for the compiler's identity."""
+    os.utime(worker.tools["cxx"], (1e9, 1e9))
+    worker._build_environment(1)
+    assert os.stat(worker.paths.inside("launchers", "clang++")).st_mtime == 1e9

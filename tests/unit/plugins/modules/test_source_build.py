@@ -80,6 +80,16 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
     assert not (host.directory(first) / "build").exists()
 
 
+def test_behind_ccache_the_compiler_that_the_receipt_names_runs(host: EngineHost) -> None:
+    # A compiler of the same name comes before it on PATH, beside cmake.
+    assert os.access("/usr/bin/gcc", os.X_OK)
+    options = host.options(host.project(UNITS))
+    toolchain = {**options["toolchain"], "ccache": host.ccache()}
+    done = host.built(options["source"], ccache=True, toolchain=toolchain, keep=1)
+    assert sorted(host.compiled()) == [f"unit_{number}.c" for number in range(UNITS)]
+    assert "ccache" in json.loads(Path(done["receipt"]).read_text())["tools"]
+
+
 def test_an_unchanged_unit_starts_no_process(host: EngineHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = host.project(UNITS)
     host.built(source)
