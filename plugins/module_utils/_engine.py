@@ -96,6 +96,9 @@ class Engine:
         """Return everything that the fingerprint stands for."""
         tools = self._tools(unit)
         for name, minimum in unit.minimum.items():
+            if name in unit.brings:
+                # The worker judges it, once it is there.
+                continue
             if name not in tools.tools:
                 raise SparkforgeError(
                     f"A minimum of {name} is given, which {unit.name} does not use.",
@@ -118,8 +121,9 @@ class Engine:
     def _tools(self, unit: _unit.Unit) -> _toolchain.Toolchain:
         """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
         builds = os.path.join(self.root, "builds")
+        wanted = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
         tools = _toolchain.observe(
-            {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain},
+            {name: command for name, command in wanted.items() if name not in unit.brings},
             unit.python if unit.kind == "wheel" or unit.requirements else None,
             self._known_tools,
             _PATH,

@@ -128,9 +128,10 @@ def observe(
     return Toolchain(tools, kept)
 
 
-def check_minimum(tool: Tool, minimum: str) -> None:
+def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> None:
     """Refuse a tool that is older than ``minimum``, which is compared number by number: 3.9 is older than 3.28.
 
+    :param remedy: what to do about it, where the tool is not the host's.
     :raises SparkforgeError: where it is, or where ``minimum`` is no version.
     """
     if not re.fullmatch(r"\d+(\.\d+)*", minimum):
@@ -141,9 +142,9 @@ def check_minimum(tool: Tool, minimum: str) -> None:
     if _numbers(tool.version)[: len(bound)] < bound:
         raise SparkforgeError(
             f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
-            f"Install a newer one (role {_role(tool.name)}), or name another in the option toolchain.{tool.name}."
-            if tool.name != "python"
-            else "Install a newer one (role build_toolchain), or name another in the option python.",
+            remedy
+            or f"Install a newer one (role {_role(tool.name)}), or name another in the option "
+            f"{'python' if tool.name == 'python' else f'toolchain.{tool.name}'}.",
             tool=tool.name,
             version=tool.version,
             minimum=minimum,

@@ -29,6 +29,8 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
+#: Tools that are packages of the index too, by the same name.
+_BROUGHT = frozenset({"cmake", "ninja"})
 #: What a build must not be given, because the engine sets it, and what to give instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
@@ -208,6 +210,11 @@ class Unit:
     @property
     def is_git(self) -> bool:
         return "repo" in self.source
+
+    @property
+    def brings(self) -> t.FrozenSet[str]:
+        """The build tools that the requirements bring: they build in place of the host's, and their pins are inputs."""
+        return frozenset(_BROUGHT.intersection(_by_name(self.requirements)))
 
     def inputs(
         self,

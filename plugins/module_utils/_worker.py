@@ -40,6 +40,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _progress,
     _receipt,
     _source,
+    _toolchain,
     _unit,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
@@ -96,6 +97,7 @@ class Worker:
         self.request = request
         self.unit = _unit.Unit.from_options(request["unit"])
         self.paths = _unit.Paths(**request["paths"])
+        #: Of the host: what the requirements bring is found on PATH.
         self.tools: t.Mapping[str, str] = request["tools"]
         self.state = State(self.paths.inside("state.json"))
         self.began = time.monotonic()
@@ -276,6 +278,14 @@ class Worker:
         wheels = [wheel["path"] for depend in self.request["depends"].values() for wheel in depend["wheels"]]
         if wheels:
             self._command([*pip, "--no-index", "--no-deps", *wheels])
+        path = self._build_environment(1)["PATH"]
+        found = _toolchain.observe({name: name for name in sorted(self.unit.brings)}, None, None, path)
+        for name, tool in found.tools.items():
+            if name in self.unit.minimum:
+                _toolchain.check_minimum(
+                    tool, str(self.unit.minimum[name]), f"Require a newer {name} in the option requirements."
+                )
+        self.state.update(tools=found.versions())
 
     def _configure(self) -> None:
         os.makedirs(self.paths.inside("out"), exist_ok=True)
@@ -424,7 +434,7 @@ class Worker:
                 "fingerprint": self.paths.fingerprint,
                 "platform": self.paths.platform,
                 "inputs": self.request["inputs"],
-                "tools": self.request["versions"],
+                "tools": {**self.request["versions"], **(data.get("tools") or {})},
                 "source": data.get("source"),
                 "url": self.request["shown_source"],
                 "version": self.unit.source.get("version"),

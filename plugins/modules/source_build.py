@@ -170,6 +170,8 @@ options:
     description:
       - Which C(cc), C(cxx), C(cmake), C(ninja) and C(nvcc) to use, as paths or names. Versions of gcc (major), nvcc
         (minor), CMake and Ninja (minor) and the Python ABI are inputs; a patch-level change is reported.
+      - CMake and Ninja that O(requirements) bring are what builds, whatever is named here, and need not be on the host.
+        Their pins are the input, and the receipt has their versions.
     type: dict
     default: {}
   minimum:

@@ -19,24 +19,27 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _unit
 PLATFORM = "debian13-x86_64"
 
 
-def wheel(name: str, version: str, content: str = "") -> bytes:
-    """Return a wheel of one module, for every Python."""
-    info = f"{name}-{version}.dist-info"
+def wheel(name: str, version: str, content: str = "", scripts: t.Mapping[str, str] | None = None) -> bytes:
+    """Return a wheel of one module and of programs, for every Python."""
+    about = f"{name}-{version}.dist-info"
     members = {
         f"{name}.py": content or f"VERSION = {version!r}\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
+    members.update({f"{name}-{version}.data/scripts/{key}": text for key, text in (scripts or {}).items()})
     rows = []
     for member, text in members.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
         rows.append(f"{member},sha256={digest},{len(text.encode())}")
-    members[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""])
+    members[f"{about}/RECORD"] = "\n".join([*rows, f"{about}/RECORD,,", ""])
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for member, text in members.items():
             # The same bytes at any time of day.
-            archive.writestr(zipfile.ZipInfo(member), text)
+            info = zipfile.ZipInfo(member)
+            info.external_attr = (0o100755 if "/scripts/" in member else 0o100644) << 16
+            archive.writestr(info, text)
     return stream.getvalue()
 
 

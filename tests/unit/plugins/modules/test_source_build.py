@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.engine_host import EngineHost
+from tests.unit import wheel_tree
+from tests.unit.engine_host import EngineHost, tool
 from tests.unit.run_module import run_module
 
 UNITS = 8
@@ -88,6 +89,48 @@ def test_behind_ccache_the_compiler_that_the_receipt_names_runs(host: EngineHost
     done = host.built(options["source"], ccache=True, toolchain=toolchain, keep=1)
     assert sorted(host.compiled()) == [f"unit_{number}.c" for number in range(UNITS)]
     assert "ccache" in json.loads(Path(done["receipt"]).read_text())["tools"]
+
+
+@pytest.fixture
+def brought(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
+    """Return options of a unit whose requirements bring cmake and ninja of versions that no host has."""
+    for name, version, said in (("cmake", "3.99.1", "cmake version 3.99.1"), ("ninja", "1.99.2", "1.99.2")):
+        script = (
+            f'#!/bin/sh\ncase "$*" in --version) echo {said}; exit;; esac\n'
+            f'echo "{name} $*" >> {tmp_path}/brought\nexec {tool(name)} "$@"\n'
+        )
+        wheel = wheel_tree.wheel(name, version, scripts={name: script})
+        (tmp_path / wheel_tree.file_name(name, version)).write_bytes(wheel)
+    return {
+        # Neither is on this host.
+        "toolchain": {"cc": str(host.compiler), "cmake": "/nonexistent/cmake", "ninja": "no-such-ninja"},
+        "requirements": ["cmake==3.99.1", "ninja==1.99.2"],
+        "index_url": "",
+        "find_links": [str(tmp_path)],
+    }
+
+
+def test_cmake_and_ninja_of_the_requirements_build_and_are_what_the_receipt_names(
+    host: EngineHost, brought: dict[str, t.Any], tmp_path: Path
+) -> None:
+    source = host.project(UNITS)
+    first = host.built(source, **brought, minimum={"cmake": "3.99"})
+    receipt = json.loads(Path(first["receipt"]).read_text())
+    assert (receipt["tools"]["cmake"], receipt["tools"]["ninja"]) == ("3.99.1", "1.99.2")
+    assert sorted(receipt["inputs"]["toolchain"]) == ["cc", "cxx", "python"]
+    assert receipt["inputs"]["requirements"] == {"cmake": "==3.99.1", "ninja": "==1.99.2"}
+    called = (tmp_path / "brought").read_text()
+    assert "cmake -G Ninja" in called
+    assert f"cmake --build {host.directory(first)}/build" in called
+    assert "\nninja -j 2" in called or "\nninja -C" in called
+    assert host.build(source, **brought)["status"] == "unchanged"
+
+
+def test_a_minimum_judges_the_cmake_that_builds(host: EngineHost, brought: dict[str, t.Any]) -> None:
+    failed = host.failed(host.project(UNITS), **brought, minimum={"cmake": "4.0"})
+    assert "environment/bin/cmake is version 3.99.1, but 4.0 or newer is needed" in failed["cause"]
+    assert "requirements" in failed["remedy"]
+    assert host.compiled() == []
 
 
 def test_an_unchanged_unit_starts_no_process(host: EngineHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
