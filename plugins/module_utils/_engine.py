@@ -279,7 +279,7 @@ class Engine:
         program = f"import sys; sys.path.insert(0, {engine!r}); "
         program += f"from {_PACKAGE.replace('/', '.')} import _worker; "
         program += f"sys.exit(_worker.main({paths.build_directory!r}))"
-        reserve = unit.memory_reserve or max(_jobs.RESERVE_MIB, int(memory.total_mib * _jobs.RESERVE_SHARE))
+        reserve = unit.memory_reserve or _jobs.reserve(memory.total_mib)
         _detach.start(
             [sys.executable, "-I", "-c", program],
             account=self.account,

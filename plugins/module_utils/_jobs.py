@@ -31,9 +31,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._gpu import G
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
 
 MEMORY_PER_JOB_MIB = 4096
-#: What is left to the host at least: MiB, and the share of all memory.
-RESERVE_MIB = 16 * 1024
+#: What is left to the host at least: the share of all memory, and MiB. Below 64 GiB those would be most of a host,
+#: and a quarter of it does.
 RESERVE_SHARE = 0.15
+RESERVE_MIB = 16 * 1024
+SMALL_RESERVE_SHARE = 0.25
 #: Beside GPU processes a build goes ahead while at least this share of its jobs still fits.
 ENOUGH_SHARE = 0.25
 
@@ -82,24 +84,24 @@ def size(
 ) -> Jobs:
     """Say how many jobs fit: ``min(cores, (available - reserve) / memory per job)``.
 
-    :param reserve_mib: what the host keeps; 0 is the greater of 16 GiB and 15 % of all memory.
+    :param reserve_mib: what the host keeps; 0 for what :func:`reserve` says.
     :param requested: the most jobs that are wanted, in place of the cores; 0 leaves it to them. Memory limits them
         all the same: who wants more says that a job needs less.
     :param gpu: what :func:`gpu_memory_processes` returned.
     :raises SparkforgeError: where not one job fits, or where GPU processes leave too little for the build.
     """
-    reserve = reserve_mib or max(RESERVE_MIB, math.ceil(total_mib * RESERVE_SHARE))
+    kept = reserve_mib or reserve(total_mib)
     wanted = requested or max(1, cores)
-    fitting = (available_mib - reserve) // memory_per_job_mib
+    fitting = (available_mib - kept) // memory_per_job_mib
     if gpu:
-        _check_gpu(gpu, wanted, available_mib - reserve, total_mib - reserve, memory_per_job_mib)
-    memory = f"{_gib(available_mib)} are available, less a reserve of {_gib(reserve)}"
+        _check_gpu(gpu, wanted, available_mib - kept, total_mib - kept, memory_per_job_mib)
+    memory = f"{_gib(available_mib)} are available, less a reserve of {_gib(kept)}"
     if fitting < 1:
         raise SparkforgeError(
             f"Not one job of {_gib(memory_per_job_mib)} fits into the memory of this host: {memory}.",
             "End the programs that hold the memory, or set memory_per_job or memory_reserve lower.",
             available_mib=available_mib,
-            reserve_mib=reserve,
+            reserve_mib=kept,
             memory_per_job_mib=memory_per_job_mib,
         )
     count = min(wanted, fitting)
@@ -108,6 +110,12 @@ def size(
     if fitting < wanted:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} a job.")
     return Jobs(count, f"{jobs}: the memory would do for {fitting}.")
+
+
+def reserve(total_mib: int) -> int:
+    """Return what a host with so much memory keeps where nobody says it."""
+    least = min(RESERVE_MIB, math.ceil(total_mib * SMALL_RESERVE_SHARE))
+    return max(least, math.ceil(total_mib * RESERVE_SHARE))
 
 
 def _counted(count: int, noun: str) -> str:
@@ -161,9 +169,11 @@ def _run(argv: list[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
-def memory(host: t.Optional[Host] = None) -> Memory:
+def memory(host: t.Optional[Host] = None, service: str = "") -> Memory:
     """Return what memory is there for a process in this process's control group.
 
+    :param service: the build's own unit of systemd, whose limit is the host's memory less the reserve. It is passed
+        over, for whoever asks takes the reserve off.
     :raises SparkforgeError: where the kernel does not tell.
     """
     host = host or live()
@@ -176,6 +186,8 @@ def memory(host: t.Optional[Host] = None) -> Memory:
     total, available = int(values["MemTotal"]) // 1024, int(values["MemAvailable"]) // 1024
     limited = None
     for group in _groups(host, "memory"):
+        if service and posixpath.basename(group.path) == service:
+            continue
         limit, used = _limit(host, group)
         if limit is None:
             continue

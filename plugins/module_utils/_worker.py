@@ -649,7 +649,7 @@ class Worker:
                     rate=estimate.rate,
                     remaining=estimate.remaining,
                     elapsed=self._elapsed(),
-                    available_mib=_jobs.memory().available_mib,
+                    available_mib=_jobs.memory(service=self.paths.service).available_mib,
                 )
                 if code is None and time.monotonic() - self._checkpointed >= _CHECKPOINT:
                     self._checkpoint()
@@ -658,7 +658,7 @@ class Worker:
     # --- memory and ccache -------------------------------------------------------------------------------------
 
     def _jobs(self, at_most: int) -> int:
-        jobs = size_jobs(self.unit, _jobs.memory(), at_most)
+        jobs = size_jobs(self.unit, _jobs.memory(service=self.paths.service), at_most)
         self.say(f"== {jobs.why}")
         return jobs.count
 

@@ -187,7 +187,8 @@ options:
     type: int
     default: 4096
   memory_reserve:
-    description: Memory that is left alone, in MiB; V(0) for 16 GiB or 15 %, whichever is more.
+    description:
+      - Memory that is left alone, in MiB; V(0) for 16 GiB or 15 %, whichever is more, and below 64 GiB for a quarter.
     type: int
     default: 0
   free_space:

@@ -109,6 +109,14 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
     assert booted.execute("systemctl is-system-running") == "running"
 
 
+def test_the_reserve_is_counted_once(booted: Host) -> None:
+    # A quarter of 1200 MiB is kept. Taken off the limit and then again off what is available within it, it would leave
+    # 675 MiB at most.
+    done = build(booted, 18, jobs=2, memory_reserve=0, memory_per_job=340)
+    assert done.get("status") == "built", done
+    assert "2 jobs of 2 asked for: " in booted.execute(f"cat {done['log']}")
+
+
 def test_with_a_password_for_sudo_a_build_is_polled_between_two_module_calls(booted: Host) -> None:
     began = booted.execute("date +%s")
     assert build(booted, 16, jobs=2, environment={"HUNGRY": "asked"})["status"] == "built"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pathlib
 import re
@@ -71,6 +72,13 @@ def test_the_reason_names_the_numbers() -> None:
 def test_the_reserve_is_the_greater_of_16_gib_and_15_percent() -> None:
     assert size(200, 64 * GIB, 64 * GIB).count == (64 - 16) // 4
     assert size(200, 400 * GIB, 400 * GIB).count == (400 - 60) // 4
+
+
+@pytest.mark.parametrize(("total", "kept"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (128, 19.2)])
+def test_below_64_gib_the_reserve_is_a_quarter(total: int, kept: float) -> None:
+    assert _jobs.reserve(total * GIB) == math.ceil(kept * GIB)
+    # 24 small files on a host of 24 GiB.
+    assert size(2, 22 * GIB, 24 * GIB, requested=2).count == 2
 
 
 def test_a_host_where_not_one_job_fits_is_refused() -> None:
@@ -163,6 +171,9 @@ def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib
     }
     spark = host(tmp_path, files)
     assert _jobs.memory(spark) == _jobs.Memory(64 * GIB, 48 * GIB, unit)
+    # What systemd was told by the engine is what the jobs are sized from less the reserve: taken off once.
+    assert _jobs.memory(spark, "sparkforge.service") == _jobs.Memory(TOTAL, 100 * GIB)
+    assert _jobs.memory(spark, "another.service").limit == unit
     assert _jobs.cores(spark) == 5
     assert _jobs.oom_kills(spark) == 2
 
