@@ -42,7 +42,8 @@ _PACKAGE = "ansible_collections/sparkforge/dgx_spark/plugins/module_utils"
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.
 _NETWORK = re.compile(
-    r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|PIP_CERT|(REQUESTS|CURL)_CA_BUNDLE"
+    r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
+    r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"
 )
 #: The receipt of the account, where the engine made it.
 _ACCOUNT = "builds-account"

@@ -54,6 +54,8 @@ _CHECKPOINT = 300.0
 _HALVINGS = 2
 #: What is in a build directory and can be made again.
 _TREES = ("source", "build", "environment", "out", "home", "tmp", "launchers")
+#: What pip reads beside the account's own, which has none.
+_PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
 #: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
 _NINJA_RECORDS = (".ninja_log", ".ninja_deps")
 
@@ -262,19 +264,18 @@ class Worker:
         self._command([self.unit.python, "-m", "venv", *shared, place])
         pip = [self._python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
         if self.unit.requirements:
+            # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a
+            # password.
             listed = self.paths.inside("requirements.txt")
-            with open(listed, "w", encoding="utf-8") as stream:
-                stream.write("\n".join(self.unit.requirements) + "\n")
-            places = []
-            if self.unit.index_url == "":
-                places += ["--no-index"]
-            elif self.unit.index_url:
-                places += ["--index-url", self.unit.index_url]
-            for link in self.unit.find_links:
-                places += ["--find-links", link]
+            lines = [f"--find-links {shlex.quote(link)}" for link in self.unit.find_links]
+            if self.unit.index_url is None:
+                self._check_pip_configuration()
+            else:
+                lines.append(f"--index-url {self.unit.index_url}" if self.unit.index_url else "--no-index")
+            _receipt.write_file(listed, "\n".join([*lines, *self.unit.requirements, ""]).encode("utf-8"), 0o600)
             hashed = ["--require-hashes"] if all("--hash=" in line for line in self.unit.requirements) else []
             # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.
-            self._command([*pip, *hashed, "--no-deps", *places, "-r", listed], network=True)
+            self._command([*pip, *hashed, "--no-deps", "-r", listed], network=True)
         wheels = [wheel["path"] for depend in self.request["depends"].values() for wheel in depend["wheels"]]
         if wheels:
             self._command([*pip, "--no-index", "--no-deps", *wheels])
@@ -286,6 +287,16 @@ class Worker:
                     tool, str(self.unit.minimum[name]), f"Require a newer {name} in the option requirements."
                 )
         self.state.update(tools=found.versions())
+
+    def _check_pip_configuration(self) -> None:
+        """Refuse a configuration of pip that the account may not read: pip would pass it over without a word."""
+        named = self._network().get("PIP_CONFIG_FILE", os.devnull)
+        for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), named]:
+            if not os.access(path, os.R_OK):
+                raise SparkforgeError(
+                    f"{path}, which says where packages come from, may not be read by the account that builds.",
+                    "Let the account read it, or name the index (option index_url, variable python_env_index_url).",
+                )
 
     def _configure(self) -> None:
         os.makedirs(self.paths.inside("out"), exist_ok=True)
@@ -522,7 +533,7 @@ class Worker:
         }
 
     def _network(self) -> t.Dict[str, str]:
-        """Return proxies and certificates; they may hold a password, so they are in a file of the account's alone."""
+        """Return proxies, certificates and pip's index: perhaps a password, so that the file is the account's alone."""
         try:
             with open(self.paths.inside("network.json"), encoding="utf-8") as stream:
                 return dict(json.load(stream))
@@ -600,7 +611,11 @@ class Worker:
 
         :raises SparkforgeError: with the diagnosis of what it printed, where it fails.
         """
-        whole = {**self._build_environment(jobs), **(self._network() if network else {}), **(environment or {})}
+        whole = {**self._build_environment(jobs), **(environment or {})}
+        if network:
+            # Empty, it is as if it were not set: pip reads what the host has in /etc. A virtual environment is no place
+            # for packages of a user's.
+            whole.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **self._network()})
         self.say(f"+ {' '.join(argv)}")
         start = _size(self.paths.log)
         directory = self._project if os.path.isdir(self._project) else self.paths.build_directory

@@ -19,7 +19,8 @@ description:
   - C(--check) says whether it would build and C(--diff) which input changed, by name.
   - How many jobs compile at once follows from the memory. A build that is killed for memory goes on with half the
     jobs, up to twice.
-  - Proxies and certificates are taken from the task's environment, for fetching alone; the build gets none of it.
+  - Proxies, certificates and pip's index (C(PIP_CONFIG_FILE), C(PIP_INDEX_URL) …) are taken from the task's
+    environment, for fetching alone; the build gets none of it.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
 attributes:
@@ -132,7 +133,9 @@ options:
     elements: str
     default: []
   index_url:
-    description: Package index of the requirements; empty for none. Where it is not given, pip's own default.
+    description:
+      - Package index of the requirements; empty for none. Where it is not given, what C(/etc/pip.conf) of the host and
+        the task's environment say, else pip's own default.
     type: str
   find_links:
     description: Directories or pages with wheels of the requirements.
@@ -414,6 +417,7 @@ lines:
   sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
 """
 
+import re
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
@@ -492,6 +496,12 @@ def main() -> None:
         required_if=[("state", "present", ("kind", "source"))],
         supports_check_mode=True,
     )
+
+    # A URL is shown with -vvv as the module was given it.
+    source = module.params["source"] or {}
+    urls = [source.get("repo"), source.get("archive"), module.params["index_url"]]
+    urls += [*module.params["find_links"], *module.params["rewrite"].values()]
+    module.no_log_values |= set(re.findall(r"://[^/@\s]*?:([^/\s]+)@", " ".join(str(url) for url in urls)))
 
     def work() -> dict[str, t.Any]:
         options, attach = module.params, module.params["attach"]

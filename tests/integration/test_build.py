@@ -44,6 +44,8 @@ class Site:
 VARIABLES = {
     "stack_name": "lab-upstream",
     "stack_method": "build",
+    # Where PyTorch's submodule says that it is there is nobody.
+    "sparkforge_rewrite": {upstream.ELSEWHERE: "{{ lab_mirror_url }}/git/"},
     # The containers share this machine's memory and disk with the rest of the tests.
     "sparkforge_build_memory_reserve": 512,
     "preflight_memory_minimum_gib": 1,

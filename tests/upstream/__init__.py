@@ -44,6 +44,8 @@ IGNORED = (
     "build/ __pycache__/ *.egg-info/ /torch/bin/ /torch/include/ /torch/lib/ /torch/share/ /torch/version.py".split()
 )
 SDIST = ("flash_attn", "2.8.3")
+#: Where the submodule of the tree pytorch is said to be: `sparkforge_rewrite` names the mirror.
+ELSEWHERE = "https://git.example.com/"
 #: PyTorch -> Triton and torchvision that belong to it.
 RELEASES = {"2.9.1": ("3.5.1", "0.24.1"), "2.15.0": ("3.9.0", "0.29.2")}
 LAB_STACK = Path(__file__).parents[2] / "inventory" / "stacks" / "lab-native.yml"
@@ -181,7 +183,8 @@ def _commits(directory: Path) -> dict[str, dict[str, str]]:
     )
 
     pytorch = repository("pytorch")
-    submodule = Submodule("../fmtlike.git", fmt["main"])
+    # As upstream's are: by a URL of their own, which a site that has no way there redirects.
+    submodule = Submodule(f"{ELSEWHERE}fmtlike.git", fmt["main"])
     for torch, (pinned, _) in RELEASES.items():
         tree: dict[str, t.Any] = {
             **_tree("pytorch/common", f"pytorch/v{torch}"),

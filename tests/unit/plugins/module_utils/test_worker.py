@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
 import time
+import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 from tests.unit.engine_host import CCACHE
 
@@ -160,3 +163,43 @@ def test_a_launcher_is_as_old_as_its_compiler(worker: _worker.Worker) -> None:
     os.utime(worker.tools["cxx"], (1e9, 1e9))
     worker._build_environment(1)
     assert os.stat(worker.paths.inside("launchers", "clang++")).st_mtime == 1e9
+
+
+def prepared(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, **unit: t.Any) -> tuple[list[str], str]:
+    """Go through the phase prepare without pip; return what it was called with, and the file of requirements."""
+    called: list[str] = []
+    monkeypatch.setattr(worker, "_command", lambda argv, **_options: called.append(" ".join(argv)))
+    worker.unit = dataclasses.replace(worker.unit, requirements=("a==1 --hash=sha256:00",), **unit)
+    worker._prepare()
+    path = Path(worker.paths.inside("requirements.txt"))
+    assert path.stat().st_mode & 0o077 == 0
+    return called, path.read_text()
+
+
+def test_an_index_is_not_in_the_command_line(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, links = "https://lab:s3cret@pypi.example.com/simple", ("https://lab:s3cret@example.com/", "/srv/my wheels")
+    called, listed = prepared(worker, monkeypatch, index_url=index, find_links=links)
+    assert "s3cret" not in " ".join(called)
+    assert listed.splitlines() == [
+        "--find-links https://lab:s3cret@example.com/",
+        "--find-links '/srv/my wheels'",
+        f"--index-url {index}",
+        "a==1 --hash=sha256:00",
+    ]
+    assert "--require-hashes" in called[-1]
+    assert prepared(worker, monkeypatch, index_url="", find_links=())[1].startswith("--no-index\n")
+
+
+def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_another_index(
+    worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "pip.conf"
+    file.touch()
+    monkeypatch.setattr(_worker, "_PIP_CONFIGURATIONS", (str(file), str(tmp_path / "none")))
+    assert prepared(worker, monkeypatch)[1] == "a==1 --hash=sha256:00\n"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
+    with pytest.raises(SparkforgeError, match=r"pip\.conf, which says where packages come from"):
+        prepared(worker, monkeypatch)
+    # Who names an index needs none of it.
+    prepared(worker, monkeypatch, index_url="https://pypi.example.com/simple")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -18,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit import wheel_tree
-from tests.unit.engine_host import EngineHost, tool
+from tests.unit import git_server, web_server, wheel_tree
+from tests.unit.engine_host import CMAKE, EngineHost, tool
 from tests.unit.run_module import run_module
 
 UNITS = 8
@@ -124,6 +125,45 @@ def test_cmake_and_ninja_of_the_requirements_build_and_are_what_the_receipt_name
     assert f"cmake --build {host.directory(first)}/build" in called
     assert "\nninja -j 2" in called or "\nninja -C" in called
     assert host.build(source, **brought)["status"] == "unchanged"
+
+
+def test_a_unit_is_fetched_from_mirrors_and_no_password_is_left_where_others_read(
+    host: EngineHost, brought: dict[str, t.Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = f"Basic {base64.b64encode(b'lab:s3cret').decode()}"
+    part = git_server.Repository(tmp_path / "git", "part")
+    commit = part.commit({"unit_1.c": "int unit_1(void) { return 1; }\n"})
+    whole = git_server.Repository(tmp_path / "git", "whole")
+    files = {"CMakeLists.txt": CMAKE.format(sources="unit_0.c part/unit_1.c"), "unit_0.c": "int unit_0 = 0;\n"}
+    submodules = {"part": ("https://github.invalid/other/part.git", commit)}
+    version = whole.commit(files, submodules=submodules)
+    repositories, index = git_server.Server(tmp_path / "git"), web_server.Server()
+    repositories.authorization = index.authorization = token
+    for path in tmp_path.glob("*.whl"):
+        index.files[f"/simple/{path.name.partition('-')[0]}/"] = f'<a href="/{path.name}">{path.name}</a>'.encode()
+        index.files[f"/{path.name}"] = path.read_bytes()
+    configuration = tmp_path / "pip.conf"
+    configuration.write_text(f"[global]\nindex-url = {index.url.replace('//', '//lab:s3cret@')}/simple/\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
+    options = {**brought, "index_url": None, "find_links": []}
+    source = {"repo": "https://git.invalid/team/whole.git", "version": version}
+    mirror = repositories.url.replace("//", "//lab:s3cret@") + "/"
+    rewrite = {"https://git.invalid/team/": mirror, "https://github.invalid/other/": mirror}
+    try:
+        done = host.built(source, **options, rewrite=rewrite, keep=1)
+    finally:
+        repositories.stop()
+        index.close()
+    assert sorted(host.compiled()) == ["unit_0.c", "unit_1.c"]
+    receipt = json.loads(Path(done["receipt"]).read_text())
+    assert receipt["url"] == source["repo"]
+    assert receipt["source"]["submodules"] == {"part": commit}
+    # Where it came from is no input.
+    assert host.build(source, **options)["status"] == "unchanged"
+    assert "s3cret" not in json.dumps(done)
+    for path in [*host.root.rglob("*"), *host.logs.rglob("*")]:
+        if path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077:
+            assert b"s3cret" not in path.read_bytes(), path
 
 
 def test_a_minimum_judges_the_cmake_that_builds(host: EngineHost, brought: dict[str, t.Any]) -> None:
