@@ -109,6 +109,27 @@ class Account:
             os.setresgid(0, 0, 0)
             os.setgroups(groups)
 
+    def check_interpreter(self, python: str) -> None:
+        """Refuse an interpreter that the account may not run: one in somebody's home, say, that started this.
+
+        :raises SparkforgeError: naming the directory that is closed to it.
+        """
+        files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
+        with self.acting():
+            for file in files:
+                parts = file.split("/")
+                for place in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
+                    if not os.access(place, os.X_OK):
+                        raise self._useless(python, f"may not enter {place}")
+                if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
+                    raise self._useless(python, f"may not use {file}")
+
+    def _useless(self, python: str, what: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
+            "Set ansible_python_interpreter of this host to one that every account may run, such as /usr/bin/python3.",
+        )
+
     def own(self, path: str) -> None:
         """Make the directory ``path`` where it is absent, and the account's.
 
@@ -217,7 +238,9 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
             failure = stream.read().decode("utf-8", "replace")
         if failure:
             raise SparkforgeError(
-                f"The build cannot be started: {failure}.", "Make sure that the log's directory is writable.", log=log
+                f"The build cannot be started as {account.name}: {failure}.",
+                f"Let {account.name} use what is named there, and enter every directory on the way to it.",
+                log=log,
             )
         return
     try:

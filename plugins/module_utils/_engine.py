@@ -255,6 +255,7 @@ class Engine:
         _worker.size_jobs(unit, memory)
         if self.account.ensure(paths.builds):
             _receipt.write(self.root, _ACCOUNT, {"name": self.account.name})
+        self.account.check_interpreter(sys.executable)
         for directory in (paths.builds, os.path.join(self.root, "wheelhouse"), paths.receipts):
             self.account.own(directory)
         try:

@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach, _follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 ROOT = Path(__file__).parents[4]
 PATH = str(ROOT / ".collections")
@@ -62,6 +64,32 @@ except Exception as error:
     done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
     assert "The build cannot be started" in done.stdout
     assert "No such file" in done.stdout
+
+
+def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not the library of the interpreter that runs the tests, which may lie in root's home itself.
+    monkeypatch.setattr(os, "__file__", "/etc/passwd")
+    closed = tmp_path / "closed"
+    (closed / "bin").mkdir(parents=True)
+    python = closed / "bin/python"
+    python.touch(0o755)
+    # Nothing is closed to root, who builds as another.
+    root = os.geteuid() == 0
+    account = _detach.Account("nobody" if root else me())
+    account.check_interpreter("/usr/bin/python3")
+    closed.chmod(0o700 if root else 0)
+    try:
+        with pytest.raises(SparkforgeError, match="may not enter /") as error:
+            account.check_interpreter(str(python))
+    finally:
+        closed.chmod(0o700)
+    place = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
+    assert str(closed).startswith(place)
+    assert account.name in error.value.cause
+    assert str(python) in error.value.cause
+    assert "ansible_python_interpreter" in error.value.remedy
 
 
 def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
