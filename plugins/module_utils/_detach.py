@@ -6,8 +6,9 @@
 
 """Work that outlives the connection that asked for it: started, found again, ended; and as whom it runs.
 
-Where systemd runs it is a transient unit, with a memory limit and an end for all its processes. Elsewhere it is a
-session of its own. Either way a lock that the work holds tells that it is alive, whatever became of its process id.
+Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake
+meanwhile. Elsewhere it is a session of its own. Either way a lock that the work holds tells that it is alive, whatever
+became of its process id.
 """
 
 # Work that outlives the module has no module to run its commands.
@@ -221,9 +222,42 @@ def start(
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode == 0:
+            _keep_awake(service, log)
             return "systemd"
+    _say(log, "Nothing keeps this host from suspending during the build: systemd did not start it.")
     _start_session(command, account, marker, log, directory)
     return "session"
+
+
+def _keep_awake(service: str, log: str) -> None:
+    """Keep the host from suspending while ``service`` runs, and say so in the log where that cannot be.
+
+    In a unit of its own that ends with the other: logind lets only root hold off sleep, who does not build.
+    """
+    hold = ["systemd-inhibit", "--what=sleep:idle", "--who=sparkforge", f"--why=It builds ({service})", "--mode=block"]
+    bound = [f"--property={relation}={service}" for relation in ("BindsTo", "After")]
+    unit = ["systemd-run", "--quiet", "--collect", f"--unit={service.replace('.service', '-awake.service')}", *bound]
+    active = ["systemctl", "is-active", "--quiet", service]
+    # The first only tells whether logind answers. A build that is over by now needs neither.
+    for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            failure = done.stderr.strip() if done.returncode else ""
+        except OSError as error:
+            failure = f"{command[0]}: {error.strerror}"
+        if failure and subprocess.run(active, stdin=subprocess.DEVNULL, check=False).returncode == 0:
+            _say(log, f"Nothing keeps this host from suspending during the build: {failure}")
+        if failure:
+            return
+
+
+def _say(log: str, text: str) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, f"== {text}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
 
 
 def _start_session(command: t.Sequence[str], account: Account, marker: str, log: str, directory: str) -> None:

@@ -93,6 +93,7 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         assert properties["OOMPolicy"] == "continue"
         # All that the host has but the reserve.
         assert int(properties["MemoryMax"]) == (MEMORY_MIB - 1) << 20
+        assert "It builds (" + service in booted.execute("systemd-inhibit --list --no-legend --no-pager")
         # None is a child of the connection, whose end would end it.
         assert "sshd" not in booted.execute(f"cat /proc/$(systemctl show {service} -p MainPID --value)/cgroup")
         booted.execute(f"systemctl kill --signal=KILL {service}")
@@ -104,7 +105,9 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
     assert (done["changed"], done.get("status")) == (True, "built"), done
     (receipt,) = booted.task("sparkforge.dgx_spark.build_info")["receipts"]
     assert receipt["attempts"] == 2
-    # Collected, also the one that was killed.
+    # Collected, also the one that was killed; and the host may sleep again.
+    assert "sparkforge" not in booted.execute("systemd-inhibit --list --no-legend --no-pager")
+    assert "suspending" not in booted.execute(f"cat {done['log']}")
     assert booted.execute("systemctl list-units --all --no-legend 'sparkforge-*'") == ""
     assert booted.execute("systemctl is-system-running") == "running"
 

@@ -66,6 +66,22 @@ except Exception as error:
     assert "No such file" in done.stdout
 
 
+def test_without_systemd_the_log_says_that_the_host_may_suspend(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+_detach.systemd_runs = lambda: False
+_detach.start(["/bin/echo", "built"], account=_detach.Account({me()!r}), service="x.service", marker="test",
+              log={str(log)!r}, directory={str(tmp_path)!r})
+"""
+    subprocess.run([sys.executable, "-c", starter], check=True)
+    wait_for(lambda: "built" in log.read_text())
+    first = log.read_text().splitlines()[0]
+    assert first.startswith("== Nothing keeps this host from suspending during the build: ")
+
+
 def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
