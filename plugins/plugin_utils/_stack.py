@@ -770,7 +770,7 @@ def _check_wheels(
     if not wheels and not definition["wheel"]["available"]:
         raise SparkforgeError(
             f"The stack {name} has no wheels to install: {definition['wheel']['reason'].strip().rstrip('.')}.",
-            "Use stack_name torch-2.15.0, or pin wheels of an index that has them: ansible-playbook"
+            "Use stack_name torch-2.13.0 or torch-2.15.0, or pin wheels of an index that has them: ansible-playbook"
             f" sparkforge.dgx_spark.lock -e stack_name={name} -e stack_lock_index_url=<index>.",
         )
     if not wheels:

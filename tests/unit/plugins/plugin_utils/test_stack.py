@@ -546,7 +546,7 @@ def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version:
 # --- what is shipped ---
 
 
-@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.9.1"])
+@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.13.0", "torch-2.9.1"])
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
     places = _stack.places([], str(SHIPPED))
     definition, _path = _stack.load(name, places)
@@ -566,6 +566,23 @@ def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine
     assert _stack.locked_version(lines, "torchaudio") is None
     # Read from the wheel itself: reference facts, section E.
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
+
+
+def test_the_stack_of_wheels_that_others_pin_is_of_one_cuda_and_complete_on_every_machine() -> None:
+    stack = _stack.facts("torch-2.13.0", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
+    # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
+    assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
+    assert all(stack["versions"].values())
+    for lines in stack["lock"]["wheels"].values():
+        for name, version in stack["versions"].items():
+            assert _stack.locked_version(lines, name) == version
+        assert (_stack.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
+    # Read from the index's metadata of the wheel.
+    wanted = "torch==2.13.0 --hash=sha256:572df8be8ffb4599c88cbd6a0726f1f854f4da65d2e3c09f0e2c2283333cd6d4"
+    assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
+    with pytest.raises(SparkforgeError, match="names no units"):
+        _stack.facts("torch-2.13.0", "build", "gb10", _stack.places([], str(SHIPPED)))
 
 
 def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_alone() -> None:
