@@ -38,6 +38,14 @@ def test_noble_has_each_package_that_a_shipped_stack_needs(path: Path):
     assert set(names) <= set(RECORD["packages"]), "not in the recorded list of noble"
 
 
+@pytest.mark.parametrize("path", STACKS, ids=lambda path: path.stem)
+def test_nothing_of_llvm_is_asked_for_that_excludes_another_major_or_that_no_unit_uses(path: Path):
+    # All of libomp-<major>-dev provide libomp-x.y-dev and conflict with it: asked for beside Ubuntu's libomp-dev, which
+    # the recipe of 2025 installs, apt would have to remove one.
+    names = wanted(yaml.safe_load(path.read_text())["stack_definition"])
+    assert [name for name in names if "20" in name] == ["llvm-20", "clang-20", "lld-20"]
+
+
 def test_there_is_a_shipped_stack_to_check():
     assert STACKS
 
