@@ -291,6 +291,18 @@ class Preflight:
             )
 
     def _memory(self) -> None:
+        profile, total = self.stack.get("profile") or {}, self._part("memory").get("total_mib")
+        whole = int(profile.get("memory_minimum_mib") or 0)
+        # A warning: kernels that keep some of it for themselves (kexec handover, hugepages) build all the same.
+        if self._devices and total is not None and total < whole:
+            self._add(
+                "memory",
+                f"The host has {_gib(total)} of memory, and profile {profile.get('name')} is for {_gib(whole)} or"
+                " more.",
+                "Look for what the kernel keeps back (kho=, crashkernel= and hugepages= in /proc/cmdline), or set"
+                " stack_profile to the profile of this machine; with less memory fewer compilers run at once.",
+                "warning",
+            )
         minimum = float(self.settings.get("memory_minimum_gib") or 0)
         available = self._part("memory").get("available_mib")
         if available is not None and available < minimum * MIB_PER_GIB:

@@ -116,6 +116,18 @@ def test_gpu_memory_that_gb10_reports_as_not_available_is_understood() -> None:
     assert "48.8 GiB" in problems[0]["cause"]
 
 
+def test_a_host_with_less_memory_than_its_profile_is_for_is_told_so_and_goes_on() -> None:
+    profile = {"profile": {"memory_minimum_mib": 112640}}
+    assert judge(stack=profile) == []
+    problems = judge({"memory": {"total_mib": 64000}}, profile)
+    assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
+    assert "The host has 62.5 GiB of memory, and profile gb10 is for 110.0 GiB or more." in problems[0]["cause"]
+    assert "stack_profile" in problems[0]["remedy"]
+    # Without its GPU the host is not the profile's machine at all: said by another check, or not required.
+    without = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
+    assert judge(without, profile, {"gpu_required": False}) == []
+
+
 CUDA = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
 SECOND_SOURCE = {
     "file": "/etc/apt/sources.list.d/cuda-ubuntu2404-sbsa.list",
