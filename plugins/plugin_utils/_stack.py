@@ -390,9 +390,10 @@ STACK = Keys(
         "versions": Keys(
             {
                 "torch": _version("2.15.0"),
-                "triton": _version("3.9.0", null=True),
-                "torchvision": _version("0.29.2", null=True),
-                "torchaudio": _version("2.11.0", null=True),
+                # Of what the stack neither builds nor installs there is none.
+                "triton": _version("3.9.0", required=False, null=True),
+                "torchvision": _version("0.29.2", required=False, null=True),
+                "torchaudio": _version("2.11.0", required=False, null=True),
             }
         ),
         "wheel": Keys(
@@ -546,9 +547,10 @@ def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         if wanted and tag and tag[1] != wanted.partition("+")[0]:
             found.append(f"sources.{name}.ref is {tag[0]}, and versions says {wanted}")
     vision = _torchvision_for(versions["torch"])
-    if vision and versions["torchvision"] and not vision[0] <= numbers(versions["torchvision"])[:2] <= vision[1]:
+    given = versions.get("torchvision")
+    if vision and given and not vision[0] <= numbers(given)[:2] <= vision[1]:
         found.append(
-            f"versions.torchvision {versions['torchvision']} is not made for torch {versions['torch']},"
+            f"versions.torchvision {given} is not made for torch {versions['torch']},"
             f" which takes {'.'.join(map(str, vision[0]))}"
         )
     return found
@@ -569,6 +571,9 @@ def _torchvision_for(torch: str) -> tuple[tuple[int, ...], tuple[int, ...]] | No
 def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
     units, sources, found = definition.get("units") or {}, definition.get("sources") or {}, []
     for name, unit in units.items():
+        distribution = DISTRIBUTIONS.get(name)
+        if distribution and not definition["versions"].get(distribution):
+            found.append(f"versions.{distribution} is missing, and units.{name} builds it")
         if name == BESIDE:
             found.append(f"units.{name} cannot be the name of a unit")
         source = unit.get("source", name)
@@ -660,6 +665,7 @@ def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
     path = find(name, where.stacks)
     definition = read_file(path, "stack_definition")
     validate(STACK, definition, path, "stack")
+    definition["versions"] = {**dict.fromkeys(DISTRIBUTIONS.values()), **definition["versions"]}
     return definition, path
 
 

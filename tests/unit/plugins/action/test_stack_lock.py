@@ -240,7 +240,7 @@ def test_check_says_what_moved_upstream_down_to_what_it_is_built_with(site: Site
 
 def test_what_units_are_built_with_is_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
     units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
-    define(site, units=units)
+    define(site, units=units, versions={"torch": "2.10.0", "triton": "3.6.0"})
     done = site.run(stack_lock_parts=["requirements"])
     assert "changed=1" in done.stdout, done.stdout + done.stderr
     lock = yaml.safe_load(site.lock.read_text())["stack_lock"]

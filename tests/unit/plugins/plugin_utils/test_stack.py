@@ -118,6 +118,21 @@ def test_an_archive_without_a_variant_has_the_empty_one(site: Site) -> None:
     assert site.facts()["archives"][0]["variant"] == ""
 
 
+def test_a_stack_of_torch_alone_names_no_other_version(site: Site) -> None:
+    site.stack["versions"] = {"torch": "2.13.0"}
+    del site.stack["wheel"]["without"]
+    expected = {"torch": "2.13.0", "triton": None, "torchvision": None, "torchaudio": None}
+    assert site.facts()["versions"] == expected
+    whole = site.facts()["lock"]["id"]
+    site.stack["versions"] = expected
+    assert site.facts()["lock"]["id"] == whole, "written out or left out, it is the same stack"
+    # Built alone, PyTorch needs no version of what is not built.
+    site.stack["versions"] = {"torch": "2.13.0"}
+    site.stack["sources"] = {"pytorch": {"url": "https://x.example/p.git", "ref": "c" * 40}}
+    site.stack["units"] = {"pytorch": {}}
+    assert list(site.facts(method="build")["units"]) == ["pytorch"]
+
+
 def test_the_inventory_comes_before_the_collection(site: Site) -> None:
     site.write()
     own = site.path / "stacks" / "torch-2.15.0.yml"
@@ -180,7 +195,15 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"llvm_major": 3}, "llvm_major is 3, it must be from 14 to 99"),
         ({"description": None}, "description is empty"),
         ({"versions": {"torch": "latest"}}, "versions.torch is 'latest'"),
-        ({"versions": {"torch": "2.13.0"}}, "versions.triton is missing"),
+        ({"versions": {"triton": "3.7.1"}}, "versions.torch is missing"),
+        (
+            {
+                "versions": {"torch": "2.13.0"},
+                "sources": {"torchvision": {"url": "https://x.example/v.git", "ref": "main"}},
+                "units": {"torchvision": {}},
+            },
+            "versions.torchvision is missing, and units.torchvision builds it",
+        ),
         ({"wheel": {"available": False, "cuda": None}}, "wheel.reason is missing"),
         ({"wheel": {"available": "yes", "cuda": None}}, "wheel.available must be true or false"),
         ({"profiles": {"gb10": {"architecture": "12.0"}}}, "did you mean architectures"),
