@@ -18,7 +18,7 @@ positional: installed
 options:
   _input:
     description:
-      - The packages, each V(name), V(name=version), V(name=glob), or alternatives joined by V(|).
+      - The packages, each V(name), V(name=version), V(name=glob), V(name>=version), or alternatives joined by V(|).
     type: list
     elements: str
     required: true

@@ -28,8 +28,9 @@ options:
     required: true
   settings:
     description:
-      - All keys are optional. C(root), C(version), C(architectures), C(cuda), C(libraries), C(blas), C(fixes) and
-        C(local_version) are the variables of the role P(sparkforge.dgx_spark.pytorch#role) without their prefix.
+      - All keys are optional. C(root), C(version), C(architectures), C(cuda), C(libraries), C(blas),
+        C(compute_library), C(fixes) and C(local_version) are the variables of the role
+        P(sparkforge.dgx_spark.pytorch#role) without their prefix.
       - C(unit) is what stack and user say of the unit, merged. C(known_fixes) is the role's data.
     type: dict
     default: {}
@@ -73,6 +74,7 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import compare_versions
 
 LIBRARIES = ("cudnn", "nccl", "cufile", "cusparselt", "cudss")
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -85,6 +87,10 @@ FREE_SPACE = 40960
 #: The first release whose memory-efficient attention takes 12.1: the header cutlassF.h in the wheels of 2.11.0 ends at
 #: `cc <= 120`, those of 2.12.0 and later at `cc <= 121` (read in the wheels; pytorch#176243).
 GUARD_LIFTED = (2, 12)
+#: From here on the build clones NCCL unless it is told to use the host's (tools/build_pytorch_libs.py).
+NCCL_CLONED = (2, 7)
+#: From here on Eigen is no submodule either (tools/optional_submodules.py clones it).
+EIGEN_CLONED = (2, 8)
 #: setup.py is gone, and scikit-build-core calls CMake (the wheels' generator; pytorch#189758).
 SCIKIT_BUILD = (2, 14)
 
@@ -211,6 +217,7 @@ class _Plan:
         self.edits: list[dict[str, t.Any]] = []
         self.architectures: list[str] = []
         self.libraries: list[str] = []  # SONAMEs that something must be linked with
+        self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as the unit's option libraries has them
         self.cache: dict[str, str] = {}
         self.result: dict[str, t.Any] = {}
 
@@ -233,6 +240,7 @@ class _Plan:
                 "expect": self._expect(),
                 "toolchain": {"nvcc": f"{self.toolkit}/bin/nvcc"} if self.cuda else {},
                 "minimum": self._minimum(),
+                "libraries": self.against,
                 "memory_per_job": MEMORY_PER_JOB,
                 "free_space": FREE_SPACE,
             },
@@ -293,6 +301,11 @@ class _Plan:
             return "an include directory holds no libraries; name the directory of the libraries"
         if key == "USE_CUDA" and _true(value) != self.cuda:
             return f"set pytorch_cuda: {str(not self.cuda).lower()} instead, which the rest follows"
+        if key == "USE_SYSTEM_NCCL" and not _true(value) and self._asks_for("nccl") and self.release >= NCCL_CLONED:
+            return (
+                "NCCL is no submodule of PyTorch 2.7 and newer, whose build clones it, checked by no hash; "
+                "remove it for the host's NCCL, or take nccl out of pytorch_libraries"
+            )
         if key in ("BLAS", "WITH_BLAS"):
             return "set pytorch_blas instead, which finds its files"
         if key == "PYTORCH_ROCM_ARCH" or (key == "USE_ROCM" and _true(value)):
@@ -328,6 +341,41 @@ class _Plan:
         )
         if arm:
             self.environment["USE_PRIORITIZED_TEXT_FOR_LD"] = "1"
+            if _true(self.given.get("USE_FBGEMM") or "0"):
+                self.notes.append(
+                    "USE_FBGEMM=1 has no effect: PyTorch turns it off on aarch64, where FBGEMM does not run."
+                )
+        self._onednn(arm)
+
+    def _onednn(self, arm: bool) -> None:
+        """oneDNN, which CMake turns on by itself on x86-64 alone.
+
+        On aarch64 it computes with Arm's Compute Library. Without that, the oneDNN of these releases has little but
+        reference kernels for vectors of 128 bit, which a GB10 has (oneDNN#3363): slower than what PyTorch does itself.
+        """
+        library = str(self.settings.get("compute_library") or "").rstrip("/")
+        if library and not arm:
+            self.problems.append(
+                f"pytorch_compute_library is {library}, which is for aarch64 and not for {self.machine}:"
+                " leave it empty."
+            )
+        self.environment["USE_MKLDNN"] = "1" if library or not arm else "0"
+        if arm:
+            self.environment["USE_MKLDNN_ACL"] = "1" if library else "0"
+        if library:
+            # Two readers: PyTorch's ComputeLibrary.cmake and oneDNN's FindACL.cmake, which stops where it finds none.
+            self.environment["ACL_ROOT_DIR"] = library
+        wanted = {
+            name: _true(self.given.get(name) or self.environment.get(name) or "0")
+            for name in ("USE_MKLDNN", "USE_MKLDNN_ACL")
+        }
+        # CMake turns it off where its source is not there, and goes on.
+        self.cache.update({name: "ON" for name, on in wanted.items() if on})
+        if arm and not wanted["USE_MKLDNN"]:
+            self.notes.append(
+                "oneDNN is left out: on aarch64 it needs Arm's Compute Library, which pytorch_compute_library names."
+                " Official wheels have both; without them products of 16 bit and convolutions are slower on the CPU."
+            )
 
     def _cuda(self) -> None:
         wanted = str(self.stack["cuda"]["version"])
@@ -378,12 +426,9 @@ class _Plan:
         return listed
 
     def _libraries(self) -> None:
-        wanted = self.settings.get("libraries", LIBRARIES) or []
         for name in LIBRARIES:
             option = f"USE_{name.upper()}"
-            # The user's own word counts: what is off is neither looked for nor expected.
-            word = self.given.get(option)
-            on = name in wanted if word is None else _true(word)
+            on = self._asks_for(name)
             self.environment[option] = "1" if on else "0"
             if on:
                 getattr(self, f"_{name}")()
@@ -391,10 +436,21 @@ class _Plan:
         self.libraries += [f"libcudart.so.{major}", f"libcublas.so.{major}"]
         self.cache["USE_CUDA"] = "ON"
 
+    def _asks_for(self, name: str) -> bool:
+        """The user's own word counts: what is off is neither looked for nor expected."""
+        word = (self.unit.get("environment") or {}).get(f"USE_{name.upper()}")
+        if word is None:
+            return self.cuda and name in (self.settings.get("libraries", LIBRARIES) or [])
+        return _true(word)
+
     def _cudnn(self) -> None:
-        major = self.stack["cuda"]["major"]
-        self._need("cuDNN", f"libcudnn9-dev-cuda-{major}", "libcudnn.so.*", "cuda_libraries")
-        self.environment.update({"CUDNN_INCLUDE_DIR": "/usr/include", "CUDNN_LIBRARY": f"/usr/lib/{self.multiarch}"})
+        package = f"libcudnn9-dev-cuda-{self.stack['cuda']['major']}"
+        self._need("cuDNN", package, "libcudnn.so.*", "cuda_libraries")
+        self._against("cudnn", "cuDNN", package)
+        # A hint that comes before all other directories: NVIDIA's packages have the headers beside the libraries'.
+        self.environment.update(
+            {"CUDNN_INCLUDE_DIR": f"/usr/include/{self.multiarch}", "CUDNN_LIBRARY": f"/usr/lib/{self.multiarch}"}
+        )
         self.libraries.append("libcudnn.so.*")
         self.cache["USE_CUDNN"] = "ON"
 
@@ -402,6 +458,7 @@ class _Plan:
         self.cache["USE_NCCL"] = "ON"
         if not _true(self.given.get("USE_SYSTEM_NCCL") or "1"):
             return  # the submodule's, linked statically
+        self._against("nccl", "NCCL", "libnccl-dev")
         self._need("NCCL", "libnccl-dev", "libnccl.so.*", "cuda_libraries")
         self.environment.update(
             {"USE_SYSTEM_NCCL": "1", "NCCL_INCLUDE_DIR": "/usr/include", "NCCL_LIB_DIR": f"/usr/lib/{self.multiarch}"}
@@ -417,6 +474,7 @@ class _Plan:
 
     def _cusparselt(self) -> None:
         row = self.stack["cusparselt"]
+        self._against("cusparselt", "cuSPARSELt", f"libcusparselt0-dev-cuda-{self.stack['cuda']['major']}")
         self._place(
             "CUSPARSELT",
             "cuSPARSELt",
@@ -484,6 +542,8 @@ class _Plan:
             self.problems.append(f"pytorch_blas is {chosen}: choose {' or '.join(BLAS)}.")
             return
         self.environment["BLAS"] = chosen
+        if chosen == "Eigen" and self.release >= EIGEN_CLONED:
+            self._eigen()
         if chosen == "OpenBLAS":
             if not any(fnmatch.fnmatchcase(name, "libopenblas*-dev") for name in self.packages):
                 self.missing.append("OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)")
@@ -494,6 +554,16 @@ class _Plan:
             )
         elif chosen == "NVPL":
             self._nvpl()
+
+    def _eigen(self) -> None:
+        if "libeigen3-dev" in self.packages:
+            self.environment["USE_SYSTEM_EIGEN_INSTALL"] = "1"
+        else:
+            self.notes.append(
+                "BLAS=Eigen wants third_party/eigen, which is no submodule of this release: without it in the source"
+                " the build fails or clones it, checked by no hash. libeigen3-dev (build_toolchain_extra_packages)"
+                " takes its place; pytorch_blas OpenBLAS is faster."
+            )
 
     def _nvpl(self) -> None:
         prefixes = []
@@ -515,6 +585,23 @@ class _Plan:
         if prefixes:
             # With a semicolon: PyTorch appends it to a CMake list.
             self.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
+
+    def _against(self, name: str, title: str, package: str) -> None:
+        """Say which version the stack asks for and which the host has, and refuse an older one.
+
+        The packages' names have the SONAME, so that a newer one serves as well: compiled against, and recorded.
+        """
+        asked = str((self.stack.get(name) or {}).get("version") or "")
+        found = self.packages.get(package, "")
+        self.against[name] = {key: text for key, text in (("version", asked), ("found", found)) if text}
+        if not asked or not found:
+            return
+        if compare_versions(found, asked) < 0:
+            self.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
+        elif _numbers(found)[:2] != _numbers(f"{asked}.0")[:2]:
+            self.notes.append(
+                f"{title} {found} is newer than the stack's {asked} and has its SONAME: it is compiled against."
+            )
 
     def _need(self, title: str, package: str, soname: str, role: str) -> None:
         if package not in self.packages and not any(fnmatch.fnmatchcase(name, soname) for name in self.loader):

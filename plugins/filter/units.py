@@ -13,10 +13,10 @@ version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
   - Merges layers of data into the options of M(sparkforge.dgx_spark.source_build), for each unit that is named.
-  - Of mappings (C(environment), C(expect), C(toolchain), C(minimum)) a later layer wins key by key, and C(null) takes
-    a key away. Lists of changes and arguments (C(patches), C(edits), C(cmake_args), C(targets), C(depends)) add up,
-    but a later C(-DNAME=) takes the place of an earlier one. All else (C(source), C(requirements) …) is the last
-    layer's that has it.
+  - Of mappings (C(environment), C(expect), C(toolchain), C(minimum), C(libraries)) a later layer wins key by key, and
+    C(null) takes a key away. Lists of changes and arguments (C(patches), C(edits), C(cmake_args), C(targets),
+    C(depends)) add up, but a later C(-DNAME=) takes the place of an earlier one. All else (C(source),
+    C(requirements) …) is the last layer's that has it.
   - C({digest}) in C(environment) and C(build_tag) stands for eight digits of what is built and how, for a local version
     that tells a wheel apart from the index's.
   - A unit without a source is refused, because its commit is not in the lock.
@@ -79,7 +79,7 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-MERGED = ("environment", "expect", "toolchain", "minimum")
+MERGED = ("environment", "expect", "toolchain", "minimum", "libraries")
 ADDED = ("patches", "edits", "cmake_args", "targets", "depends")
 #: The rest, and what stands for it where no layer has it.
 REPLACED: dict[str, t.Any] = {
@@ -150,7 +150,9 @@ def _digest(unit: t.Mapping[str, t.Any]) -> str:
     ]
     source = [unit["source"].get(key) for key in ("version", "sha256")]
     counted = ("subdirectory", "requirements", "edits", "environment", "cmake_args", "depends")
-    text = json.dumps([source, patches, *(unit[key] for key in counted)], sort_keys=True, default=str)
+    libraries = {name: row["version"] for name, row in unit["libraries"].items() if row.get("version")}
+    extra = [libraries] if libraries else []
+    text = json.dumps([source, patches, *(unit[key] for key in counted), *extra], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
 

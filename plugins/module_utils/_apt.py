@@ -65,6 +65,7 @@ PROTECTED = (
     r"^shim-",
 )
 
+_WANTED = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
 _NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")
 # States of dpkg in which a package's files lie on the disk.
 _ON_DISK = (
@@ -84,33 +85,45 @@ _LOCK_BUSY = re.compile(
 
 
 class Wanted(t.NamedTuple):
-    """One package by name, with a version or a glob of versions where that matters."""
+    """One package by name, with a version or a glob of versions, and the oldest, where that matters."""
 
     name: str
     version: t.Optional[str]
+    minimum: t.Optional[str] = None
 
     def accepts(self, version: str) -> bool:
         """Tell whether ``version`` is one that was asked for."""
+        if self.minimum is not None and compare_versions(version, self.minimum) < 0:
+            return False
         return self.version is None or fnmatch.fnmatchcase(version, self.version)
 
+    @property
+    def asked(self) -> str:
+        """Return in words which versions are accepted."""
+        newer = f"{self.minimum} or newer" if self.minimum is not None else ""
+        return " and ".join(filter(None, (self.version, newer)))
+
     def __str__(self) -> str:
-        return self.name if self.version is None else f"{self.name}={self.version}"
+        exact = "" if self.version is None else f"={self.version}"
+        return self.name + exact + ("" if self.minimum is None else f">={self.minimum}")
 
 
 def parse_wanted(text: str) -> t.List[Wanted]:
-    """Read ``name``, ``name=version``, ``name=glob``, or several of them joined by ``|``, best first.
+    """Read ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
+    joined by ``|``, best first.
 
     :raises SparkforgeError: for what can be no package name (apt-get would take ``name-`` for a removal).
     """
     found = []
     for alternative in text.split("|"):
-        name, equals, version = alternative.strip().partition("=")
-        if not _NAME.match(name) or name.endswith("-") or (equals and not re.fullmatch(r"[^\s|]+", version)):
+        match = _WANTED.fullmatch(alternative.strip())
+        if match is None or not _NAME.match(match["name"]) or match["name"].endswith("-"):
             raise SparkforgeError(
                 f"{text!r} does not name a package.",
-                "Write name, name=version, name=glob, or alternatives joined by '|' (libfoo-cuda-13|libfoo).",
+                "Write name, name=version, name=glob, name>=version, or alternatives joined by '|'"
+                " (libfoo-cuda-13|libfoo).",
             )
-        found.append(Wanted(name, version if equals else None))
+        found.append(Wanted(match["name"], match["version"], match["minimum"]))
     return found
 
 
@@ -238,7 +251,7 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
         if policy is None or not policy.versions:
             reasons.append(f"{wanted.name} is not known to any enabled source")
             continue
-        if wanted.version is None and policy.candidate is not None:
+        if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
             return Choice(wanted.name, "")
         allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.offered]
         if allowed:
@@ -253,7 +266,7 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
             reasons.append(f"{wanted.name} is forbidden by {which or 'a pin with a negative priority'}")
         else:
             has = ", ".join(version for version, _priority in policy.versions[:4])
-            reasons.append(f"{wanted.name} has no version {wanted.version}, only {has}")
+            reasons.append(f"{wanted.name} has no version {wanted.asked}, only {has}")
     return Choice(None, "; ".join(reasons))
 
 

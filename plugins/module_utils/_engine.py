@@ -204,7 +204,7 @@ class Engine:
         )
         if not receipt and not changes:
             changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
-        versions = plan["tools"].versions()
+        versions = {**plan["tools"].versions(), **unit.found_libraries}
         result: t.Dict[str, t.Any] = {
             "name": unit.name,
             "fingerprint": paths.fingerprint,
@@ -344,7 +344,7 @@ class Engine:
             "commit": plan["commit"],
             "depends": plan["depends"],
             "tools": {name: tool.path for name, tool in plan["tools"].tools.items()},
-            "versions": plan["tools"].versions(),
+            "versions": {**plan["tools"].versions(), **unit.found_libraries},
             "shown_source": _fetch.shown(str(source)),
             "override": self.options.get("override"),
         }

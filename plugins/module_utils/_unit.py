@@ -129,6 +129,7 @@ class Unit:
     depends: t.Tuple[Depend, ...] = ()
     toolchain: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
     minimum: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    libraries: t.Mapping[str, t.Mapping[str, str]] = dataclasses.field(default_factory=dict)
     jobs: int = 0
     memory_per_job: int = 4096
     memory_reserve: int = 0
@@ -152,6 +153,7 @@ class Unit:
         values["depends"] = tuple(_depend(item) for item in values.get("depends") or ())
         values["environment"] = _environment(values.get("environment") or {})
         values["source"] = _source(values.get("source") or {})
+        values["libraries"] = {name: _library(name, row) for name, row in (values.get("libraries") or {}).items()}
         for key in ("toolchain", "minimum", "expect"):
             values[key] = {name: value for name, value in (values.get(key) or {}).items() if value not in (None, "")}
         unit = cls(**values)
@@ -251,9 +253,19 @@ class Unit:
             "targets": list(self.targets),
             "build_tag": self.build_tag or "",
             "toolchain": dict(tools),
+            # What was asked for and not what was found: a newer one of the same SONAME is no reason to build for hours.
+            **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),
         }
+
+    @property
+    def found_libraries(self) -> t.Dict[str, str]:
+        """Return the version of each library that the host has, for the receipt."""
+        return self._libraries("found")
+
+    def _libraries(self, key: str) -> t.Dict[str, str]:
+        return {name: row[key] for name, row in sorted(self.libraries.items()) if row.get(key)}
 
     def as_request(self) -> t.Dict[str, t.Any]:
         """Return the unit as JSON has it; ``from_options`` reads it."""
@@ -332,6 +344,15 @@ def _depend(item: t.Any) -> Depend:
             f"{item!r} is no unit to depend on.", "Give a unit's name, and a fingerprint of 16 hexadecimal digits."
         )
     return Depend(item["name"], mark)
+
+
+def _library(name: str, given: t.Any) -> t.Dict[str, str]:
+    if not isinstance(given, dict) or set(given) - {"version", "found"}:
+        raise SparkforgeError(
+            f"{given!r} does not say which {name} the unit is compiled against.",
+            "Give the library's version that is asked for, and found, the version that the host has.",
+        )
+    return {key: str(value) for key, value in given.items() if value}
 
 
 def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:

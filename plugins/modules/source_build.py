@@ -181,6 +181,13 @@ options:
     description: The oldest version of a tool that will do, for example C(cxx) 11.
     type: dict
     default: {}
+  libraries:
+    description:
+      - What of the host's libraries it is compiled against, by name, each with C(version), which was asked for and is
+        an input, and C(found), which the host has and is recorded. Where it is another one later, that is reported as
+        a change of the toolchain and builds nothing again.
+    type: dict
+    default: {}
   jobs:
     description: Compiler jobs; V(0) takes as many as cores and memory allow.
     type: int
@@ -377,7 +384,7 @@ changes:
   returned: when present
   sample: ["environment.USE_CUFILE: 0 -> 1"]
 toolchain_changes:
-  description: Patch-level changes of the toolchain, which build nothing again.
+  description: Patch-level changes of the toolchain, and other versions of O(libraries), which build nothing again.
   type: list
   elements: str
   returned: when present
@@ -467,6 +474,7 @@ def main() -> None:
             "depends": {"type": "list", "elements": "raw", "default": []},
             "toolchain": {"type": "dict", "default": {}},
             "minimum": {"type": "dict", "default": {}},
+            "libraries": {"type": "dict", "default": {}},
             "jobs": {"type": "int", "default": 0},
             "memory_per_job": {"type": "int", "default": 4096},
             "memory_reserve": {"type": "int", "default": 0},

@@ -419,6 +419,9 @@ STACK = Keys(
                 ),
             }
         ),
+        # The oldest that will do, and what PyTorch is told apart by; a newer one of the same SONAME serves as well.
+        "cudnn": Keys({"version": _version("9.13")}, required=False),
+        "nccl": Keys({"version": _version("2.27")}, required=False),
         "archives": Items(Keys(_archive_keys()), empty=True),
         "sources": Named(
             _UNIT,
@@ -999,6 +1002,7 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         "archives": sorted(archives, key=lambda item: item["component"]),
         "wheels": wheels,
         "sources": sources,
+        **{name: definition[name] for name in ("cudnn", "nccl") if name in definition},
     }
     if method == "build":
         pins["units"] = definition.get("units") or {}
@@ -1023,6 +1027,8 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         "versions": versions,
         "wheel": {"cuda": definition["wheel"]["cuda"], "without": definition["wheel"].get("without") or {}},
         "cusparselt": cusparselt,
+        "cudnn": definition.get("cudnn") or {},
+        "nccl": definition.get("nccl") or {},
         "archives": archives,
         "units": units,
         "extensions": extensions(definition),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the roles llvm, triton, torch_extensions and python_env ask for, as Ansible itself works it out."""
+"""What the roles of libraries, units and environments ask for, as Ansible itself works it out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import yaml
 from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[3]
-ROLES = ("llvm", "triton", "torch_extensions", "python_env")
+ROLES = ("cuda_libraries", "llvm", "triton", "torch_extensions", "python_env")
 SHA = "b" * 64
 SPARK: dict[str, t.Any] = {
     "os": {"id": "ubuntu", "version": "24.04"},
@@ -89,7 +89,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
         [
             "__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units", "__torch_extensions_missing",
             "__python_env_unbuilt", "__python_env_built_lines", "__python_env_run_lines", "__python_env_wheelhouse",
-            "__python_env_way",
+            "__python_env_way", "__cuda_libraries_standard",
         ],
         sparkforge_manifest={"host": "spark01", "units": UNITS},
         sparkforge_built={"llvm": LLVM, "pytorch": PYTORCH, "triton": TRITON},
@@ -126,7 +126,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
         torch_extensions_cuda=False,
         torch_extensions_names=["torchvision"],
     )
-    worker.case("installed", ["__python_env_unbuilt"], stack_name="torch-2.15.0", stack_method="wheel")
+    worker.case(
+        "installed",
+        ["__python_env_unbuilt", "__cuda_libraries_standard"],
+        stack_name="torch-2.15.0",
+        stack_method="wheel",
+    )
     elsewhere = {"sparkforge_manifest": {"host": "spark02", "units": UNITS}}
     ways = ["__python_env_way", "__python_env_wheelhouse", "__python_env_pages", "__python_env_credentials"]
     worker.case("push", ways, **elsewhere)
@@ -142,6 +147,19 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
 
 def extension(found: dict[str, t.Any], name: str) -> dict[str, t.Any]:
     return next(unit for unit in found["__torch_extensions_units"] if unit["name"] == name)
+
+
+def test_a_build_asks_for_the_stack_s_cudnn_and_nccl_or_newer_and_wheels_for_any(
+    found: dict[str, dict[str, t.Any]],
+) -> None:
+    names = [name for name in found["recipe"]["__cuda_libraries_standard"] if re.match("libcudnn|libnccl", name)]
+    assert names == [
+        "libcudnn9-dev-cuda-13>=9.13",
+        "libnccl2=*+cuda13.*>=2.27.7",
+        "libnccl-dev=*+cuda13.*>=2.27.7",
+    ]
+    names = [name for name in found["installed"]["__cuda_libraries_standard"] if re.match("libcudnn|libnccl", name)]
+    assert names == ["libcudnn9-dev-cuda-13", "libnccl2=*+cuda13.*", "libnccl-dev=*+cuda13.*"]
 
 
 def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[str, t.Any]]) -> None:

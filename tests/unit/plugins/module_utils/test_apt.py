@@ -81,7 +81,8 @@ Conf conflicter (1 T [amd64])
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-x", "libfoo-", "a b", "foo=", "foo|", "Foo", "foo=1 2", "--allow-downgrades", "../x"]
+    "text",
+    ["", "-x", "libfoo-", "a b", "foo=", "foo|", "Foo", "foo=1 2", "foo>=", "foo>1", "--allow-downgrades", "../x"],
 )
 def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
     with pytest.raises(SparkforgeError, match="does not name a package"):
@@ -99,6 +100,12 @@ def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
         ("libnccl2=*+cuda13.*", {"libnccl2": "2.18.5-1-2"}, False),
         ("libcusparselt0-cuda-13|libcusparselt0", {"libcusparselt0": "0.8.1.1-1"}, True),
         ("libcusparselt0=0.8.1[.-]*", {"libcusparselt0": "0.8.10.1-1"}, False),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.13.0.50-1"}, True),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.28.0.42-1"}, True),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.9.0.52-1"}, False),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.28.9-1+cuda13.0"}, True),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.28.9-1+cuda12.9"}, False),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.27.3-1+cuda13.0"}, False),
     ],
 )
 def test_a_package_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
@@ -162,6 +169,8 @@ def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _apt.Choice:
         ("libnccl2=*+cuda13.*", "libnccl2=2.27.7-1+cuda13.0"),
         ("libnccl2=2.*", "libnccl2=2.28.3-1+cuda12.9"),
         ("nope|libnccl2", "libnccl2"),
+        ("libnccl2>=2.28", "libnccl2"),
+        ("libnccl2=*+cuda13.*>=2.27", "libnccl2=2.27.7-1+cuda13.0"),
         ("preferred=*+cuda13.*", "preferred=1.0-1+cuda13.0"),
         ("phased=1.*", "phased=1.0-1"),
     ],
@@ -178,6 +187,8 @@ def test_the_version_is_the_one_that_apt_would_prefer_among_those_asked_for(text
         ("pinned", "pinned is forbidden by a pin with a negative priority"),
         ("pinned=1.*", "pinned is forbidden by a pin with a negative priority"),
         ("libnccl2=9*", "libnccl2 has no version 9*, only 2.28.3-1+cuda12.9, 2.27.7-1+cuda13.0"),
+        ("libnccl2=*+cuda13.*>=2.28", "libnccl2 has no version *+cuda13.* and 2.28 or newer, only 2.28.3-1+cuda12.9"),
+        ("libnccl2>=3", "libnccl2 has no version 3 or newer, only 2.28.3-1+cuda12.9"),
         ("leftover=3*", "leftover has no version 3*, only 3.0-1"),
         ("nope|pinned", "nope is not known to any enabled source; pinned is forbidden by a pin"),
     ],

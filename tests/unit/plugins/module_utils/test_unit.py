@@ -56,6 +56,21 @@ def test_what_changes_the_artefact_changes_the_fingerprint(options: dict[str, t.
     assert mark(unit(**options)) != mark(unit())
 
 
+def test_the_library_that_was_asked_for_is_an_input_and_the_one_that_was_found_is_recorded() -> None:
+    asked = unit(libraries={"cudnn": {"version": "9.13", "found": "9.13.0.50-1"}, "nccl": {"found": "2.27.7"}})
+    assert inputs(asked)["libraries"] == {"cudnn": "9.13"}
+    assert asked.found_libraries == {"cudnn": "9.13.0.50-1", "nccl": "2.27.7"}
+    newer = unit(libraries={"cudnn": {"version": "9.13", "found": "9.28.0.42-1"}})
+    assert _unit.fingerprint(inputs(asked)) == _unit.fingerprint(inputs(newer))
+    other = unit(libraries={"cudnn": {"version": "9.20", "found": "9.28.0.42-1"}})
+    assert _unit.changes(inputs(newer), inputs(other)) == ["libraries.cudnn: 9.13 -> 9.20"]
+    # A unit that names none has the fingerprint that it had before there were any.
+    assert "libraries" not in inputs(unit())
+    assert _unit.Unit.from_options(asked.as_request()) == asked
+    with pytest.raises(SparkforgeError, match="which cudnn"):
+        unit(libraries={"cudnn": "9.13"})
+
+
 @pytest.mark.parametrize(
     "options",
     [
