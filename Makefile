@@ -2,9 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The lab starts containers and registers an emulator, which takes root.
+# The bench of `make demo` and `make lab`: its name, and arm64 (emulated elsewhere) or native, which is quick.
+BENCH := demo
+PLATFORM := arm64
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
-ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -E env SPARKFORGE_CACHE=$(SPARKFORGE_CACHE) PATH=$(CURDIR)/$(BIN):$(PATH))
+# The lab starts containers and registers an emulator, which takes root.
+ROOT := lab/as_root
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -18,7 +21,6 @@ help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(VENV)/.ready ## make .venv with Ansible and the test tools
-	@mkdir -p "$(SPARKFORGE_CACHE)" # as whoever calls: made under sudo, ~/.cache would be root's
 
 $(VENV)/.ready: requirements.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3") if sys.version_info < (3, 11) else 0'
@@ -28,8 +30,8 @@ $(VENV)/.ready: requirements.txt requirements-dev.txt
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-lab: setup ## bring up the lab: spark01 (ARM64) and the mirror; HOSTS=16: a native fleet
-	$(ROOT) $(BIN)/python -m lab up $(if $(HOSTS),--bench fleet --count $(HOSTS))
+lab: setup ## bring up the lab: spark01 (ARM64; PLATFORM=native) and the mirror; HOSTS=16: a native fleet
+	$(ROOT) $(BIN)/python -m lab up $(if $(HOSTS),--bench fleet --count $(HOSTS),--bench $(BENCH) --platform $(PLATFORM))
 
 demo: lab ## provision a simulated Spark twice and print the report's path
 	@mkdir -p reports
@@ -41,7 +43,7 @@ demo: lab ## provision a simulated Spark twice and print the report's path
 	@echo "demo: changed=0 on the second run; the report is $(CURDIR)/reports/spark01.json"
 
 lab-down: ## end what `make demo` and `make lab` started and put binfmt back as it was
-	$(ROOT) $(BIN)/python -m lab down
+	$(ROOT) $(BIN)/python -m lab down --bench $(BENCH)
 	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
 
 test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16

@@ -95,8 +95,6 @@ def up(
     serve_mirror(bench)
     write_inventory(bench, inventory, LAB_STACKS[bench.platform])
     write_lock(bench, inventory / "lab.yml", LAB_STACKS[bench.platform])
-    give_to_invoking_user(inventory)
-    give_to_invoking_user(bench.folder)
     return bench
 
 
@@ -357,9 +355,3 @@ def _free_port(address: str) -> int:
     with socket.socket() as probe:
         probe.bind((address, 0))
         return probe.getsockname()[1]
-
-
-def give_to_invoking_user(path: Path) -> None:
-    """Under sudo, let the person who called read what Ansible, run as that person, needs."""
-    if "SUDO_UID" in os.environ:
-        run("chown", "-R", f"{os.environ['SUDO_UID']}:{os.environ['SUDO_GID']}", path)

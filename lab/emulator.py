@@ -17,6 +17,8 @@ from lab.host import cache_directory, debian_archive, native_architecture, run, 
 SUITE = "trixie"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 ENTRY = "sparkforge-aarch64"
+# The kernel has one entry for all users of the machine, each with a cache of their own, until it restarts.
+STATE = Path("/run/sparkforge-lab")
 # Type EM_AARCH64 (0xb7), 64-bit little-endian, ET_EXEC or ET_DYN: the kernel's admin guide, binfmt-misc.
 MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
@@ -63,11 +65,10 @@ def binary() -> Path:
 @contextmanager
 def _registry() -> Iterator[dict]:
     """Hold the list of benches that use the emulator, and what was there before the first of them."""
-    folder = cache_directory() / "emulator"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    STATE.mkdir(exist_ok=True)
+    with (STATE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        path = folder / "binfmt.json"
+        path = STATE / "binfmt.json"
         state = json.loads(path.read_text()) if path.exists() else {"users": [], "mounted": False, "disabled": []}
         yield state
         path.write_text(json.dumps(state))

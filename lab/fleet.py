@@ -83,8 +83,6 @@ def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
     benches.serve_mirror(bench)
     benches.write_inventory(bench, folder, "lab-fleet")
     add_stack(bench, folder, "lab-fleet")
-    benches.give_to_invoking_user(folder)
-    benches.give_to_invoking_user(bench.folder)
     return bench
 
 

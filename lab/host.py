@@ -25,6 +25,9 @@ PACKAGES = (
 #: How the kernel names a machine -> how Debian and podman name it.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
+# After `su` without `-` root has a user's PATH, without sbin, where podman's network looks for iptables: lab/as_root.
+os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
+
 
 class LabError(Exception):
     """A failure of the lab that a person can act on: one sentence of cause, one of remedy."""
@@ -78,13 +81,13 @@ def step(text: str) -> Iterator[None]:
     say(f"{text}: {time.monotonic() - start:.0f} s")
 
 
-def install_packages() -> None:
+def install_packages(packages: Iterable[str] = PACKAGES) -> None:
     """Install what the lab needs from the distribution, once."""
     if os.geteuid() != 0:
-        raise LabError("The lab starts containers with addresses of their own. Run it as root (sudo -E).")
-    query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES, quiet=True).stdout
+        raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
+    query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages, quiet=True).stdout
     present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
-    missing = [package for package in PACKAGES if package not in present]
+    missing = [package for package in packages if package not in present]
     if not missing:
         return
     with step(f"installing {len(missing)} packages: {' '.join(missing)}"):

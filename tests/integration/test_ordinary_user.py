@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The README's commands by an ordinary user with sudo, whose PATH has no sbin: a second account on this machine."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lab import image
+from lab.host import cache_directory, install_packages
+from tests.integration.conftest import CHECKOUT, Bench
+from tests.unit.test_collection import copy_of_the_tracked_files
+
+# What Debian's login gives a user (/etc/login.defs).
+USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+
+
+@dataclass
+class Account:
+    """An account of this machine with a checkout in its home."""
+
+    name: str
+
+    @property
+    def home(self) -> Path:
+        return Path(pwd.getpwnam(self.name).pw_dir)
+
+    @property
+    def checkout(self) -> Path:
+        return self.home / "checkout"
+
+    def run(self, command: str, expect: int = 0) -> str:
+        """Run a command line in the checkout as the user's shell would, with no terminal, and return its output."""
+        variables = [f"HOME={self.home}", f"USER={self.name}", f"LOGNAME={self.name}", f"PATH={USER_PATH}"]
+        done = subprocess.run(
+            ["setpriv", "--reuid", self.name, "--regid", self.name, "--init-groups", "env", "-i", *variables,
+             "sh", "-c", command],
+            cwd=self.checkout, text=True, check=False, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        assert done.returncode == expect, done.stdout[-6000:]
+        return done.stdout
+
+    def not_its_own(self) -> list[str]:
+        """Return what lies in its home and belongs to somebody else."""
+        own = pwd.getpwnam(self.name).pw_uid
+        return [str(path) for path in self.home.rglob("*") if path.lstat().st_uid != own]
+
+
+@pytest.fixture(scope="module")
+def account(bench: Bench) -> Iterator[Account]:
+    bench.fresh()  # the image and the mirror are made
+    install_packages(("sudo", "python3-venv"))
+    account = Account(f"sparkforge{os.getpid()}")
+    rule = Path("/etc/sudoers.d") / account.name
+    subprocess.run(["useradd", "--create-home", account.name], check=True)
+    try:
+        rule.touch(0o440)
+        rule.write_text(f"{account.name} ALL=(ALL:ALL) NOPASSWD: ALL\n")
+        copy_of_the_tracked_files(account.checkout)
+        shutil.copytree(cache_directory() / "mirror", account.home / ".cache/sparkforge/mirror")
+        # As `make setup` makes it, without the test tools; of the distribution's Python, for root's may be root's.
+        environment = account.checkout / ".venv"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", environment], check=True)
+        subprocess.run([environment / "bin/pip", "install", "-q", "-r", CHECKOUT / "requirements.txt"], check=True)
+        (environment / ".ready").touch()
+        subprocess.run(["chown", "-R", f"{account.name}:", account.home], check=True)
+        account.home.chmod(0o700)
+        yield account
+        if Path(account.home / ".cache/sparkforge/benches").exists():
+            account.run(f"make lab-down BENCH={account.name}")
+    finally:
+        # Connections to the hosts that its Ansible keeps open for two minutes.
+        subprocess.run(["pkill", "-u", account.name], check=False)
+        subprocess.run(["userdel", "--force", "--remove", account.name], check=True, capture_output=True)
+        rule.unlink()
+
+
+def test_the_lab_and_ansible_work_and_leave_the_user_nothing_of_roots(account: Account):
+    account.run(f"make lab PLATFORM=native BENCH={account.name}")
+    assert account.not_its_own() == []
+    played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
+    assert "failed=0" in played
+    container = f"{account.name}-spark01"
+    assert image.podman("container", "exists", container, quiet=True).returncode == 0
+    account.run(f"make lab-down BENCH={account.name}")
+    assert image.podman("container", "exists", container, quiet=True).returncode == 1
+    assert account.not_its_own() == []
+    assert (account.home / ".ansible").is_dir()
+
+
+def test_what_roots_part_made_is_the_users_also_when_it_fails(account: Account):
+    script = (
+        'mkdir -p "$SPARKFORGE_CACHE/a" .mypy_cache reports && touch "$SPARKFORGE_CACHE/a/b" .mypy_cache/c reports/d'
+        ' && mkdir -p "$SPARKFORGE_CACHE/images/x.root" && ln -s /etc/passwd reports/link && exit 3'
+    )
+    account.run(f"lab/as_root sh -c '{script}'", expect=3)
+    # A root file system in the making is not taken apart.
+    assert account.not_its_own() == [str(account.home / ".cache/sparkforge/images/x.root")]
+    (account.home / ".cache/sparkforge/images/x.root").rmdir()
+    assert Path("/etc/passwd").stat().st_uid == 0
+
+
+def test_roots_part_has_sbin_and_a_home_of_its_own_and_the_users_settings(account: Account):
+    variables = (
+        f"XDG_CACHE_HOME={account.home}/.cache ANSIBLE_HOME={account.home}/.ansible LAB_DEBIAN_ARCHIVE=http://a/"
+    )
+    settings = account.home / ".config/pip/pip.conf"
+    settings.parent.mkdir(parents=True)
+    settings.touch()
+    printed = account.run(f"{variables} make -s --eval 'seen: ; $(ROOT) env' seen")
+    seen = dict(line.partition("=")[::2] for line in printed.splitlines())
+    assert Path(seen["HOME"]) == Path(pwd.getpwuid(0).pw_dir)
+    assert {"/usr/sbin", "/sbin"} <= set(seen["PATH"].split(":"))
+    assert seen["PATH"].startswith(f"{account.checkout}/.venv/bin:")
+    assert not {"XDG_CACHE_HOME", "ANSIBLE_HOME"} & set(seen)
+    assert seen["LAB_DEBIAN_ARCHIVE"] == "http://a/"
+    assert seen["PIP_CONFIG_FILE"] == str(settings)
+    assert seen["SPARKFORGE_CACHE"] == f"{account.home}/.cache/sparkforge"
+    shutil.rmtree(account.home / ".config")
+
+
+def test_a_folder_of_somebody_elses_stays_theirs(account: Account):
+    others = account.home / "others"
+    others.mkdir(0o755)
+    account.run(f"SPARKFORGE_CACHE={others} lab/as_root touch {others}/made")
+    assert (others / "made").stat().st_uid == 0
+    shutil.rmtree(others)
+
+
+def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
+    """The lab's image is Debian 13; its user is asked for a password. No containers are started inside of it."""
+    host = bench.fresh()
+    host.copy(CHECKOUT / "lab/as_root", "/home/spark/checkout/lab/as_root")
+    host.execute("chown -R spark: /home/spark && chmod +x /home/spark/checkout/lab/as_root")
+    assert "trixie" in host.execute("cat /etc/os-release")
+    # sudo remembers the password for what the same shell starts, as it does at a terminal.
+    script = (
+        "echo spark > p && sudo -S -v < p && rm p && lab/as_root sh -c 'touch reports && env' && stat -c %U reports"
+    )
+    seen = host.execute(
+        f"cd /home/spark/checkout && setpriv --reuid spark --regid spark --init-groups"
+        f' env -i HOME=/home/spark USER=spark PATH={USER_PATH} sh -c "{script}"'
+    ).splitlines()
+    assert "HOME=/root" in seen and "SPARKFORGE_CACHE=/home/spark/.cache/sparkforge" in seen
+    assert f"PATH={USER_PATH}:/usr/local/sbin:/usr/sbin:/sbin" in "\n".join(seen)
+    assert seen[-1] == "spark"
+    assert host.execute("find /home/spark -user root") == ""
+
+
+def test_the_lab_finds_sbin_where_root_has_a_users_path():
+    """After `su` without `-`."""
+    code = "import lab.host, shutil; print(shutil.which('debootstrap'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": USER_PATH}, text=True, check=True, capture_output=True
+    )
+    assert done.stdout.strip() == "/usr/sbin/debootstrap"
