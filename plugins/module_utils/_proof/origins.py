@@ -183,7 +183,7 @@ def _expanded(text: t.Optional[str], path: str) -> t.List[str]:
 class Places:
     """Where libraries may come from; every directory by its real path.
 
-    :ivar environment: the environment's own and its interpreter's.
+    :ivar environment: the environment's own, which needs no receipt to be named, and its interpreter's.
     :ivar named: the versioned directories that the environment was made to find, in order.
     :ivar other: the CUDA toolkit of the stack, the archives that are current, what the proof compiles.
     :ivar system: what packages own, by dpkg's ``database``.
@@ -202,7 +202,9 @@ def places(reference: t.Mapping[str, t.Any], cuda: t.Optional[str]) -> Places:
     :param reference: ``receipt``, ``paths``, ``cuda_version``.
     :param cuda: ``torch.version.cuda``, for a stack that names no toolkit.
     """
-    environment = [os.path.realpath(path) for path in site.getsitepackages() if os.path.isdir(path)]
+    # A .pth file and --system-site-packages add others to the environment's own, of which no prefix tells.
+    packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    environment = [os.path.realpath(path) for path in (*site.getsitepackages(), *packages) if os.path.isdir(path)]
     for prefix in (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)):
         if prefix not in SHARED:
             environment.append(prefix)

@@ -11,6 +11,7 @@ import sys
 import typing as t
 from pathlib import Path
 
+import ansible_collections
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import write_elf
@@ -161,6 +162,24 @@ def test_this_interpreters_own_libraries_come_from_allowed_places(
     libraries = origins.mapped(str(maps))
     assert any(one.name == "libc.so.6" for one in libraries)
     assert origins.strays(libraries, allowed) == []
+
+
+def test_the_site_packages_that_a_pth_file_adds_are_the_environments_own(tmp_path: Path) -> None:
+    """Such an environment has no receipt, so that nothing else names where its extension modules are."""
+    below = tmp_path / "base/lib/python3/site-packages"
+    foreign = below / "numpy.libs/libgfortran.so.5"
+    write_elf(foreign, soname="libgfortran.so.5")
+    environment = tmp_path / "over"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    own = next((environment / "lib").glob("python3*/site-packages"))
+    (own / "base.pth").write_text(f"{below}\n")
+    script = (
+        "from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins\n"
+        f"libraries = [origins.library(path) for path in {[str(path) for path in (foreign, own / '_x.so')]}]\n"
+        "assert origins.strays(libraries, origins.places({}, None)) == []\n"
+    )
+    path = next(path for path in ansible_collections.__path__ if os.path.isdir(f"{path}/sparkforge"))
+    subprocess.run([environment / "bin/python", "-c", script], check=True, env={"PYTHONPATH": os.path.dirname(path)})
 
 
 def test_maps_are_read_as_the_kernel_writes_them(tmp_path: Path) -> None:
