@@ -25,6 +25,14 @@ number of keys and the head size.
 - dQ, dK, dV: as O. torch's kernel for the CPU keeps sums of dK and dV in the inputs' format from one block of at least
   32 queries (of dQ: 512 keys) to the next: u for each such partial sum. Heads that share a key add u for each head's.
 
+That kernel asks BLAS for products of 16 bit numbers in float32. In a torch whose BLAS has none (generic or
+Eigen; MKL has them, and oneDNN is not asked), it takes torch's own product, which rounds its result to the
+inputs' format before that becomes float32 (ATen/native/CPUBlas.cpp, "for the fallback path"). That is no fault of the
+build, and twice as far off as the lines above allow. :func:`rounds_scores` computes one product that shows it; where it
+does, and nowhere else, S (before its mask), dP and P V have u more, carried through the lines above as the others.
+Seen in Debian's torch 2.6 and in one built with BLAS=Eigen: dV of bfloat16 is 1.8 times the bound without that, and
+half of it with it.
+
 float32 products have 2^-20 on top, for the memory-efficient kernel makes each of three TF32 ones (CUTLASS,
 OpMultiplyAddFastF32: what it drops is below 4 * 2^-22). TF32 itself, which is 2^-10 and off by default, is refused.
 
@@ -51,6 +59,7 @@ import importlib.util
 import math
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.architectures import list_for
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
@@ -218,11 +227,12 @@ def _partial_sums(left: torch.Tensor, right: torch.Tensor, block: int) -> t.List
     return sums
 
 
-def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str, Bound]:
+def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False) -> t.Dict[str, Bound]:
     """Compute attention, its gradients and the bounds that the head of this file derives, in float64.
 
     :param half: for inputs of 16 bit.
     :param cpu: for torch's kernel for the CPU.
+    :param rounds: for one that rounds S, dP and P V, see :func:`rounds_scores`.
     """
     import torch
 
@@ -248,17 +258,21 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str
     elif inputs.mask is not None:
         added = inputs.mask
 
-    s = scale * (q @ k.mT) + added
+    product = scale * (q @ k.mT)
+    s = product + added
     top = s.masked_fill(~allowed, -math.inf).amax(-1, keepdim=True)
     p = torch.softmax(s.masked_fill(~allowed, -math.inf), -1)
     e = g(size + 8) * scale * (aq @ ak.mT) + 4 * _TRUNCATED * (s.abs() + added.abs() + top.abs()) + _EXPONENTIAL[half]
     relative = (e + (p * e).sum(-1, keepdim=True) + g(keys + 4)) * allowed
     p_fixed = p * relative + smallest * allowed
-    p_rounded = p if half else torch.zeros_like(p)
+    # By u: what a product is off by that was rounded to the inputs' format.
+    again = float(rounds)
+    e_product = again * product.abs()
+    p_rounded = (p if half else torch.zeros_like(p)) + p * (e_product + (p * e_product).sum(-1, keepdim=True))
 
     o = p @ v
     o_fixed = p_fixed @ av + g(keys + 4) * (p @ av) + smallest
-    o_rounded = p_rounded @ av + o.abs()
+    o_rounded = p_rounded @ av + (1 + again) * o.abs()
 
     dp = do @ v.mT
     d = (do * o).sum(-1, keepdim=True)
@@ -270,7 +284,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str
     ds = p * (dp - d)
     ds_fixed = p_fixed * (dp - d).abs() + smallest * allowed
     ds_fixed = ds_fixed + p * (dp_fixed + d_fixed + _TRUNCATED * (dp.abs() + d.abs()))
-    ds_rounded = p_rounded * (dp - d).abs() + p * d_rounded + (ds.abs() if half else 0.0)
+    ds_rounded = p_rounded * (dp - d).abs() + p * (d_rounded + again * dp.abs()) + (ds.abs() if half else 0.0)
 
     dq, dk, dv = scale * (ds @ k), scale * (ds.mT @ q), p.mT @ do
     dq_fixed = scale * ((ds_fixed + g(keys + 4) * ds.abs()) @ ak) + smallest
@@ -308,8 +322,8 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str
     e_k, e_v = (x.repeat_interleave(group, 1) for x in (dk_sum, dv_sum))
 
     # By u: what is rounded to 16 bit.
-    rows = (do * o).square().sum(-1, keepdim=True)
-    o_unit, dq_unit = of_parts([o], o), of_parts(dq_parts, dq)
+    rows = (1 + again) * (do * o).square().sum(-1, keepdim=True)
+    o_unit, dq_unit = (1 + again) * of_parts([o], o), of_parts(dq_parts, dq)
     dk_unit, dv_unit = of_parts(dk_parts, e_k), of_parts(dv_parts, e_v)
     if half:
         # P is rounded in the forward pass and again in the backward pass: for dV and, by some kernels, for dS.
@@ -321,16 +335,26 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str
     dq_unit = dq_unit + of_rows(rows, scale * (p @ k) * dq)
     dk_unit = dk_unit + of_rows(rows, scale * (p @ e_k) * q)
 
-    # In float32: the errors of S and dP, each element's its own, and of the fraction of P, each row's its own.
-    pe = p * e
-    fraction = pe.square().sum(-1, keepdim=True)
-    of_d = (pe * (dp - d)).square().sum(-1, keepdim=True)
-    of_ds = scale * ((ds * e).square() + (p * dp_fixed).square()).sqrt()
-    o_own = of_product(pe, v, o) + of_rows(fraction, o * o)
-    dq_own = of_product(of_ds, k, dq) + of_rows(fraction, dq * dq) + of_rows(of_d, scale * (p @ k) * dq)
-    dk_own = of_product(of_ds.mT, q, e_k)
-    dk_own = dk_own + of_rows(fraction, scale * (ds @ e_k) * q) + of_rows(of_d, scale * (p @ e_k) * q)
-    dv_own = of_product(pe.mT, do, e_v) + of_rows(fraction, (p @ e_v) * do)
+    def of_scores(e: torch.Tensor, dp_off: torch.Tensor) -> t.Tuple[torch.Tensor, ...]:
+        """Return the variances of errors of S and dP, each element's its own, and of the fraction of P, each row's."""
+        pe = p * e
+        fraction = pe.square().sum(-1, keepdim=True)
+        of_d = (pe * (dp - d)).square().sum(-1, keepdim=True)
+        of_ds = scale * ((ds * e).square() + (p * dp_off).square()).sqrt()
+        return (
+            of_product(pe, v, o) + of_rows(fraction, o * o),
+            of_product(of_ds, k, dq) + of_rows(fraction, dq * dq) + of_rows(of_d, scale * (p @ k) * dq),
+            of_product(of_ds.mT, q, e_k)
+            + of_rows(fraction, scale * (ds @ e_k) * q)
+            + of_rows(of_d, scale * (p @ e_k) * q),
+            of_product(pe.mT, do, e_v) + of_rows(fraction, (p @ e_v) * do),
+        )
+
+    # In float32, and by u.
+    o_own, dq_own, dk_own, dv_own = of_scores(e, dp_fixed)
+    if rounds:
+        more = of_scores(e_product, dp.abs())
+        o_unit, dq_unit, dk_unit, dv_unit = (x + y for x, y in zip((o_unit, dq_unit, dk_unit, dv_unit), more))
 
     # What truncation makes smaller by one factor everywhere: S, and D in relation to dP.
     factor = g(queries + keys + size)
@@ -350,8 +374,8 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool) -> t.Dict[str
     dk_rounded, dv_rounded, dk_unit, dv_unit = sums(dk_rounded), sums(dv_rounded), sums(dk_unit), sums(dv_unit)
     if group > 1:
         # The CPU's kernel goes on with the sums of the head before.
-        again = math.ceil(queries / _CPU_BLOCKS[0]) if half and cpu else 0
-        dk_more, dv_more = [dk_sum] + [sums(dk.abs())] * again, [dv_sum] + [sums(dv.abs())] * again
+        blocks = math.ceil(queries / _CPU_BLOCKS[0]) if half and cpu else 0
+        dk_more, dv_more = [dk_sum] + [sums(dk.abs())] * blocks, [dv_sum] + [sums(dv.abs())] * blocks
         dk_rounded = dk_rounded + torch.stack(dk_more).abs().sum(0)
         dv_rounded = dv_rounded + torch.stack(dv_more).abs().sum(0)
         dk_unit, dv_unit = dk_unit + of_parts(dk_more, dk_sum), dv_unit + of_parts(dv_more, dv_sum)
@@ -399,17 +423,38 @@ def compare(
                 cases.compare(case, size, torch.ones_like(size), bound.allowed_on_the_whole(form))
 
 
+@functools.lru_cache(None)
+def rounds_scores(form: str) -> bool:
+    """Whether torch's kernel for the CPU rounds Q K^T to the inputs' format: the head of this file says which does.
+
+    Of two scores that differ by 1, the greater lies halfway between two numbers of the format and is rounded to the
+    smaller: a torch that keeps them in float32 answers 1 / (1 + 1/e) = 0.73, one that rounds them 0.5.
+    """
+    import torch
+
+    half = 1 / UNIT_ROUNDOFF[form]
+    query, key, value = torch.zeros(3, 1, 1, 2, 32)
+    query[..., 0], query[..., 1] = 16, 1
+    key[..., 0], key[..., 0, 1], value[..., 0, :] = half / 16, 1, 1
+    given = (x.to(getattr(torch, form)) for x in (query, key, value))
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+        found = torch.nn.functional.scaled_dot_product_attention(*given, scale=1.0)
+    return bool((found - 0.5).abs().max() < 0.05)
+
+
 #: References that more than one check compares with: the checks of a family run in one process.
 _KNOWN: t.Dict[t.Tuple[t.Any, ...], t.Tuple[Inputs, t.Dict[str, Bound]]] = {}
 
 
-def _expected(context: Context, case: Case) -> t.Tuple[Inputs, t.Dict[str, Bound]]:
+def _expected(context: Context, case: Case, kernel: str = "") -> t.Tuple[Inputs, t.Dict[str, Bound]]:
+    """Return the inputs of a case and the bounds, which are those of one kernel where it is named."""
     half, cpu = case.format in HALF, context.device == "cpu"
-    key = (half, case.mask, case.shape, cpu)
+    rounds = half and cpu and kernel != "math" and rounds_scores(case.format)
+    key = (half, case.mask, case.shape, cpu, rounds)
     if key not in _KNOWN:
         with one_thread():
             inputs = draw(context, case)
-            _KNOWN[key] = inputs, reference(inputs, case.mask == "causal", half, cpu)
+            _KNOWN[key] = inputs, reference(inputs, case.mask == "causal", half, cpu, rounds)
     return _KNOWN[key]
 
 
@@ -480,9 +525,11 @@ def _offers(context: Context, backend: str, case: Case, given: _Arguments) -> bo
     return bool(getattr(torch.backends.cuda, f"can_use_{backend}_attention")(asked))
 
 
-_REBUILD = (
-    "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 (stack_method: build), or take a stack whose wheel is official;"
-    " until then choose another kernel with torch.nn.attention.sdpa_kernel."
+_OTHER_KERNEL = "until then choose another kernel with torch.nn.attention.sdpa_kernel."
+_REBUILD_CPU = (
+    "Run it again with ATEN_CPU_CAPABILITY=default: if it is right then, the code for this CPU's vectors is wrong, so"
+    " build torch with another compiler, or take a stack whose wheel is official; if not, see the checks cpu.matmul.*;"
+    f" {_OTHER_KERNEL}"
 )
 _NO_KERNEL = "Take a stack whose torch is built with it, or take the check out of what the profile requires."
 
@@ -492,14 +539,28 @@ _WHAT = {
     "flash": "flash attention",
     "cudnn": "cuDNN's attention",
 }
+#: For a GPU: of "efficient" and "flash", what it has to be built for.
 _REMEDY = {
     "math": "Look at the checks of family matmul first, for this kernel is made of matrix products; if they pass, take"
     " another stack.",
-    "efficient": _REBUILD,
-    "flash": _REBUILD,
     "cudnn": "Take a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that 128 does not divide), or turn"
     " this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
 }
+
+
+def _remedy(context: Context, backend: str) -> str:
+    """Return what to do about a wrong kernel, for the device that it computes on."""
+    import torch
+
+    if backend in _REMEDY:
+        return _REMEDY[backend]
+    if context.device == "cpu":
+        return _REBUILD_CPU
+    capability = "{}.{}".format(*torch.cuda.get_device_capability(0))
+    return (
+        f"Rebuild torch with TORCH_CUDA_ARCH_LIST={list_for(capability)} (stack_method: build), or take a stack whose"
+        f" wheel is official; {_OTHER_KERNEL}"
+    )
 
 
 @contextlib.contextmanager
@@ -553,7 +614,7 @@ def _backend(context: Context, backend: str) -> Measured:
         "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION,
         "cudnn": torch.nn.attention.SDPBackend.CUDNN_ATTENTION,
     }[backend]
-    cases = Cases(_WHAT[backend], _REMEDY[backend])
+    cases = Cases(_WHAT[backend], _remedy(context, backend))
     # cuDNN compiles a graph for each new shape, which takes longer than all the rest.
     planned = plan(FORMATS, thin=backend == "cudnn" or not cuda, small=not cuda)
     if backend in ("flash", "cudnn") and cuda:
@@ -562,7 +623,7 @@ def _backend(context: Context, backend: str) -> Measured:
     without_plan = set()
     with _whole_float32(), torch.nn.attention.sdpa_kernel(kernel):
         for number, case in enumerate(planned):
-            inputs, bounds = _expected(context, case)
+            inputs, bounds = _expected(context, case, backend)
             given = _arguments(case, inputs, context.device, strided=bool(number % 2))
             if not _offers(context, backend, case, given):
                 continue
@@ -585,6 +646,8 @@ def _backend(context: Context, backend: str) -> Measured:
         )
     result = cases.result()
     result.measured += f"; offered for {offered} of {len(planned)} combinations"
+    if not cuda and backend == "flash":
+        result.measured += _said_of_rounding()
     if without_plan:
         result.measured += f"; cuDNN has no plan for head size {', '.join(map(str, sorted(without_plan)))}"
     return result
@@ -642,6 +705,13 @@ def default(context: Context) -> Measured:
         return cases.result()
 
 
+def _said_of_rounding() -> str:
+    rounding = [form for form in HALF if rounds_scores(form)]
+    return (
+        f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded" if rounding else ""
+    )
+
+
 def _multihead(context: Context, cases: Cases, form: str) -> None:
     """Compare torch.nn.MultiheadAttention, with projections that are signed permutations.
 
@@ -673,7 +743,8 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
     into, out = [permutation() for _unused in range(3)], permutation()
     q, k, v = (by_heads(x @ weight.T) for weight in into)
     inner = Inputs(q, k, v, by_heads(gradient @ out), None)
-    bounds = reference(inner, False, form in HALF, context.device == "cpu")
+    cpu = context.device == "cpu"
+    bounds = reference(inner, False, form in HALF, cpu, cpu and form in HALF and rounds_scores(form))
     o, dq, dk, dv = ((by_tokens(b.expected), by_tokens(b.allowed(form))) for b in bounds.values())
 
     layer = torch.nn.MultiheadAttention(

@@ -53,6 +53,13 @@ CRASH_REMEDY = (
     "Read what it printed in the report's details; where it is the driver's or a kernel's fault, build or take the"
     " stack for this GPU's compute capability, and run the proof again."
 )
+#: By whether a GPU computed.
+FATAL_REMEDY = {
+    True: "The library holds an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own"
+    " guard patch, or take a stack with torch 2.12 or newer.",
+    False: "The library was compiled wrong for this CPU, or the host's memory is faulty: take another stack, and test"
+    " the memory if it comes back.",
+}
 HANG_REMEDY = (
     "See with nvidia-smi whether another process holds the GPU; if none does, the kernel or the driver hangs: restart"
     " the host, and take another stack if it comes back. limits.factor gives slow hosts more time."
@@ -218,10 +225,7 @@ class Child:
             line = " ".join(printed.group(0).split())[:300]
             result.status = FAIL
             result.cause = f"A kernel printed: {line}."
-            result.remedy = (
-                "The library holds an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or"
-                " its own guard patch, or take a stack with torch 2.12 or newer."
-            )
+            result.remedy = FATAL_REMEDY[CHECKS[result.name].device == "cuda"]
 
     # -- in the parent
 
