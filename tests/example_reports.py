@@ -46,7 +46,7 @@ SPEED = {
 
 def row(name: str, family: str = "host", status: str = "pass", **words: t.Any) -> Report:
     base: Report = {"name": name, "family": family, "status": status}
-    base.update(dict.fromkeys(("measured", "bound", "cause", "remedy"), ""))
+    base.update(dict.fromkeys(("measured", "bound", "cause", "remedy", "evidence"), ""))
     base.update(seconds=0.01, required=False, numeric=False, ratio=None, rates={}, blocked=False)
     return {**base, **words}
 
@@ -118,7 +118,7 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
         checks.append(row(name, "speed", measured=measured, bound=bound, rates=rates, seconds=2.1, required=True))
     checks.sort(key=lambda check: check["family"] != "host")
     report: Report = {
-        "format": 2,
+        "format": 3,
         "host": host,
         "stack": "torch-2.15.0",
         "method": "wheel",
@@ -152,7 +152,8 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
 def counted(report: Report) -> Report:
     """Return a report with the counts of its checks and the verdict that they give."""
     counts = {
-        status: sum(check["status"] == status for check in report["checks"]) for status in ("pass", "fail", "skip")
+        status: sum(check["status"] == status for check in report["checks"])
+        for status in ("pass", "warn", "fail", "skip")
     }
     verdict = "fail" if counts["fail"] else report["verdict"]
     return {**report, "summary": counts, "verdict": verdict}
@@ -210,6 +211,30 @@ def broken(host: str = "example-spark02") -> Report:
     return report
 
 
+def warned(host: str = "example-spark04") -> Report:
+    """Return the report of a GB10 that is proven, without cuDSS and slower than a data sheet has it."""
+    report = changed(
+        healthy(host),
+        "speed.copy",
+        status="warn",
+        measured="151.2 GB/s",
+        cause="The copy within the device runs at 151.2 GB/s, below its floor: at least 163.8 GB/s (0.6 of the 273 of"
+        " the profile gb10: from the data sheet, as remembered).",
+        remedy="See what the check speed.clocks says first.",
+    )
+    return changed(
+        report,
+        "linalg.cudss",
+        status="warn",
+        measured="",
+        ratio=None,
+        cause="The profile requires linalg.cudss, and it was skipped: cuDSS is not installed. That blocks nothing, for"
+        " what the requirement rests on is unknown: cuDSS has computed nowhere yet.",
+        remedy="Bring what it lacks.",
+        evidence="unknown: cuDSS has computed nowhere yet",
+    )
+
+
 def unproven(host: str = "example-spark03") -> Report:
     """Return the report of a host without a GPU on which nothing was computed."""
     report = healthy(host)
@@ -238,7 +263,7 @@ def hostile(host: str = HOSTILE) -> Report:
     bad = {"measured": HOSTILE, "bound": HOSTILE, "cause": HOSTILE, "remedy": HOSTILE, "family": HOSTILE}
     checks = [
         row(f"{status} {HOSTILE}", status=status, **bad, rates={HOSTILE: 3.5}, ratio=0.5)
-        for status in ("pass", "fail", "skip")
+        for status in ("pass", "warn", "fail", "skip")
     ]
     report = healthy(host, checks=checks, stack=HOSTILE, lock=HOSTILE, profile=HOSTILE, driver=HOSTILE, kernel=HOSTILE)
     report.update(

@@ -40,7 +40,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _envir
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, host, runner, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
+    catalogue,
+    host,
+    runner,
+    speed,
+    verdict,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, SKIP, Result
 
 FORMAT = verdict.FORMAT
@@ -105,7 +111,7 @@ class Proof:
         self.limits = {**LIMITS, **{key: value for key, value in (options.get("limits") or {}).items() if value}}
         self.user: t.Optional[str] = options.get("user")
         self.history: t.Optional[str] = options.get("history")
-        self.required: t.List[str] = list(self.profile.get("required_checks") or [])
+        self.required = verdict.patterns(self.profile.get("required_checks") or [])
         self.notices: t.List[str] = []
         self._python: t.Optional[str] = options.get("python")
         if self.reference.get("environment_id"):
@@ -114,6 +120,7 @@ class Proof:
         self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
         self.software: t.Dict[str, t.Any] = {}
         self._lanes = 1
+        self._kept: t.Optional[str] = None
 
     def _check_options(self) -> None:
         names = [*catalogue.CHECKS, *HOST_ROWS]
@@ -149,6 +156,9 @@ class Proof:
         """Return the floors of the profile as the site changes them; what it lowers is noted for the report."""
         own, site = self.profile.get("speed_floors") or {}, self.profile.get("site_floors") or {}
         floors = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
+        for rate in site:
+            # What the site sets is meant.
+            floors[rate].pop("evidence", None)
         for rate, floor in floors.items():
             for key in ("nominal", "ratio"):
                 value = floor.get(key)
@@ -174,6 +184,10 @@ class Proof:
         started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
         observed = {**self.host.observe(), "packages": self._packages()}
         self.reference.update(self.host.for_checks())
+        baseline = self._baseline([str(one.get("name")) for one in observed.get("devices") or []])
+        site = self.profile.get("site_floors") or {}
+        rates = {floor: rate for floor, rate in speed.RATES.items() if floor not in site}
+        self.profile["own_floors"] = verdict.own_floors(baseline, rates)
         results = self._compute()
         results = [*self.host.results(), *results]
         gpu_checks = {name for name, definition in catalogue.CHECKS.items() if definition.device == "cuda"}
@@ -204,7 +218,7 @@ class Proof:
             "seconds": round(time.monotonic() - began, 1),
             **observed,
             "software": self.software,
-            "checks": [dataclasses.asdict(result) for result in results],
+            "checks": [_as_row(result) for result in results],
             "notices": self._notices(unselected),
             "resolved": self.host.resolved,
         }
@@ -476,15 +490,25 @@ class Proof:
         except OSError:
             return []
 
+    def _read(self, name: str) -> t.Optional[t.Dict[str, t.Any]]:
+        """Return a report; a damaged one, and one of another format, counts as none."""
+        try:
+            with open(os.path.join(self.history or "", name), encoding="utf-8") as stream:
+                report = json.load(stream)
+        except (OSError, ValueError):
+            return None
+        return report if isinstance(report, dict) and report.get("format") == FORMAT else None
+
     def _last(self) -> t.Optional[t.Dict[str, t.Any]]:
-        """Return the report of the run before this one; a damaged one counts as none."""
-        for name in reversed(self._reports()):
-            try:
-                with open(os.path.join(self.history or "", name), encoding="utf-8") as stream:
-                    report = json.load(stream)
-            except (OSError, ValueError):
-                continue
-            if isinstance(report, dict) and report.get("format") == FORMAT:
+        """Return the report of the run before this one."""
+        return next(filter(None, map(self._read, reversed(self._reports()))), None)
+
+    def _baseline(self, devices: t.Sequence[str]) -> t.Optional[t.Dict[str, t.Any]]:
+        """Return the report of the first run that proved this host with these GPUs, and keep it."""
+        for name in self._reports():
+            report = self._read(name)
+            if report is not None and verdict.is_baseline(report, devices):
+                self._kept = name
                 return report
         return None
 
@@ -494,8 +518,14 @@ class Proof:
         path = os.path.join(directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
         _receipt.make_directories(directory)
         _receipt.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
-        for name in names[: max(0, len(names) + 1 - KEPT)]:
+        # The first proven one, whose rates are the host's floors, goes with none of the others.
+        for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
             os.unlink(os.path.join(directory, name))
+
+
+def _as_row(result: Result) -> t.Dict[str, t.Any]:
+    """Return a check as the report has it; what it is that failed is in its status by then."""
+    return {key: value for key, value in dataclasses.asdict(result).items() if key != "unanswered"}
 
 
 def _how(status: t.Optional[int]) -> str:

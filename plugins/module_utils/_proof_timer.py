@@ -244,8 +244,8 @@ def main(arguments: t.Sequence[str]) -> int:
     counts = ", ".join(f"{number} {status}" for status, number in report["summary"].items())
     _say(f"{report['verdict']}: {counts}")
     for row in report["checks"]:
-        if row["status"] == "fail":
-            _say(f"{row['name']}: {row['cause']} {row['remedy']}")
+        if row["status"] in ("fail", "warn"):
+            _say(f"{row['name']} {row['status']}: {row['cause']} {row['remedy']}")
     for change in report["drift"]["changes"]:
         _say(f"since {report['drift']['since']}: {change['what']}: {change['before']} -> {change['now']}")
     return 1 if report["verdict"] == "fail" else 0

@@ -52,10 +52,14 @@ options:
     description:
       - What kind of host it is. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
         C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must pass; one that is skipped counts as failed.
-      - C(speed_floors) has for each rate C(nominal), what the device is made for, and C(ratio), the part of it that
-        must be reached.
+      - C(required_checks) are patterns of the checks that must pass, each with what that rests on, C(measured on ...),
+        C(from the data sheet) or C(unknown), or a plain list of them.
+      - One that is skipped counts as failed. Where its requirement does not rest on a measurement it is a warning, and
+        so is a failure that computed nothing. A number that is wrong fails whatever it rests on.
+      - C(speed_floors) has for each rate C(nominal), what the device is made for, C(ratio), the part of it that must be
+        reached, and C(evidence), what that rests on; only a floor that was measured fails the check, another warns.
       - C(site_floors) has the same keys and replaces single values; a floor that this lowers is named in the report.
+      - The rates of the first proven run in O(history) are floors as well, three quarters of which must be reached.
     type: dict
     default: {}
   reference:
@@ -119,7 +123,7 @@ report:
     verdict:
       description:
         - V(fail) if a check failed. V(unproven) if no number was computed, or a check that the profile requires was not
-          asked for. Else V(proven).
+          asked for. Else V(proven), with or without warnings.
       type: str
       sample: proven
     scope:
@@ -127,9 +131,9 @@ report:
       type: str
       sample: gpu
     summary:
-      description: How many checks passed, failed and were skipped.
+      description: How many checks passed, warned, failed and were skipped.
       type: dict
-      sample: {pass: 61, fail: 0, skip: 9}
+      sample: {pass: 60, warn: 1, fail: 0, skip: 9}
     checks:
       description: Each check with C(status), C(measured), C(bound), C(cause), C(remedy), C(seconds) and more.
       type: list
@@ -147,12 +151,13 @@ report:
           required: true
           numeric: true
           blocked: false
+          evidence: measured on NVIDIA H200 (9.0), 2026-11-21, docs/evidence/proof-gpu-host.md
           rates: {}
     drift:
       description: What differs from the last report in O(history).
       type: dict
       sample: {since: "2026-11-20T10:00:00Z", changes: [{what: driver, before: 580.95.05, now: 580.126.09}]}
-  sample: {verdict: proven, scope: gpu, summary: {pass: 61, fail: 0, skip: 9}}
+  sample: {verdict: proven, scope: gpu, summary: {pass: 60, warn: 1, fail: 0, skip: 9}}
 current:
   description: Whether what was proven is what C(current) names, and not an environment that is staged.
   returned: success

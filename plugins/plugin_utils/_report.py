@@ -26,8 +26,8 @@ import jinja2
 import markupsafe
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
-FORMAT = 2
-PASS, FAIL, SKIP = "pass", "fail", "skip"
+FORMAT = 3
+PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 PROVEN, UNPROVEN, NO_REPORT = "proven", "unproven", "no report"
 #: The worst first.
 VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
@@ -171,10 +171,17 @@ def report_problems(report: t.Any) -> list[str]:
 
 def summary(checks: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, int]:
     """Count the checks by status."""
-    counts = dict.fromkeys((PASS, FAIL, SKIP), 0)
+    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
     for check in checks:
         counts[check["status"]] = counts.get(check["status"], 0) + 1
     return counts
+
+
+def count_words(counts: t.Mapping[str, int]) -> str:
+    """Return ``61 pass, 0 fail, 9 skip``, with the warnings where there are any."""
+    return ", ".join(
+        f"{counts[status]} {status}" for status in (PASS, WARN, FAIL, SKIP) if status != WARN or counts[WARN]
+    )
 
 
 def now() -> str:
@@ -192,7 +199,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     checks = [
         {
             "family": "host",
-            **dict.fromkeys(("measured", "bound", "cause", "remedy"), ""),
+            **dict.fromkeys(("measured", "bound", "cause", "remedy", "evidence"), ""),
             **dict.fromkeys(("required", "numeric", "blocked"), False),
             "seconds": 0.0,
             "ratio": None,
@@ -348,7 +355,7 @@ def line(row: t.Mapping[str, t.Any]) -> str:
         said = f"{row['host']}: {row['verdict']}; {why}"
     else:
         report = row["report"]
-        counts = ", ".join(f"{report['summary'][status]} {status}" for status in (PASS, FAIL, SKIP))
+        counts = count_words(report["summary"])
         where = f" on the {report['scope'].upper()}" if row["verdict"] == PROVEN else ""
         said = f"{row['host']}: {row['verdict']}{where} ({counts}), checked {report['started'] or report['written']}"
         if row["stopped"]:
@@ -456,6 +463,7 @@ def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
         "age": _age(report.get("written"), written),
         "checks": checks,
         "failed": [check for check in checks if check["status"] == FAIL],
+        "warned": [check for check in checks if check["status"] == WARN],
         "skipped": _grouped((check for check in checks if check["status"] == SKIP), "cause"),
         "passed": _grouped((check for check in checks if check["status"] == PASS), "family"),
         "families": _grouped(checks, "family"),
@@ -477,8 +485,8 @@ def _grouped(checks: t.Iterable[Report], key: str) -> list[Report]:
 def _sums(checks: t.Sequence[Report]) -> Report:
     """Return the counts of some checks, and what of them a reader should see first."""
     counts = summary(checks)
-    spoken = ((PASS, "passed"), (FAIL, "failed"), (SKIP, "skipped"))
-    shown = [FAIL] if counts[FAIL] else [status for status in (PASS, SKIP) if counts[status]]
+    spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
+    shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
     return {
         "counts": counts,
         "shown": shown,

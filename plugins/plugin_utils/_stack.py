@@ -314,6 +314,11 @@ def _archive_keys() -> dict[str, Rule]:
     }
 
 
+_EVIDENCE = Text(
+    r"(measured on |from the data sheet|unknown).*",
+    '"measured on <device>, <date>", "from the data sheet" or "unknown"',
+)
+
 PROFILE_KEYS: dict[str, Rule] = {
     "description": Text(),
     "compute_capability": _two_part("12.1", null=True),
@@ -321,11 +326,15 @@ PROFILE_KEYS: dict[str, Rule] = {
     "unified_memory": Truth(null=True),
     "memory_minimum_mib": Number(0, 1 << 24),
     "driver_minimum": _version("580.65.06", null=True),
-    # Shell patterns over the names of checks: one of these that is skipped fails the proof.
-    "required_checks": Items(Text(r"\S+", "attention.*"), empty=True, required=False),
-    # What the device is made for, in the unit that the rate's name ends with, and the part of it that must be reached.
+    # Shell patterns over the names of checks, and what it rests on that they must pass: see the role verify.
+    "required_checks": Named(r"\S+", _EVIDENCE, "attention.*", required=False),
+    # What the device is made for, in the unit that the rate's name ends with, the part of it that must be reached, and
+    # what that rests on.
     "speed_floors": Named(
-        r"[a-z0-9_]+", Keys({"nominal": Quantity(), "ratio": Quantity()}), "matmul_bfloat16_tflops", required=False
+        r"[a-z0-9_]+",
+        Keys({"nominal": Quantity(), "ratio": Quantity(), "evidence": _EVIDENCE}),
+        "matmul_bfloat16_tflops",
+        required=False,
     ),
 }
 
@@ -714,7 +723,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
             f"The profile {name} of the stack lacks {', '.join(missing)}.",
             f"Add them; {README} describes every key.",
         )
-    return {"name": name, "required_checks": [], "speed_floors": {}, **merged[name]}
+    return {"name": name, "required_checks": {}, "speed_floors": {}, **merged[name]}
 
 
 def _with_lock(

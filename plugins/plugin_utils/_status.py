@@ -285,6 +285,8 @@ def _proof_cell(item: Row) -> str:
     if proof is None:
         return "never"
     where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
+    warned = (proof.get("summary") or {}).get("warn")
+    where += f" with {_plural(warned, 'warning')}" if warned else ""
     return f"{proof['verdict']}{where}, {age(proof['age'])}"
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import required_checks
+
 ROLES = sorted(path for path in (Path(__file__).parents[2] / "roles").iterdir() if path.is_dir())
 PYTHON_TYPES = {
     "str": str, "path": str, "int": int, "bool": bool, "list": list, "dict": dict, "float": (float, int), "raw": object,
@@ -72,6 +74,12 @@ def test_a_shared_variable_has_the_same_default_in_every_role(role: Path):
 def test_a_role_has_a_readme_and_its_meta(role: Path):
     assert len((role / "README.md").read_text()) > 300
     assert load(role / "meta/main.yml")["galaxy_info"]["license"] == "GPL-3.0-or-later"
+
+
+def test_the_readme_says_what_each_required_check_of_a_spark_rests_on():
+    text = required_checks.README.read_text()
+    assert required_checks.written(text) == text, "run python -m tests.required_checks"
+    assert "| `matmul.float8_*` | unknown: " in text
 
 
 @each_role

@@ -15,7 +15,15 @@ import typing as t
 if t.TYPE_CHECKING:
     import torch
 
-PASS, FAIL, SKIP = "pass", "fail", "skip"
+PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
+
+#: How what a floor or a requirement rests on begins where somebody measured it: that alone may block.
+MEASURED = "measured on "
+
+
+def blocks(evidence: str) -> bool:
+    """Say whether a floor or a requirement may block that rests on ``evidence``; what a site sets itself names none."""
+    return not evidence or evidence.startswith(MEASURED)
 
 
 class Skipped(Exception):
@@ -33,13 +41,21 @@ class Failed(Exception):
     :param measured: what was found, in few words.
     :param bound: what it should have been.
     :param ratio: the worst error by its bound, above 1, for a check that compares numbers.
+    :param blocks: false where what it was compared with may not, see :func:`blocks`.
     """
 
     def __init__(
-        self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: t.Optional[float] = None
+        self,
+        cause: str,
+        remedy: str,
+        measured: str = "",
+        bound: str = "",
+        ratio: t.Optional[float] = None,
+        blocks: bool = True,
     ) -> None:
         super().__init__(cause)
         self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
+        self.blocks = blocks
 
 
 @dataclasses.dataclass
@@ -50,22 +66,26 @@ class Measured:
     :ivar bound: what it was compared with.
     :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
     :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
+    :ivar warning: what should be looked at all the same, and does not block.
     """
 
     measured: str
     bound: str
     ratio: t.Optional[float] = None
     rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
+    warning: t.Optional[Failed] = None
 
 
 @dataclasses.dataclass
 class Result:
     """One row of the report.
 
-    :ivar status: ``pass``, ``fail`` or ``skip``.
+    :ivar status: ``pass``, ``warn``, ``fail`` or ``skip``.
     :ivar cause: what is wrong, or why it was skipped; empty for a pass.
-    :ivar remedy: what to do about a failure; empty otherwise.
+    :ivar remedy: what to do about a failure or a warning; empty otherwise.
     :ivar blocked: skipped because another check failed, which is named in the cause.
+    :ivar evidence: what it rests on that the profile requires it, empty where it does not or where the site does so.
+    :ivar unanswered: failed without a number that is wrong: it is not offered here, or did not end in time.
     """
 
     name: str
@@ -81,6 +101,8 @@ class Result:
     rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
     required: bool = False
     blocked: bool = False
+    evidence: str = ""
+    unanswered: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,7 +34,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.catalogue import CHECKS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
 
 #: How long a killed child may take to go, in seconds: one that the GPU's driver holds cannot be killed.
 REAP = 10.0
@@ -46,6 +46,11 @@ KEPT_OUTPUT = 64 << 10
 #: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels), a device-side
 #: assertion, and the sanitizer of a damaged heap.
 _FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
+#: What torch and its libraries say of what they do not offer for this GPU. An illegal access is none of it.
+_NOT_OFFERED = re.compile(
+    r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
+    re.IGNORECASE,
+)
 #: After these the CUDA context answers every call with the same error.
 _STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
 
@@ -189,9 +194,12 @@ class Child:
             found = definition.function(context)
             if definition.device == "cuda":
                 importlib.import_module("torch").cuda.synchronize()
-            return Result(
+            result = Result(
                 name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
-            ), True
+            )
+            if found.warning is not None:
+                result.status, result.cause, result.remedy = WARN, found.warning.cause, found.warning.remedy
+            return result, True
         except check.Skipped as skipped:
             return Result(name, SKIP, cause=str(skipped)), True
         except check.Failed as failed:
@@ -203,6 +211,7 @@ class Child:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             cause = f"{name} ended with an error: {said[:400]}"
             result = Result(name, FAIL, "an error", "a result", cause.rstrip(".") + ".", CRASH_REMEDY)
+            result.unanswered = bool(_NOT_OFFERED.search(said))
             return result, not _STICKY.search(said) and self._usable(definition)
 
     @staticmethod
@@ -221,9 +230,9 @@ class Child:
         sys.stdout.flush()
         sys.stderr.flush()
         printed = _FATAL.search(read_from(self.output, offset))
-        if printed and result.status != FAIL:
+        if printed and (result.status != FAIL or result.unanswered):
             line = " ".join(printed.group(0).split())[:300]
-            result.status = FAIL
+            result.status, result.unanswered = FAIL, False
             result.cause = f"A kernel printed: {line}."
             result.remedy = FATAL_REMEDY[CHECKS[result.name].device == "cuda"]
 
@@ -265,7 +274,9 @@ class Child:
                 lost = current or left[0]
                 seconds = self._limit(lost)
                 cause = f"{lost} gave no answer within {seconds:.0f} seconds and was ended."
-                self._lost(Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds))
+                result = Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds)
+                result.unanswered = True
+                self._lost(result)
                 left.remove(lost)
                 return left
 
@@ -275,7 +286,9 @@ class Child:
     def _lost(self, result: Result) -> None:
         self.failed.add(result.name)
         printed = [line for line in read_from(self.output, 0).splitlines() if line.strip()]
-        telling = [line for line in printed if _FATAL.search(line)] or printed[:1]
+        fatal = [line for line in printed if _FATAL.search(line)]
+        result.unanswered = result.unanswered and not fatal
+        telling = fatal or printed[:1]
         if telling:
             result.cause = f"{result.cause} It printed: {' '.join(telling[0].split())[:300]}"
         say_result(self.results, result, CHECKS[result.name])

@@ -6,6 +6,10 @@
 
 """How fast the device is, against the profile's floors: a part of what its kind is known for.
 
+A floor says what it rests on. Below one that somebody measured on such a device the check fails; below one that a data
+sheet or nobody vouches for it warns. Once a host was proven, the rates of that run are floors of its own beside the
+profile's: a part of them must be reached again.
+
 The checks measure only on a device that nothing else uses, and say so where it is in use.
 """
 
@@ -26,6 +30,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     Failed,
     Measured,
     Skipped,
+    blocks,
     check,
 )
 
@@ -45,8 +50,19 @@ POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
 DEFAULT_RATIO = 0.6
+#: Of what the host itself reached: from run to run rates differ by a tenth, with the room's temperature by more.
+OWN_RATIO = 0.75
 #: Of the greatest clock that the device names for itself, which under full load none of them reaches.
 CLOCK_RATIO = 0.5
+#: By the name of the floor, the check that measures it and the rate's name there.
+RATES = {
+    "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
+    "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
+    "copy_gb_per_s": ("speed.copy", "gb_per_s"),
+    "host_to_device_gb_per_s": ("speed.copy", "host_to_device_gb_per_s"),
+    "device_to_host_gb_per_s": ("speed.copy", "device_to_host_gb_per_s"),
+    "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,53 +72,51 @@ class Known:
     :ivar device: a pattern for all of its name.
     :ivar nominal: by the name of the floor.
     :ivar source: where the figures are from.
+    :ivar evidence: what the floors rest on that are made of them, see :func:`check.blocks`.
     """
 
     device: str
     nominal: t.Mapping[str, float]
     source: str
+    evidence: str
 
 
-#: Dense matrix rates and memory bandwidths. What stood in no document that was at hand is marked: from memory.
+_REMEMBERED = "from the data sheet, as remembered"
+#: Dense matrix rates and memory bandwidths. Those of a GB10 stand in its profile (roles/stack/vars/profiles.yml).
 KNOWN = (
-    # Products: float16 of 8192 on a GB10 by HarryMclean/dgx_spark_config (published 2025-12);
-    # bfloat16 at the same rate is inferred. Memory: NVIDIA's data sheet of the DGX Spark, from memory. Clock: README of
-    # parallelArchitect/spark-gpu-throttle-check, "~2400 MHz".
-    Known(
-        r"NVIDIA GB10",
-        {
-            "matmul_bfloat16_tflops": 93.6,
-            "matmul_float16_tflops": 93.6,
-            "copy_gb_per_s": 273.0,
-            "sm_clock_mhz": 2400.0,
-        },
-        "known of a GB10",
-    ),
-    # NVIDIA's data sheet of the H200 SXM. One that was measured in 2026 gave 769 to 798 TFLOP/s and 4300 GB/s.
+    # One measured in 2026 gave 769 to 798 TFLOP/s, another under a power cap 664 to 696, and 4245 to 4300 GB/s.
     Known(
         r"NVIDIA H200",
         {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0},
         "in the data sheet of the H200",
+        "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md",
     ),
-    # NVIDIA's data sheet of the H100, from memory.
     Known(
         r"NVIDIA H100 80GB HBM3",
         {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 3350.0},
         "in the data sheet of the H100 SXM",
+        _REMEMBERED,
     ),
     Known(
         r"NVIDIA H100 PCIe",
         {"matmul_bfloat16_tflops": 756.0, "matmul_float16_tflops": 756.0, "copy_gb_per_s": 2000.0},
         "in the data sheet of the H100 PCIe",
+        _REMEMBERED,
     ),
-    # NVIDIA's data sheet of the DGX B200, of which an eighth, without sparsity, from memory.
+    # An eighth of a DGX B200, without sparsity.
     Known(
         r"NVIDIA B200",
         {"matmul_bfloat16_tflops": 2250.0, "matmul_float16_tflops": 2250.0, "copy_gb_per_s": 8000.0},
         "in the data sheet of the DGX B200",
+        _REMEMBERED,
     ),
-    # NVIDIA's data sheet of the Jetson AGX Thor, from memory; it names no rate of bfloat16.
-    Known(r"NVIDIA (Jetson AGX )?Thor", {"copy_gb_per_s": 273.0}, "in the data sheet of the Jetson AGX Thor"),
+    # It names no rate of bfloat16.
+    Known(
+        r"NVIDIA (Jetson AGX )?Thor",
+        {"copy_gb_per_s": 273.0},
+        "in the data sheet of the Jetson AGX Thor",
+        _REMEMBERED,
+    ),
 )
 
 
@@ -116,13 +130,15 @@ class Floor:
     nominal: float
     ratio: float
     source: str
+    evidence: str = ""
 
     @property
     def least(self) -> float:
         return self.nominal * self.ratio
 
     def words(self, unit: str) -> str:
-        return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source})"
+        rests = f": {self.evidence}" if self.evidence else ""
+        return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
 
 
 def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Optional[Floor]:
@@ -152,28 +168,44 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Option
                 values[key] = 0.0
             if isinstance(given, bool) or not 0 < values[key] <= most:
                 raise Failed(f"The floor {name} of the profile {called} has the {key} {given!r}.", remedy)
-        return Floor(values["nominal"], values["ratio"], f"of the profile {called}")
+        evidence = str(entry.get("evidence") or "")
+        return Floor(values["nominal"], values["ratio"], f"of the profile {called}", evidence)
     for known in KNOWN:
         if re.fullmatch(known.device, device) and name in known.nominal:
-            return Floor(known.nominal[name], DEFAULT_RATIO, known.source)
+            return Floor(known.nominal[name], DEFAULT_RATIO, known.source, known.evidence)
     return None
 
 
+def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> t.Optional[Floor]:
+    """Return the floor that the host set itself when it was first proven."""
+    entry = (profile.get("own_floors") or {}).get(name)
+    return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
+
+
+def short_of(value: float, floors: t.Iterable[t.Optional[Floor]]) -> t.Optional[Floor]:
+    """Return the floor that a rate is below, one that may block first."""
+    short = [floor for floor in floors if floor is not None and value < floor.least]
+    return next((floor for floor in short if blocks(floor.evidence)), short[0] if short else None)
+
+
 def judged(
-    what: str, value: float, unit: str, floor: t.Optional[Floor], device: str
+    what: str, value: float, unit: str, floor: t.Optional[Floor], device: str, own: t.Optional[Floor] = None
 ) -> t.Tuple[str, t.Optional[Failed]]:
     """Return the bound in words, and the failure where a rate is below it."""
-    if floor is None:
+    floors = [one for one in (own, floor) if one is not None]
+    if not floors:
         return f"no floor of {what} is known for {device}, and the profile names none", None
-    bound = floor.words(unit)
-    if value >= floor.least:
+    bound = "; ".join(one.words(unit) for one in floors)
+    short = short_of(value, floors)
+    if short is None:
         return bound, None
-    cause = f"{what[0].upper()}{what[1:]} runs at {value:.4g} {unit}, below its floor: {bound}."
+    cause = f"{what[0].upper()}{what[1:]} runs at {value:.4g} {unit}, below its floor: {short.words(unit)}."
     remedy = (
         "See what the check speed.clocks says first; then that nothing else uses the device and the host's memory, and"
-        " that the stack holds code for this device (the checks of the family architectures)."
+        " that the stack holds code for this device (the checks of the family architectures). Where it is meant to be"
+        " slower, set the floor in verify_speed_floors."
     )
-    return bound, Failed(cause, remedy, f"{value:.4g} {unit}", bound)
+    return bound, Failed(cause, remedy, f"{value:.4g} {unit}", bound, blocks=blocks(short.evidence))
 
 
 def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[t.Optional[float]]) -> t.Optional[str]:
@@ -195,7 +227,7 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[t.Optio
 
 
 def clock_fault(
-    samples: t.Sequence[sampler.Sample], floor: t.Optional[Floor], device: str
+    samples: t.Sequence[sampler.Sample], floor: t.Optional[Floor], device: str, own: t.Optional[Floor] = None
 ) -> t.Tuple[float, t.Optional[float], t.Optional[Failed]]:
     """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
 
@@ -208,12 +240,13 @@ def clock_fault(
     # What slows a device for one sample of many is no fault.
     often = collections.Counter(reason for one in samples for reason in one.reasons)
     reasons = {reason for reason, count in often.items() if 2 * count >= len(samples)}
-    slow = floor is not None and clock < floor.least
-    starved = power is not None and power <= POWER_FAULT_W and (slow or "GB10" in device)
-    if not slow and not starved:
+    short = short_of(clock, (own, floor))
+    held = short is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
+    starved = power is not None and power <= POWER_FAULT_W and (short is not None or "GB10" in device)
+    if short is None and not starved:
         return clock, power, None
 
-    bound = floor.words("MHz") if floor is not None else f"more than {POWER_FAULT_W:.0f} W"
+    bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
     unplug = "Unplug the power supply from the wall and the device for 60 seconds and plug it in again"
     if starved:
@@ -228,7 +261,7 @@ def clock_fault(
     elif "clocks set by the administrator" in reasons:
         cause = f"The SM clock is set to {clock:.0f} MHz by nvidia-smi."
         remedy = "Take the setting back: nvidia-smi --reset-gpu-clocks and --reset-applications-clocks."
-    elif CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]:
+    elif held:
         cause = (
             f"The SM clock is held at {clock:.0f} MHz under load: the fault of Sparks that stay at 500 to 850 MHz after"
             " a failed negotiation of USB power delivery, or a cap."
@@ -246,7 +279,9 @@ def clock_fault(
         remedy = "See nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load, and the host's power supply and cooling."
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
-    return clock, power, Failed(cause, remedy, measured, bound)
+    # The faults that people report block, whatever the floor rests on.
+    binding = starved or held or (short is not None and blocks(short.evidence))
+    return clock, power, Failed(cause, remedy, measured, bound, blocks=binding)
 
 
 # -- measuring
@@ -327,6 +362,22 @@ def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
     return best
 
 
+def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Tuple[t.Optional[Floor], t.Optional[Floor]]:
+    return floor_of(name, profile, device), own_floor(name, profile)
+
+
+def _told(measured: Measured, *problems: t.Optional[Failed]) -> Measured:
+    """Return what was measured with what does not block.
+
+    :raises Failed: something does.
+    """
+    found = [problem for problem in problems if problem is not None]
+    for problem in found:
+        if problem.blocks:
+            raise problem
+    return dataclasses.replace(measured, warning=found[0]) if found else measured
+
+
 def _product(context: Context, dtype: torch.dtype) -> t.Tuple[int, t.Callable[[], object]]:
     """Return the size of a product of square matrices that fills the device for some milliseconds, and the product."""
     import torch
@@ -349,14 +400,12 @@ def _matmul(context: Context, name: str) -> Measured:
     import torch
 
     device = torch.cuda.get_device_name()
-    floor = floor_of(f"matmul_{name}_tflops", context.profile, device)
+    floor, own = _floors(f"matmul_{name}_tflops", context.profile, device)
     _rest(_index())
     size, product = _product(context, getattr(torch, name))
     tflops = _rate(product) * 2 * size**3 / 1e12
-    bound, failure = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device)
-    if failure:
-        raise failure
-    return Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops})
+    bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
+    return _told(Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem)
 
 
 @check("speed.matmul_bfloat16", numeric=False, seconds=60)
@@ -381,7 +430,7 @@ def copy(context: Context) -> Measured:
 
     device = torch.cuda.get_device_name()
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
-    floors = [floor_of(name, context.profile, device) for name in names]
+    floors = [_floors(name, context.profile, device) for name in names]
     _rest(_index())
     size = int(min(2**30, _bytes(context) / 4)) // 4096 * 4096
     source = torch.ones(size, dtype=torch.uint8, device=context.device)
@@ -395,18 +444,18 @@ def copy(context: Context) -> Measured:
     }
     bounds: t.List[str] = []
     places = ("within the device", "from the host", "to the host")
-    for place, rate, floor in zip(places, rates.values(), floors):
-        bound, failure = judged(f"the copy {place}", rate, "GB/s", floor, device)
-        if failure:
-            raise failure
+    problems: t.List[t.Optional[Failed]] = []
+    for place, rate, (floor, own) in zip(places, rates.values(), floors):
+        bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
+        problems.append(problem)
         # For the two over the bus no kind of device has a floor of its own.
-        if floor or not bounds:
+        if floor or own or not bounds:
             bounds.append(bound)
     measured = (
         f"{rates['gb_per_s']:.4g} GB/s within the device, {rates['host_to_device_gb_per_s']:.4g} from the host,"
         f" {rates['device_to_host_gb_per_s']:.4g} to it"
     )
-    return Measured(measured, "; ".join(bounds), rates=rates)
+    return _told(Measured(measured, "; ".join(bounds), rates=rates), *problems)
 
 
 def _under_load(index: str, work: t.Callable[[], object]) -> t.List[sampler.Sample]:
@@ -459,7 +508,7 @@ def clocks(context: Context) -> Measured:
     import torch
 
     device = torch.cuda.get_device_name()
-    floor = floor_of("sm_clock_mhz", context.profile, device)
+    floor, own = _floors("sm_clock_mhz", context.profile, device)
     index = _index()
     _rest(index)
     _unused, product = _product(context, torch.bfloat16)
@@ -472,10 +521,8 @@ def clocks(context: Context) -> Measured:
         raise Skipped("nvidia-smi does not say this device's SM clock.")
     most = samples[-1].sm_clock_most_mhz
     if floor is None and most:
-        floor = Floor(most, CLOCK_RATIO, "that the device names as its most")
-    clock, power, failure = clock_fault(samples, floor, device)
-    if failure:
-        raise failure
+        floor = Floor(most, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
+    clock, power, fault = clock_fault(samples, floor, device, own)
     rates = {"sm_clock_mhz": clock}
     measured = f"SM clock {clock:.0f} MHz"
     if power is not None:
@@ -486,5 +533,6 @@ def clocks(context: Context) -> Measured:
         measured += f" of {limit:.0f} W"
     reasons = sorted(set().union(*(one.reasons for one in samples)))
     measured += f", {', '.join(reasons)}" if reasons else ", not held back"
-    bound = floor.words("MHz") if floor else f"no floor of the SM clock is known for {device}"
-    return Measured(measured, bound, rates=rates)
+    words = [one.words("MHz") for one in (own, floor) if one is not None]
+    bound = "; ".join(words) or f"no floor of the SM clock is known for {device}"
+    return _told(Measured(measured, bound, rates=rates), fault)

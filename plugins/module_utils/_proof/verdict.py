@@ -12,12 +12,19 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Result,
+    blocks,
+)
 
 PROVEN, UNPROVEN = "proven", "unproven"
 
 #: Of a report: what reads one of another format reads nothing.
-FORMAT = 2
+FORMAT = 3
 #: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
 PACKAGES = re.compile(
     r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
@@ -34,28 +41,57 @@ def selects(patterns: t.Iterable[str], name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def require(results: t.Iterable[Result], required: t.Sequence[str], gpu_checks: t.Collection[str], gpu: bool) -> None:
+def patterns(required: t.Union[t.Sequence[str], t.Mapping[str, str]]) -> t.Dict[str, str]:
+    """Return what each required pattern rests on; a site's own list says nothing of it, and is binding."""
+    return dict(required) if isinstance(required, t.Mapping) else dict.fromkeys(required, "")
+
+
+def evidence(required: t.Mapping[str, str], name: str) -> t.Optional[str]:
+    """Return what it rests on that a check is required, by the longest pattern that matches; None where it is not."""
+    found = [pattern for pattern in required if selects([pattern], name)]
+    return required[max(found, key=len)] if found else None
+
+
+def require(
+    results: t.Iterable[Result], required: t.Mapping[str, str], gpu_checks: t.Collection[str], gpu: bool
+) -> None:
     """Mark what the profile requires, and fail what it requires and was skipped.
 
+    Where nobody has seen such a check pass, a skip is a warning, and so is a failure that computed nothing. A number
+    that is wrong fails, whoever has seen what.
+
+    :param required: patterns, and what each rests on.
     :param gpu_checks: names of the checks that need a GPU.
     :param gpu: whether one is required of this host; what needs one is not required otherwise.
     """
     for result in results:
-        result.required = selects(required, result.name) and (gpu or result.name not in gpu_checks)
-        if result.required and result.status == SKIP and not result.blocked:
+        found = evidence(required, result.name)
+        result.required = found is not None and (gpu or result.name not in gpu_checks)
+        if not result.required:
+            continue
+        result.evidence = found or ""
+        skipped = result.status == SKIP and not result.blocked
+        if skipped:
             result.status = FAIL
             result.cause = f"The profile requires {result.name}, and it was skipped: {result.cause}"
             result.remedy = (
                 "Bring what it lacks, or take it out of the profile's list of required checks, which the report shows."
             )
+        if (skipped or result.unanswered) and not blocks(result.evidence):
+            result.status = WARN
+            result.cause += f" That blocks nothing, for what the requirement rests on is {result.evidence.rstrip('.')}."
 
 
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str]) -> str:
-    """Return ``fail``, ``unproven`` (no number was computed, or a required check was not asked for) or ``proven``."""
+    """Return ``fail``, ``unproven`` (no number was computed, or a required check was not asked for) or ``proven``.
+
+    What is proven may have warnings. A GPU of which all that was asked for is one of them has computed nothing.
+    """
     if any(result.status == FAIL for result in results):
         return FAIL
-    numbers = any(result.numeric and result.status == PASS for result in results)
-    return PROVEN if numbers and not unselected else UNPROVEN
+    where = scope(results)
+    refused = any(one.numeric and one.status == WARN and not one.name.startswith("cpu.") for one in results)
+    return UNPROVEN if where == "none" or unselected or (refused and where != "gpu") else PROVEN
 
 
 def scope(results: t.Iterable[Result]) -> str:
@@ -68,10 +104,33 @@ def scope(results: t.Iterable[Result]) -> str:
 
 def summary(results: t.Iterable[Result]) -> t.Dict[str, int]:
     """Count the statuses."""
-    counts = dict.fromkeys((PASS, FAIL, SKIP), 0)
+    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
     for result in results:
         counts[result.status] += 1
     return counts
+
+
+def own_floors(baseline: t.Optional[Report], rates: t.Mapping[str, t.Tuple[str, str]]) -> t.Dict[str, t.Any]:
+    """Return what a host reached when it was first proven, by the name of the floor: ``nominal`` and ``since``.
+
+    :param rates: by the name of the floor, the check that measures it and the rate's name there.
+    """
+    measured = {check["name"]: check.get("rates") or {} for check in (baseline or {}).get("checks") or []}
+    return {
+        floor: {"nominal": measured[check][rate], "since": str((baseline or {}).get("started"))[:10]}
+        for floor, (check, rate) in rates.items()
+        if measured.get(check, {}).get(rate)
+    }
+
+
+def is_baseline(report: Report, devices: t.Sequence[str]) -> bool:
+    """Say whether a report's rates may be a host's own floors: it is proven, on the GPUs that are there now."""
+    return (
+        report.get("verdict") == PROVEN
+        and report.get("scope") == "gpu"
+        and [str(one.get("name")) for one in report.get("devices") or []] == list(devices)
+        and any(check.get("rates") for check in report.get("checks") or [])
+    )
 
 
 def drift(before: t.Optional[Report], now: Report) -> t.Dict[str, t.Any]:

@@ -95,6 +95,7 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
         "seconds": "{{ 70 + 1.5 }}",
         "checks": [{"name": "gpu", "status": "skip", "cause": "{{ found.cause }}"}],
     }
+    report["checks"].append({"name": "speed.copy", "status": "warn", "cause": "It is slow.", "remedy": "Wait."})
     write = {
         "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "spark01", "report": "{{ report }}"},
         "register": "written",
@@ -111,6 +112,9 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
     done = run_playbook(tmp_path, "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in done.stdout
+    # As Ansible shows every warning, wherever it wraps the line.
+    assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((done.stdout + done.stderr).split())
     written = json.loads((tmp_path / "reports/spark01.json").read_text())
     assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
     assert (written["stack"], written["gpu_required"], written["seconds"]) == ("torch-2.15.0", False, 71.5)

@@ -140,6 +140,45 @@ def test_the_oldest_reports_go_and_a_damaged_one_counts_as_none(
     assert len(kept) == 3 and json.loads((history / kept[-1]).read_text())["verdict"] == "fail"
 
 
+def remembered(history: Path, number: int, **changed: Any) -> None:
+    rows = [{"name": "speed.copy", "rates": {"gb_per_s": 200.0 + number}}]
+    started = f"2026-01-{number:02d}T00:00:00Z"
+    report = {"format": _cuda_proof.FORMAT, "verdict": "proven", "scope": "gpu", "devices": [], "checks": rows}
+    name = f"{started.replace(':', '')}.000000000.json"
+    (history / name).write_text(json.dumps({**report, "started": started, **changed}))
+
+
+def test_the_first_proven_run_sets_the_hosts_floors_and_is_never_forgotten(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_cuda_proof, "KEPT", 3)
+    history = tmp_path / "history"
+    history.mkdir()
+    remembered(history, 1, verdict="fail")
+    for number in range(2, 6):
+        remembered(history, number)
+    for _unused in range(2):
+        proof = Proof(options(python=str(bare), history=str(history)))
+        proof.run()
+        assert proof.profile["own_floors"] == {"copy_gb_per_s": {"nominal": 202.0, "since": "2026-01-02"}}
+    kept = sorted(path.name for path in history.iterdir())
+    assert len(kept) == 3 and kept[0].startswith("2026-01-02")
+    # What the site sets takes the place of what the host did.
+    own = {"copy_gb_per_s": {"nominal": 100.0, "ratio": 0.5}}
+    proof = Proof(options(python=str(bare), history=str(history), profile={"site_floors": own}))
+    proof.run()
+    assert proof.profile["own_floors"] == {}
+
+
+def test_what_a_site_sets_blocks_and_what_the_profile_does_not_vouch_for_keeps_saying_so() -> None:
+    floors = {
+        name: {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"} for name in ("copy_gb_per_s", "sm_clock_mhz")
+    }
+    proof = Proof(options(profile={"speed_floors": floors, "site_floors": {"sm_clock_mhz": {"ratio": 0.7}}}))
+    assert proof.profile["floors"]["copy_gb_per_s"]["evidence"] == "unknown"
+    assert proof.profile["floors"]["sm_clock_mhz"] == {"nominal": 93.6, "ratio": 0.7}
+
+
 def test_a_host_has_changed_when_its_kernel_or_a_cuda_package_has(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ SCHEMA = _report.schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 EXAMPLES = {
     "healthy": examples.healthy(),
+    "warned": examples.warned(),
     "broken": examples.broken(),
     "unproven": examples.unproven(),
     "hostile": examples.hostile(),
@@ -124,7 +125,7 @@ def test_our_validator_and_the_library_agree_on_every_way_to_break_a_report() ->
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("checks", 1, "status"), "maybe", 'checks[1].status is "maybe" and not "pass" or "fail" or "skip"'),
+        (("checks", 1, "status"), "maybe", 'checks[1].status is "maybe" and not "pass" or "warn" or "fail" or "skip"'),
         (("checks", 2, "remedy"), "", "checks[2].remedy is empty"),
         (("checks", 1, "cause"), "", "checks[1].cause is empty"),
         (("checks", 1, "ratio"), float("inf"), "checks[1].ratio is Infinity and not a number or null"),
@@ -152,14 +153,14 @@ def test_what_may_be_left_out_is_filled_in() -> None:
     given.update(verdict="unproven", checks=[{"name": "driver", "status": "pass"}])
     whole = _report.complete(given, "spark01", True)
     VALIDATOR.validate(whole)
-    assert (whole["host"], whole["check_mode"], whole["format"]) == ("spark01", True, 2)
-    assert whole["summary"] == {"pass": 1, "fail": 0, "skip": 0}
+    assert (whole["host"], whole["check_mode"], whole["format"]) == ("spark01", True, 3)
+    assert whole["summary"] == {"pass": 1, "warn": 0, "fail": 0, "skip": 0}
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 1}, "format is 1 and not 2"),
+        ({"format": 1}, "format is 1 and not 3"),
         ({"level": "host"}, 'unknown key "level"'),
         ({"checks": ["torch"]}, "checks[0]"),
         ({"checks": {"torch": "pass"}}, "checks"),
@@ -199,15 +200,15 @@ def test_a_name_without_letters_is_refused() -> None:
     [
         (None, "There is no report", "playbooks/verify.yml -l spark01"),
         (b"", "is damaged: Expecting value", "verify.yml"),
-        (b'{"format": 2,', "is damaged", "verify.yml"),
+        (b'{"format": 3,', "is damaged", "verify.yml"),
         (b"\xff\xfe\x00", "is damaged", "verify.yml"),
         (b'{"format": NaN}', "NaN is no number of JSON", "verify.yml"),
         (b"[" * 100_000, "is damaged", "verify.yml"),
         (b"[]", "it has no format", "verify.yml"),
         (b'{"hello": "world"}', "it has no format", "verify.yml"),
-        (b'{"format": 1, "host": "spark01"}', "has format 1; format 2 is read here", "verify.yml"),
+        (b'{"format": 1, "host": "spark01"}', "has format 1; format 3 is read here", "verify.yml"),
         (b'{"format": true}', "has format true", "verify.yml"),
-        (b'{"format": 2, "host": "spark01"}', "is damaged: the report has no stack", "verify.yml"),
+        (b'{"format": 3, "host": "spark01"}', "is damaged: the report has no stack", "verify.yml"),
     ],
 )
 def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(
@@ -351,6 +352,18 @@ def fleet_of(tmp_path: Path) -> str:
     save(tmp_path, examples.unproven("spark3"))
     merged = fleet(tmp_path, "spark3", "spark4", examples.HOSTILE, stopped={"spark1": "was lost in wave 2"})
     return _report.fleet_page(merged, str(tmp_path))
+
+
+def test_a_warning_is_shown_counted_and_blocks_nothing(tmp_path: Path) -> None:
+    save(tmp_path, examples.warned("spark1"))
+    row = next(row for row in fleet(tmp_path, "spark1")["hosts"] if row["host"] == "spark1")
+    assert (row["verdict"], row["report"]["summary"]["warn"], _report.unmet(row, "proven")) == ("proven", 2, "")
+    assert ", 2 warn, 0 fail, " in _report.line(row)
+    page = Page(_report.host_page(row["report"]))
+    assert "2 warned" in page.text and "below its floor: at least 163.8 GB/s" in page.text
+    assert "unknown: cuDSS has computed nowhere yet" in page.text
+    assert [attributes.get("class") for _tag, attributes in page.tags].count("check warn") == 2
+    assert "2 warned, " in Page(_report.fleet_page(fleet(tmp_path, "spark1"), str(tmp_path))).text
 
 
 @pytest.fixture(params=[*EXAMPLES, "fleet"])

@@ -7,12 +7,17 @@
 from __future__ import annotations
 
 import copy
+import fnmatch
+import re
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, speed, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import blocks
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
 
 COLLECTION = Path(__file__).parents[4]
@@ -652,6 +657,44 @@ def test_no_shipped_file_names_a_host_but_nvidias_and_the_sources() -> None:
 )
 def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
     _stack.validate(_stack.STACK, _stack.read_file(str(path), "stack_definition"), str(path), "stack")
+
+
+def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on() -> None:
+    profiles = _stack.read_file(str(SHIPPED / "vars" / "profiles.yml"), "stack_profiles")
+    _stack.validate(_stack.PROFILES, profiles, "profiles.yml", "file of profiles")
+    names = [*catalogue.CHECKS, *_cuda_proof.HOST_ROWS]
+    for name, profile in profiles.items():
+        # Each pattern is of a check that there is, and evidence that names a file names one of this repository.
+        for pattern, evidence in profile["required_checks"].items():
+            assert fnmatch.filter(names, pattern), f"{name}: {pattern}"
+            for path in re.findall(r"docs/\S+\.md", evidence):
+                assert (SHIPPED.parents[1] / path).is_file(), path
+        assert set(profile["speed_floors"]) <= set(speed.RATES), name
+        assert all(floor["ratio"] < 1 for floor in profile["speed_floors"].values())
+    # What nobody saw on such a GPU cannot keep a first run from ending well.
+    for name in ("gb10", "thor"):
+        required = profiles[name]["required_checks"]
+        for check in ("matmul.float8_rowwise", "linalg.sparse_direct", "speed.clocks", "tensors.memory"):
+            assert not blocks(verdict.evidence(required, check) or ""), f"{name}: {check}"
+        assert blocks(verdict.evidence(required, "matmul.bfloat16") or "")
+
+
+@pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
+@pytest.mark.parametrize("stack", ["torch-2.9.1", "torch-2.15.0"])
+def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
+    made = _stack.facts(stack, "wheel", profile, _stack.places([], str(SHIPPED)), lock_required=False)["stack"]
+    assert made["profile"]["name"] == profile
+    _cuda_proof.Proof({"profile": made["profile"]})
+    if profile == "thor":
+        assert (made["profile"]["compute_capability"], made["profile"]["architectures"]) == ("11.0", "11.0")
+        assert made["profile"]["unified_memory"] is True and made["driver_minimum"] == "580.00"
+
+
+@pytest.mark.parametrize("evidence", ["seen somewhere", "", "measured"])
+def test_evidence_is_one_of_three_kinds(site: Site, evidence: str) -> None:
+    site.stack["profiles"] = {"gb10": {"required_checks": {"attention.*": evidence}}}
+    cause = site.refusal().cause
+    assert "profiles.gb10.required_checks.attention.*" in cause and "from the data sheet" in cause
 
 
 def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_empty() -> None:

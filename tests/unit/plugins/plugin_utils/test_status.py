@@ -32,7 +32,7 @@ PROOF = {
     "stack": "torch-2.9.1",
     "lock": "c1b8cad4e018",
     "environment_id": "5d41402abc4b",
-    "summary": {"pass": 80, "fail": 0, "skip": 2},
+    "summary": {"pass": 80, "warn": 0, "fail": 0, "skip": 2},
     "driver": "580.95.05",
     "kernel": "6.11.0-1016-nvidia",
     "packages": {"libcublas-13-0": "13.1.0.3-1"},
@@ -204,6 +204,11 @@ def test_a_host_that_was_never_proven_has_no_drift_from_a_proof() -> None:
     found = row(proof=None)
     assert found["drift"] == [] and found["proof"] is None
     assert "  never  " in text(found)
+
+
+def test_a_proof_with_warnings_says_so() -> None:
+    warned = {**PROOF, "summary": {"pass": 80, "warn": 2, "fail": 0, "skip": 2}}
+    assert "proven (gpu) with 2 warnings, " in text(row(proof=warned))
 
 
 def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:

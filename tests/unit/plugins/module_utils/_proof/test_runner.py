@@ -36,12 +36,19 @@ def hangs_and_holds(context):
     if os.fork() == 0:
         time.sleep(600)
     os._exit(7)
+def slow(context): return Measured("1", "2", rates={{"tflops": 1.0}}, warning=Failed("It is slow.", "Wait."))
+def refuses(context): raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+def refuses_and_prints(context):
+    prints(context)
+    refuses(context)
+def reaches_too_far(context): raise RuntimeError("CUDA error: an illegal memory access was encountered")
 def prints(context):
     os.write(1, b"FATAL: kernel fmha is for sm80-sm100, but was built for sm121\\n")
     return Measured("1", "1")
 
 functions = dict(right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
-                 hangs_and_holds=hangs_and_holds, prints=prints)
+                 hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
+                 refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function)
@@ -120,6 +127,17 @@ def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Pa
     assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in found["prints1"]["cause"]
     # What computes on the CPU is not mended by what a GPU's code is built for.
     assert "for this CPU" in found["prints1"]["remedy"] and "CUDA" not in found["prints1"]["remedy"]
+
+
+def test_a_warning_keeps_its_rates_and_what_is_only_refused_is_told_from_what_is_wrong(tmp_path: Path) -> None:
+    found = run(
+        tmp_path, "slow1", "refuses1", "refuses_and_prints1", "reaches_too_far1", "wrong1", "hangs1", "crashes1"
+    )
+    slow = found.pop("slow1")
+    assert (slow["status"], slow["cause"], slow["remedy"]) == ("warn", "It is slow.", "Wait.")
+    assert slow["rates"] == {"tflops": 1.0}
+    assert {row["status"] for row in found.values()} == {"fail"}
+    assert sorted(name for name, row in found.items() if row["unanswered"]) == ["hangs1", "refuses1"]
 
 
 def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:

@@ -102,6 +102,51 @@ def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
     assert failure.measured == "1439 MHz"
 
 
+@pytest.mark.parametrize(
+    ("evidence", "blocks"),
+    [("", True), ("measured on a GB10", True), ("from the data sheet", False), ("unknown: a guess", False)],
+)
+def test_only_a_floor_that_was_measured_or_that_the_site_means_blocks(evidence: str, blocks: bool):
+    floor = dataclasses.replace(FLOOR, evidence=evidence)
+    bound, problem = speed.judged("the copy", 12.0, "GB/s", floor, "NVIDIA GB10")
+    assert problem is not None
+    assert problem.blocks is blocks
+    assert evidence in bound and evidence in problem.cause
+    clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], floor, "NVIDIA GB10")[2]
+    assert clock is not None
+    assert clock.blocks is blocks
+
+
+def test_a_floor_of_the_hosts_own_blocks_beside_one_that_only_warns():
+    own = speed.own_floor("copy_gb_per_s", {"own_floors": {"copy_gb_per_s": {"nominal": 200.0, "since": "2026-11-22"}}})
+    assert own is not None
+    sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
+    bound, slower = speed.judged("the copy", 155.0, "GB/s", sheet, "NVIDIA GB10", own)
+    assert slower is not None
+    assert not slower.blocks
+    assert "0.75 of the 200 that this host reached on 2026-11-22" in bound
+    drifted = speed.judged("the copy", 149.0, "GB/s", sheet, "NVIDIA GB10", own)[1]
+    assert drifted is not None
+    assert drifted.blocks and "reached on 2026-11-22" in drifted.cause and "verify_speed_floors" in drifted.remedy
+    assert speed.judged("the copy", 199.0, "GB/s", sheet, "NVIDIA GB10", own)[1] is None
+
+
+def test_the_faults_that_people_report_block_whatever_the_floor_rests_on():
+    floor = dataclasses.replace(FLOOR, evidence="unknown")
+    for sample in (dataclasses.replace(HEALTHY, sm_clock_mhz=611.0), dataclasses.replace(HEALTHY, power_w=29.0)):
+        found = speed.clock_fault([sample] * 5, floor, "NVIDIA GB10")[2]
+        assert found is not None
+        assert found.blocks
+
+
+def test_what_is_known_of_a_device_says_what_it_rests_on():
+    assert all(known.evidence.startswith(("measured on ", "from the data sheet")) for known in speed.KNOWN)
+
+
+def test_each_rate_that_becomes_a_floor_is_one_of_a_check():
+    assert {check for check, _rate in speed.RATES.values()} <= set(REGISTERED)
+
+
 # -- a device in use
 
 

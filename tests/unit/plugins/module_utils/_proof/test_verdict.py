@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
+
+SEEN = "measured on NVIDIA H200, 2026-11-21"
+UNSEEN = "unknown: nobody has seen it on 12.1"
 
 
 def number(name: str, status: str = PASS) -> Result:
@@ -39,7 +42,7 @@ def test_one_failure_outweighs_all() -> None:
 
 def test_a_required_check_that_is_skipped_fails_with_the_reason() -> None:
     results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
-    verdict.require(results, ["attention.*"], ["attention.flash", "attention.math", "matmul.float4"], gpu=True)
+    verdict.require(results, {"attention.*": SEEN}, ["attention.flash", "attention.math", "matmul.float4"], gpu=True)
     assert [result.status for result in results] == [FAIL, PASS, SKIP]
     assert results[0].cause == "The profile requires attention.flash, and it was skipped: the reason."
     assert [result.required for result in results] == [True, True, False]
@@ -47,14 +50,73 @@ def test_a_required_check_that_is_skipped_fails_with_the_reason() -> None:
 
 def test_what_needs_a_gpu_is_not_required_where_none_is() -> None:
     results = [number("attention.flash", SKIP), number("cpu.linalg.lapack", SKIP)]
-    verdict.require(results, ["*"], ["attention.flash"], gpu=False)
+    verdict.require(results, {"*": SEEN}, ["attention.flash"], gpu=False)
     assert [result.status for result in results] == [SKIP, FAIL]
 
 
 def test_what_another_failure_kept_from_running_is_not_counted_as_one_more() -> None:
     blocked = Result("matmul.float32", SKIP, cause="Not run, see python.", blocked=True)
-    verdict.require([blocked], ["*"], ["matmul.float32"], gpu=True)
+    verdict.require([blocked], {"*": SEEN}, ["matmul.float32"], gpu=True)
     assert blocked.status == SKIP and blocked.required
+
+
+@pytest.mark.parametrize("evidence", [UNSEEN, "from the data sheet"])
+def test_what_nobody_has_seen_warns_where_it_is_skipped_or_refused_and_proves_all_the_same(evidence: str) -> None:
+    refused = Result("matmul.float8_rowwise", FAIL, cause="No kernel image.", remedy="Build it.", unanswered=True)
+    results = [number("linalg.sparse_direct", SKIP), refused, number("matmul.float32")]
+    required = {"linalg.*": SEEN, "linalg.sparse_direct": evidence, "matmul.*": SEEN, "matmul.float8_*": evidence}
+    verdict.require(results, required, [result.name for result in results], gpu=True)
+    assert [(result.status, result.evidence) for result in results] == [
+        (WARN, evidence),
+        (WARN, evidence),
+        (PASS, SEEN),
+    ]
+    for result in results[:2]:
+        assert result.remedy and result.cause.endswith(
+            f"That blocks nothing, for what the requirement rests on is {evidence}."
+        )
+    assert verdict.verdict(results, []) == "proven"
+    assert verdict.summary(results) == {"pass": 1, "warn": 2, "fail": 0, "skip": 0}
+
+
+@pytest.mark.parametrize("evidence", [SEEN, ""])
+def test_what_was_measured_and_what_a_site_asks_for_fails_where_it_is_refused(evidence: str) -> None:
+    refused = Result("matmul.float8_rowwise", FAIL, cause="No kernel image.", unanswered=True)
+    verdict.require([refused], {"matmul.*": evidence}, [], gpu=True)
+    assert refused.status == FAIL
+
+
+def test_a_wrong_number_fails_whatever_its_requirement_rests_on() -> None:
+    wrong = Result("matmul.float8_rowwise", FAIL, numeric=True, ratio=None)
+    verdict.require([wrong, number("matmul.float32")], {"*": UNSEEN}, [], gpu=True)
+    assert (wrong.status, verdict.verdict([wrong, number("matmul.float32")], [])) == (FAIL, "fail")
+
+
+def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() -> None:
+    results = [Result("matmul.float32", WARN, numeric=True), number("cpu.matmul.float32")]
+    assert verdict.verdict(results, []) == "unproven"
+
+
+def test_a_sites_own_list_of_required_checks_is_binding() -> None:
+    assert verdict.patterns(["matmul.*"]) == {"matmul.*": ""}
+
+
+RATES = {"copy_gb_per_s": ("speed.copy", "gb_per_s"), "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz")}
+
+
+def test_the_rates_of_a_proven_run_are_the_hosts_own_floors() -> None:
+    first = report(scope="gpu", devices=[{"name": "NVIDIA GB10"}])
+    assert verdict.is_baseline(first, ["NVIDIA GB10"])
+    assert verdict.own_floors(first, RATES) == {"copy_gb_per_s": {"nominal": 240.0, "since": "2026-11-20"}}
+    assert verdict.own_floors(None, RATES) == {}
+
+
+@pytest.mark.parametrize(
+    "changed", [{"verdict": "fail"}, {"scope": "cpu"}, {"devices": [{"name": "NVIDIA H200"}]}, {"checks": []}]
+)
+def test_other_runs_set_no_floor(changed: dict[str, Any]) -> None:
+    first = {**report(scope="gpu", devices=[{"name": "NVIDIA GB10"}]), **changed}
+    assert not verdict.is_baseline(first, ["NVIDIA GB10"])
 
 
 def report(**changed: Any) -> dict[str, Any]:
