@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every host in tests/unit/data/hosts, whoever recorded it: redacted, in the module's form, and fit to be judged."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.apt_missing import apt_missing
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.cusparselt_backend import cusparselt_backend
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import preflight_problems
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import pytorch_environment
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.recorded_host import recorded_host
+from ansible_collections.sparkforge.dgx_spark.plugins.filter.redist_plan import redist_plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+
+from tests.unit.plugins.filter.test_preflight_problems import SETTINGS, STACK
+from tests.unit.plugins.filter.test_pytorch_environment import KNOWN
+from tests.unit.plugins.filter.test_pytorch_environment import stack as pytorch_stack
+from tests.unit.plugins.plugin_utils.test_status import look
+
+HOSTS = sorted((Path(__file__).parent / "data/hosts").glob("*.json"))
+# What has the form that the module's own tests check, and a row of everything.
+FORM = json.loads((Path(__file__).parent / "data/hosts/dgx-spark.json").read_text())
+VERSION = re.compile(r"\d+(\.\d+)+")
+
+
+@pytest.fixture(params=HOSTS, ids=[path.stem for path in HOSTS])
+def host(request: pytest.FixtureRequest) -> dict[str, t.Any]:
+    return t.cast(dict[str, t.Any], json.loads(request.param.read_text()))
+
+
+def is_a_spark(host: t.Mapping[str, t.Any]) -> bool:
+    return any("GB10" in device["name"] for device in host["gpu"]["devices"])
+
+
+def test_it_carries_nothing_that_playbooks_collect_yml_would_have_taken_out(host: dict[str, t.Any]) -> None:
+    assert recorded_host(host) == host
+
+
+def test_it_has_the_form_that_the_module_returns(host: dict[str, t.Any]) -> None:
+    assert set(host) == set(FORM)
+    for key in ("apt", "gpu", "driver", "os", "kernel", "memory", "cpu", "loader", "clock"):
+        assert set(host[key]) == set(FORM[key]), key
+    rows = {key: host[key] for key in ("apt_sources", "disk", "python", "cuda_toolkits")}
+    for key, found in {**rows, "pins": host["apt"]["pins"], "devices": host["gpu"]["devices"]}.items():
+        known = {"pins": FORM["apt"], "devices": FORM["gpu"]}.get(key, FORM)[key][0]
+        assert all(set(row) == set(known) for row in found), key
+
+
+def test_what_it_says_fits_together(host: dict[str, t.Any]) -> None:
+    assert host["kernel"]["machine"] in ("aarch64", "x86_64")
+    assert host["apt"]["architecture"] == {"aarch64": "arm64", "x86_64": "amd64"}[host["kernel"]["machine"]]
+    assert 0 < host["memory"]["available_mib"] <= host["memory"]["total_mib"]
+    assert any(row["mount"] == "/" and row["total_mib"] for row in host["disk"])
+    assert host["cpu"]["count"] > 0 and host["apt"]["packages"] and host["apt_sources"] and host["python"]
+    devices = host["gpu"]["devices"]
+    assert host["gpu"]["present"] == bool(devices)
+    assert host["gpu"]["unified_memory"] == any(device["memory_total_mib"] is None for device in devices)
+    for version in (host["driver"]["version"], host["driver"]["cuda_version"]):
+        assert VERSION.fullmatch(version) if devices else version is None
+
+
+def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) -> None:
+    machine, python = host["kernel"]["machine"], host["python"][0]["version"].split(".")
+    fits = {
+        **STACK,
+        "profile": {"name": "generic", "architectures": "12.0", "compute_capability": None},
+        "systems": [{"id": host["os"]["id"], "version": host["os"]["version"]}],
+        "machines": [machine],
+        "python": {**STACK["python"], "version": ".".join(python[:2])},
+        "lock": {"id": "0123456789ab", "wheels": {f"cp{''.join(python[:2])}-linux-{machine}": []}},
+    }
+    problems = preflight_problems(host, fits, {**SETTINGS, "gpu_required": host["gpu"]["present"]})
+    assert all(row["cause"] and row["remedy"] and row["severity"] in ("error", "warning") for row in problems)
+    # What a host is at the moment may stand in the way (a full disk, a held lock); what it is must not.
+    what = {"architecture", "operating system", "gpu", "driver", "python", "apt sources"}
+    assert [row for row in problems if row["severity"] == "error" and row["check"] in what] == []
+
+    found = platforms(["host"], {"host": {"ansible_facts": {"spark_info": host}}})
+    assert found == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
+    row = _status.row("host", look(), host, {**fits, "versions": {}}, {}, problems)
+    assert row["host"] == "host" and row["standing"]
+    assert apt_missing(["no-such-package"], host["apt"]["packages"]) == ["no-such-package"]
+    assert redist_plan(pytorch_stack()["archives"], host)["platform"].startswith("linux-")
+    sha256 = {"linux-sbsa": "d3" * 32, "linux-x86_64": "d3" * 32}
+    archive = {"component": "libcusparse_lt", "release": "0.8.1", "version": "0.8.1.1", "sha256": sha256}
+    assert cusparselt_backend(["redist"], "0.8.1", 13, host, archive=archive)["backend"] == "redist"
+
+
+def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[str, t.Any]) -> None:
+    if not is_a_spark(host):
+        assert "DGX Spark" not in str(host["os"]["dgx"])
+        return
+    assert (host["kernel"]["machine"], host["os"]["id"], host["os"]["version"]) == ("aarch64", "ubuntu", "24.04")
+    assert host["gpu"]["unified_memory"] and host["gpu"]["devices"][0]["compute_capability"] == "12.1"
+    assert host["driver"]["open_kernel_module"] is True
+    problems = [row for row in preflight_problems(host, STACK, SETTINGS) if row["severity"] == "error"]
+    assert not {row["check"] for row in problems} & {"architecture", "operating system", "gpu", "compute capability"}
+    plan = pytorch_environment(pytorch_stack(), host, {**KNOWN, "unit": pytorch_stack()["units"]["pytorch"]})
+    assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])
