@@ -30,7 +30,9 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--disable-pip-ve
 
 def interpreter(version: str) -> str | None:
     """Return an interpreter of ``version`` that can make virtual environments, or None."""
-    homes = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))
+    # Under `make test` root's home is root's own; who has pyenv is the user that called.
+    home = Path(f"~{os.environ.get('SUDO_USER', '')}").expanduser()
+    homes = sorted(home.glob(f".pyenv/versions/{version}.*/bin/python3"))
     for candidate in [sys.executable, shutil.which(f"python{version}"), *map(str, homes)]:
         question = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
         if candidate:
