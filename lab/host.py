@@ -26,7 +26,7 @@ PACKAGES = (
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # After `su` without `-` root has a user's PATH, without sbin, where podman's network looks for iptables: lab/as_root.
-os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
+os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class LabError(Exception):

@@ -131,12 +131,16 @@ def test_roots_part_has_sbin_and_a_home_of_its_own_and_the_users_settings(accoun
     shutil.rmtree(account.home / ".config")
 
 
-def test_a_folder_of_somebody_elses_stays_theirs(account: Account):
-    others = account.home / "others"
-    others.mkdir(0o755)
-    account.run(f"SPARKFORGE_CACHE={others} lab/as_root touch {others}/made")
-    assert (others / "made").stat().st_uid == 0
-    shutil.rmtree(others)
+def test_a_cache_of_somebody_elses_is_refused_by_name(account: Account):
+    said = account.run("SPARKFORGE_CACHE=/var/cache lab/as_root touch made", expect=1)
+    assert "The cache /var/cache is not yours. Set SPARKFORGE_CACHE to a folder of your own." in said
+    assert not (account.checkout / "made").exists()
+
+
+def test_under_sudo_make_the_checkout_stays_the_users_and_the_cache_roots(account: Account):
+    account.run("sudo lab/as_root touch made")
+    assert account.not_its_own() == []
+    assert cache_directory().stat().st_uid == 0
 
 
 def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
