@@ -16,7 +16,8 @@ description:
   - V(apt) can where an apt source of the host offers the version; V(local_repo) where the version is older
     than 0.9 and the sha256 of its .deb or the fingerprint of its key is given; V(redist) where the stack
     pins an archive.
-  - What is installed in the version already stays where it is, if its backend is among those given.
+  - What is installed in the version already stays where it is, if its backend is among those given. So do packages of
+    a newer version, such as the vendor's own upgrade brings, as long as they have the SONAME and O(exact) is false.
   - Asking apt costs a call to the host, so RV(_value.undecided) says when it is needed.
 positional: version, cuda_major, observation
 options:
@@ -45,6 +46,10 @@ options:
     description: The SONAME of the library.
     type: str
     default: libcusparseLt.so.0
+  exact:
+    description: Whether packages of a newer version with the same SONAME will not do.
+    type: bool
+    default: false
   sha256:
     description: The sha256 of the local repository's .deb, or empty.
     type: str
@@ -170,6 +175,7 @@ def cusparselt_backend(
     observation: t.Mapping[str, t.Any],
     archive: t.Mapping[str, t.Any] | None = None,
     soname: str = "libcusparseLt.so.0",
+    exact: bool = False,
     sha256: str = "",
     key_fingerprint: str = "",
     root: str = "/opt/sparkforge",
@@ -190,7 +196,11 @@ def cusparselt_backend(
     platform = "linux-sbsa" if machine == "aarch64" else f"linux-{machine}"
     packages = wanted_packages(version, int(cuda_major))
     names = [one.name for text in packages for one in parse_wanted(text)]
-    settled = all(satisfied(text, observation["apt"]["packages"]) for text in packages)
+    installed = observation["apt"]["packages"]
+    newer = "" if exact else _newer(names, version, soname, installed)
+    if newer:
+        packages = wanted_packages(newer, int(cuda_major))
+    settled = all(satisfied(text, installed) for text in packages)
     choice: dict[str, t.Any] = {
         "backend": None,
         "reason": "",
@@ -213,7 +223,9 @@ def cusparselt_backend(
             **choice,
             "backend": "local_repo" if in_use and "local_repo" in by_package else by_package[0],
             "settled": True,
-            "reason": f"{version} is installed by package already",
+            "reason": f"{newer} is installed by package, newer than {version} and with its SONAME {soname}"
+            if newer
+            else f"{version} is installed by package already",
         }
     if path.startswith(root.rstrip("/") + "/") and "redist" in backends and _pinned(archive, version):
         return {**choice, "backend": "redist", "reason": f"the loader finds the archive's {path} already"}
@@ -221,10 +233,12 @@ def cusparselt_backend(
     for backend in backends:
         if backend == "apt" and not set(names) <= set(offers):
             return {**choice, "undecided": True, "reason": "apt has not been asked yet"}
-        serves, reason = _serves(backend, packages, offers, version, archive, platform, sha256, key_fingerprint)
+        # What a newer package lacks beside it is of its version, and only an apt source may have that.
+        asked = newer if newer and backend == "apt" else version
+        serves, reason = _serves(backend, packages, offers, asked, archive, platform, sha256, key_fingerprint)
         if serves:
             if backend != "redist":
-                _refuse_older(names, version, observation["apt"]["packages"])
+                _refuse_older(names, asked, installed)
             return {**choice, "backend": backend, "reason": reason}
         choice["passed_over"].append({"backend": backend, "reason": reason})
     why = "; ".join(f"{row['backend']}: {row['reason']}" for row in choice["passed_over"])
@@ -240,11 +254,28 @@ def cusparselt_backend(
     raise AnsibleFilterError(f"No backend serves cuSPARSELt {version} ({why}). {remedy}")
 
 
+def _newer(names: t.Iterable[str], version: str, soname: str, installed: t.Mapping[str, str]) -> str:
+    """Return the version of packages that are newer than asked for and serve all the same, else nothing.
+
+    The number in the packages' names is that of the SONAME.
+    """
+    number = soname.rpartition(".so.")[2]
+    for name in names:
+        found = installed.get(name, "")
+        if re.match(rf"libcusparselt{number}(-|$)", name) and _is_newer(found, version):
+            return found.rpartition("-")[0] or found
+    return ""
+
+
+def _is_newer(found: str, version: str) -> bool:
+    return bool(found) and compare_versions(found, version) > 0 and not re.match(rf"{re.escape(version)}[.-]", found)
+
+
 def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str, str]) -> None:
     """Refuse before anything changes what apt would refuse after the local repository is there."""
     for name in names:
         found = installed.get(name, "")
-        if found and compare_versions(found, version) > 0 and not re.match(rf"{re.escape(version)}[.-]", found):
+        if _is_newer(found, version):
             raise AnsibleFilterError(
                 f"{name} {found} is installed, newer than the cuSPARSELt {version} that was asked for. "
                 "Set cusparselt_version to the version that is installed, or take the newer one back first with "
@@ -289,7 +320,10 @@ def _serves(
         if _without_local_repo(version):
             return False, f"no local repository exists from {FIRST_WITHOUT_LOCAL_REPO} on"
         if not sha256 and not key_fingerprint:
-            return False, "neither the sha256 of its .deb nor the fingerprint of its key is given"
+            return False, (
+                "neither the sha256 of its .deb nor the fingerprint of its key is given"
+                " (cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint)"
+            )
         return True, f"the {'sha256' if sha256 else 'key fingerprint'} of the local repository is given"
     if not archive or not _pinned(archive, version):
         return False, f"the stack pins no archive of {version}"

@@ -94,6 +94,9 @@ def test_no_local_repository_exists_from_0_9_on(version: str):
 def test_a_local_repository_that_is_forced_without_proof_is_refused_with_the_remedy():
     with pytest.raises(AnsibleFilterError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
         choose(["local_repo"])
+    # By default it is passed over, and what it would have needed is named.
+    passed_over = choose(ALL, NOTHING)["passed_over"][1]["reason"]
+    assert "cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint" in passed_over
 
 
 def test_the_archive_carries_the_sha256_of_its_platform_alone():
@@ -137,7 +140,36 @@ def test_a_local_repository_of_another_version_is_not_in_use():
 
 def test_a_version_older_than_the_installed_one_is_refused():
     with pytest.raises(AnsibleFilterError, match=r"libcusparselt0-cuda-13 0.8.1.1-1 is installed, newer than .* 0.8.0"):
-        choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32)
+        choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32, exact=True)
+
+
+def test_a_newer_one_of_the_same_soname_stays_and_the_archive_does_not_take_over() -> None:
+    # The vendor's own upgrade; no apt source has the stack's version any longer.
+    upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
+    for offers in (None, {key: ["0.10.0.3-1"] for key in NAMES}, NOTHING):
+        choice = choose(ALL, offers, packages=upgraded)
+        assert (choice["backend"], choice["settled"], choice["undecided"]) == ("apt", True, False)
+        assert choice["reason"] == (
+            "0.10.0.3 is installed by package, newer than 0.8.1 and with its SONAME libcusparseLt.so.0"
+        )
+    # 0.8.10 is newer than 0.8.1 too.
+    assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1"))["settled"]
+
+
+def test_headers_that_a_newer_one_lacks_are_asked_for_in_its_version() -> None:
+    runtime = {"libcusparselt0-cuda-13": "0.10.0.3-1"}
+    offers = {**NOTHING, **{key: ["0.10.0.3-1"] for key in INSTALLED}}
+    choice = choose(ALL, offers, packages=runtime)
+    assert (choice["backend"], choice["settled"]) == ("apt", False)
+    assert choice["packages"][1].startswith("libcusparselt0-dev-cuda-13=0.10.0.3[.-]*|")
+
+
+def test_a_newer_one_of_another_soname_or_beside_a_version_that_was_named_does_not_do() -> None:
+    upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
+    assert not choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"})["settled"]
+    assert choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")["backend"] == "redist"
+    with pytest.raises(AnsibleFilterError, match=r"0\.10\.0\.3-1 is installed, newer than the cuSPARSELt 0\.8\.1"):
+        choose(ALL, OFFERED, packages=upgraded, exact=True)
 
 
 def test_an_older_version_that_is_installed_settles_nothing():
