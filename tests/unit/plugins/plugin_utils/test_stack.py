@@ -574,7 +574,7 @@ def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version:
 # --- what is shipped ---
 
 
-@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.13.0", "torch-2.9.1"])
+@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.13.0", "torch-2.9.1", "cpu"])
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
     places = _stack.places([], str(SHIPPED))
     definition, _path = _stack.load(name, places)
@@ -611,6 +611,15 @@ def test_the_stack_of_wheels_that_others_pin_is_of_one_cuda_and_complete_on_ever
     assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
     with pytest.raises(SparkforgeError, match="names no units"):
         _stack.facts("torch-2.13.0", "build", "gb10", _stack.places([], str(SHIPPED)))
+
+
+def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
+    stack = _stack.facts("cpu", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    assert (stack["wheel"]["cuda"], stack["archives"], stack["activation"]) == (None, [], {})
+    lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
+    assert not [line for line in lines if line.startswith(("nvidia-", "cuda-", "triton"))]
+    # Read from the index's metadata of the wheel, whose torch/version.py says 2.10.0+cpu.
+    assert "torch==2.10.0 --hash=sha256:5fd4117d89ffd47e3dcc71e71a22efac24828ad781c7e46aaaf56bf7f2796acf" in lines
 
 
 def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_alone() -> None:
