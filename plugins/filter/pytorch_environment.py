@@ -673,6 +673,9 @@ class _Plan:
     def _expect(self) -> dict[str, t.Any]:
         """Return what must be in the wheel: what CMake does not find it leaves out, and goes on."""
         files = ["torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so"]
+        if "USE_MKLDNN" in self.cache:
+            # Linked statically: what shows in the wheel is the header that its build writes.
+            files.append("torch/include/oneapi/dnnl/dnnl_version.h")
         built = [item.replace("+PTX", "") for item in self.architectures]
         if self.cuda:
             files.append("torch/lib/libtorch_cuda.so")

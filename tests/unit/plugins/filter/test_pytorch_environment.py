@@ -221,6 +221,8 @@ def test_onednn_is_asked_for_by_name_and_must_be_there_at_the_end() -> None:
     assert (environment["USE_MKLDNN"], environment["USE_MKLDNN_ACL"]) == ("1", "1")
     assert environment["ACL_ROOT_DIR"] == "/opt/acl"
     assert (cache["USE_MKLDNN"], cache["USE_MKLDNN_ACL"]) == ("ON", "ON")
+    header = "torch/include/oneapi/dnnl/dnnl_version.h"
+    assert header in made["expect"]["files"] and header not in without["expect"]["files"]
     assert made["notes"] == []
     # The user's own word counts, and is expected.
     own = plan(environment={"USE_MKLDNN": 1})
