@@ -62,6 +62,7 @@ _value:
       expect: {cmake_cache: {USE_CUDNN: "ON"}, libraries: [libcudss.so.0], architectures: ["12.0", 12.1a], files: []}
       toolchain: {nvcc: /usr/local/cuda-13.0/bin/nvcc}
       minimum: {cmake: "3.27"}
+      libraries: {cudnn: {version: "9.13", found: 9.28.0.42-1}}
       memory_per_job: 5428
       free_space: 40960
     missing: []
