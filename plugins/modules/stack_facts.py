@@ -115,6 +115,8 @@ stack:
       archive:
         {product: cusparselt, component: libcusparse_lt, release: "0.8.1", version: "0.8.1.1", variant:
         cuda13}
+    cudnn: {version: "9.13"}
+    nccl: {version: "2.27.7"}
     archives:
       - product: cudss
         component: libcudss
