@@ -116,7 +116,14 @@ class Engine:
             depends={name: depend["fingerprint"] for name, depend in depends.items()},
             digest=_patch.contents_digest(unit.patches, unit.edits),
         )
-        paths = _unit.Paths(self.root, self.options["log_root"], unit.name, _unit.fingerprint(inputs), system)
+        paths = _unit.Paths(
+            self.root,
+            self.options["log_root"],
+            unit.name,
+            _unit.fingerprint(inputs),
+            system,
+            _unit.tree_key(inputs),
+        )
         return {"tools": tools, "depends": depends, "commit": commit, "inputs": inputs, "paths": paths}
 
     def _tools(self, unit: _unit.Unit) -> _toolchain.Toolchain:
@@ -272,7 +279,8 @@ class Engine:
             _receipt.make_directories(os.path.dirname(paths.artefact))
             _receipt.make_directories(paths.build_directory)
             if self.options["rebuild"]:
-                _worker.forget(paths)
+                # The worker makes the tree anew, for it alone knows that no other one is at it.
+                _worker.remove(paths.inside("state.json"))
             attempts = (_follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
             engine = self._copy_engine(paths, files)
             # The first build of a host had no place yet for them.
@@ -339,7 +347,9 @@ class Engine:
                 "name": paths.name,
                 "fingerprint": paths.fingerprint,
                 "platform": paths.platform,
+                "tree": paths.tree,
             },
+            "rebuild": bool(self.options["rebuild"]),
             "inputs": plan["inputs"],
             "commit": plan["commit"],
             "depends": plan["depends"],
@@ -374,6 +384,8 @@ class Engine:
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
             for fingerprint in _names(os.path.join(self.root, "builds", name)):
+                if fingerprint.startswith("tree-"):
+                    continue
                 paths = _unit.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 _detach.stop(paths.service, paths.marker, self.account)
             # The account's own are removed with its rights alone; logs lie in a directory of root's.

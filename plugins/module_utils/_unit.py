@@ -31,6 +31,10 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
 #: Tools that are packages of the index too, by the same name.
 _BROUGHT = frozenset({"cmake", "ninja"})
+#: What a build makes on its way, and what can be made again.
+TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
+#: What may differ between two fingerprints that use one tree, one after the other: see _carry.
+_CARRIED = ("changes", "build_tag")
 #: What a build must not be given, because the engine sets it, and what to give instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
@@ -55,13 +59,17 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where everything of one fingerprint of a unit lies; see docs/architecture.md."""
+    """Where everything of one fingerprint of a unit lies; see docs/architecture.md.
+
+    :param tree: ``tree_key`` of the inputs; whoever only looks at a build does without.
+    """
 
     root: str
     log_root: str
     name: str
     fingerprint: str
     platform: str
+    tree: str = ""
 
     @property
     def builds(self) -> str:
@@ -72,9 +80,14 @@ class Paths:
     def build_directory(self) -> str:
         return os.path.join(self.builds, self.name, self.fingerprint)
 
+    @property
+    def tree_directory(self) -> str:
+        """Sources and objects. Compilers and CMake write this path into what they make."""
+        return os.path.join(self.builds, self.name, f"tree-{self.tree}")
+
     def inside(self, *parts: str) -> str:
-        """Return a path in the build directory."""
-        return os.path.join(self.build_directory, *parts)
+        """Return a path in the build directory, of sources and objects in the tree's."""
+        return os.path.join(self.tree_directory if parts[0] in TREES else self.build_directory, *parts)
 
     @property
     def artefact(self) -> str:
@@ -279,6 +292,11 @@ def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
     """Return the 16 hexadecimal digits that stand for ``inputs``."""
     text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
+    """Return what the inputs have in common with those whose tree they can go on with."""
+    return fingerprint({key: value for key, value in inputs.items() if key not in _CARRIED})
 
 
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> t.List[str]:

@@ -25,6 +25,7 @@ import stat
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
+    _carry,
     _detach,
     _engine,
     _follow,
@@ -482,6 +483,9 @@ class Store:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(receipt)
         _worker.remove(removed)
+        for tree, holder in _carry.trees(os.path.join(self.root, "builds", build.name)):
+            if holder == build.fingerprint:
+                _worker.remove(tree)
         _worker.remove(os.path.join(self.root, "builds", *build.key))
         for parent in (os.path.dirname(artefact), os.path.join(self.root, "builds", build.name)):
             with contextlib.suppress(OSError):

@@ -17,6 +17,7 @@ its objects. Nothing of it needs Ansible: ``_engine`` starts it with a copy of t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import json
 import os
@@ -32,6 +33,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
     _artefact,
+    _carry,
     _detach,
     _follow,
     _jobs,
@@ -52,8 +54,6 @@ _LOOK = 2.0
 _CHECKPOINT = 300.0
 #: How often a build that was killed for memory goes on with half the jobs.
 _HALVINGS = 2
-#: What is in a build directory and can be made again.
-_TREES = ("source", "build", "environment", "out", "home", "tmp", "launchers")
 #: What pip reads beside the account's own, which has none.
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
 #: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
@@ -105,6 +105,8 @@ class Worker:
         self.began = time.monotonic()
         self._earlier = float(self.state.data.get("elapsed") or 0)
         self._checkpointed = time.monotonic()
+        #: The state of another fingerprint's build, whose tree this one goes on with.
+        self._carried: t.Mapping[str, t.Any] = {}
 
     # --- the whole ---------------------------------------------------------------------------------------------
 
@@ -124,6 +126,7 @@ class Worker:
             boot_id=_detach.boot_id(),
             host=socket.gethostname(),
             pid=os.getpid(),
+            tree=self.paths.tree_directory,
             log=self.paths.log,
             error=None,
         )
@@ -140,6 +143,8 @@ class Worker:
                 # What the compilers are given. It takes minutes, and is made anew where power is lost before this.
                 self._checkpoint()
             self._finish(phase, time.monotonic() - began)
+            if phase == "patch":
+                _carry.hold(self.paths.tree_directory, self.paths.fingerprint)
         self._publish()
 
     def _is_done(self, phase: str) -> bool:
@@ -166,16 +171,19 @@ class Worker:
     # --- what an interruption leaves ---------------------------------------------------------------------------
 
     def _after_interruption(self) -> None:
-        ended = _detach.end_processes(self.paths.marker)
-        if ended:
-            self.state.note(f"{ended} processes of an interrupted attempt were ended.")
+        remove(self.paths.inside("wanted"))
         data = self.state.data
-        if not data["attempts"]:
-            # Nothing says what lies here, if anything does: a state that a power loss took, say.
-            _remove_trees(self.paths)
-        if data.get("boot_id") and data["boot_id"] != _detach.boot_id():
-            self._after_power_loss(float(data.get("checkpoint") or 0))
-        behind = float(data.get("updated") or 0) - time.time()
+        last = self._last_in_tree()
+        if not last:
+            self._begin_anew()
+        elif last is not data:
+            # What this build did before lies in no tree any more; what lies there another one did.
+            self.state.update(
+                **{key: last.get(key) for key in ("boot_id", "checkpoint", "failed_phase")}, phases=dict(last["phases"])
+            )
+        if last and last.get("boot_id") and last["boot_id"] != _detach.boot_id():
+            self._after_power_loss(float(last.get("checkpoint") or 0))
+        behind = float(last.get("updated") or 0) - time.time()
         if behind > 5:
             moved = _clamp_mtimes(self._trees(), time.time())
             self.state.note(
@@ -194,13 +202,58 @@ class Worker:
         if not self._is_done("patch"):
             self._undo("fetch")
         self.state.update(failed_phase=None)
+        if last is not data and self._is_done("patch"):
+            self._carry_on(last)
+
+    def _last_in_tree(self) -> t.Dict[str, t.Any]:
+        """Return the state of the build that was in this tree last: this one's, or another fingerprint's.
+
+        :return: empty where nothing is known of what lies there, if anything does.
+        """
+        data = self.state.data
+        holder, taker = _carry.holder(self.paths.tree_directory)
+        mine = self.paths.fingerprint
+        if holder == mine:
+            # No state: a power loss took it, say, or it is to be built again from the beginning.
+            return data if data["attempts"] and taker is None else {}
+        if holder is None or taker not in (None, mine) or (self.request.get("rebuild") and not data["attempts"]):
+            return {}
+        other = dataclasses.replace(self.paths, fingerprint=holder)
+        if not _follow.is_running(other.build_directory):
+            _detach.end_processes(other.marker)
+        state = _follow.read(other.inside("state.json")) or {}
+        return state if state.get("attempts") else {}
+
+    def _begin_anew(self) -> None:
+        remove(self.paths.tree_directory)
+        self.state.update(phases={}, checkpoint=None, failed_phase=None)
+        _carry.hold(self.paths.tree_directory, self.paths.fingerprint)
+
+    def _carry_on(self, last: t.Mapping[str, t.Any]) -> None:
+        """Go on in the tree of another fingerprint, or begin anew where that is not safe.
+
+        :param last: the state of the build that was in the tree.
+        """
+        try:
+            other = dataclasses.replace(self.paths, fingerprint=last["fingerprint"])
+            with open(other.inside("request.json"), encoding="utf-8") as stream:
+                request = json.load(stream)
+            _carry.check_builds(request, last, self.request)
+        except (OSError, ValueError, LookupError, _carry.Doubt) as reason:
+            self.state.note(f"The tree of the build {last['fingerprint']} was made anew: {reason}.")
+            self._begin_anew()
+            return
+        self._carried = last
+        # The environment stays, for objects would be older than the headers of a new one.
+        done = {"prepare": {"done": True, "seconds": 0.0}} if self._is_done("prepare") else {}
+        self.state.update(phases=done)
+        remove(self.paths.inside("out"))
 
     def _after_power_loss(self, checkpoint: float) -> None:
         """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
         self._undo("build", "package", "check")
         if not checkpoint:
-            _remove_trees(self.paths)
-            self._undo(*PHASES)
+            self._begin_anew()
             self.state.note("The host was started anew before anything was synced: the build begins anew.")
             return
         if not self._is_done("configure"):
@@ -236,7 +289,12 @@ class Worker:
     # --- the phases --------------------------------------------------------------------------------------------
 
     def _fetch(self) -> None:
-        tree = self.paths.inside("source")
+        if self._carried:
+            tree = self.paths.inside("wanted")
+        else:
+            tree = self.paths.inside("source")
+            # Objects of other sources, whose times may be younger than these.
+            remove(self.paths.inside("build"))
         remove(tree)
         store = os.path.join(self.paths.builds, ".sources")
         source = self.unit.source
@@ -251,8 +309,47 @@ class Worker:
         self.state.update(source=found)
 
     def _patch(self) -> None:
-        applied = _patch.apply(self.paths.inside("source"), self.unit.patches, self.unit.edits, self.say)
-        self.state.update(applied=applied)
+        source = self.paths.inside("source")
+        if self._carried:
+            applied = self._patch_carried(source, self.paths.inside("wanted"))
+        else:
+            applied = _patch.apply(source, self.unit.patches, self.unit.edits, self.say)
+        changed = {step["file"]: _carry.digest(os.path.join(source, step["file"])) for step in applied}
+        self.state.update(applied=applied, changed=changed)
+
+    def _patch_carried(self, source: str, wanted: str) -> t.List[t.Dict[str, t.Any]]:
+        """Make ``source``, which another fingerprint's patches and edits changed, what ours make of ``wanted``."""
+        before, fingerprint = self._carried["changed"], self._carried["fingerprint"]
+        pristine = _carry.compare(source, wanted)
+        applied = _patch.apply(wanted, self.unit.patches, self.unit.edits, self.say)
+        touched = {step["file"] for step in applied}
+        names = {path for path in pristine.names | touched if os.path.lexists(os.path.join(wanted, path))}
+        place = self.paths.tree_directory
+        try:
+            paths = _carry.differences(source, wanted, before, touched, pristine)
+            # From here on the other build must not take it for its own.
+            _carry.hold(place, fingerprint, self.paths.fingerprint)
+            _carry.tidy([tree for tree in self._trees() if os.path.isdir(tree)], source, names, paths)
+        except _carry.Doubt as doubt:
+            self.state.note(f"The tree of the build {fingerprint} was made anew: {doubt}.")
+            _carry.hold(place, self.paths.fingerprint)
+            self._undo("prepare")
+            for name in _unit.TREES:
+                if name != "wanted":
+                    remove(self.paths.inside(name))
+            os.rename(wanted, source)
+            return applied
+        # A clock that is behind must not make an object younger than the source that it is compiled from again.
+        moment = time.time()
+        _clamp_mtimes(self._trees(), moment)
+        _carry.merge(source, wanted, paths, moment + 0.01)
+        remove(wanted)
+        time.sleep(0.05)
+        self._checkpoint()
+        self.state.note(
+            f"The build went on in the tree of the build {fingerprint}: {len(paths)} files of the source differ."
+        )
+        return applied
 
     def _prepare(self) -> None:
         """Make the environment that the build runs in, from pinned requirements and the units it depends on."""
@@ -469,19 +566,23 @@ class Worker:
     def _prune(self) -> None:
         """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
         parent = os.path.dirname(self.paths.build_directory)
-        others = []
+        others = [tree for tree in _carry.trees(parent) if tree[0] != self.paths.tree_directory]
+        others.sort(key=lambda tree: os.stat(tree[0]).st_mtime, reverse=True)
+        kept = {self.paths.fingerprint}
+        for number, (tree, holder) in enumerate(others, 1):
+            if holder and (number < self.unit.keep or _follow.is_running(os.path.join(parent, holder))):
+                kept.add(holder)
+            else:
+                remove(tree)
         for name in os.listdir(parent):
             directory = os.path.join(parent, name)
-            if name == self.paths.fingerprint or not os.path.isdir(directory) or os.path.islink(directory):
+            if name in kept or name.startswith("tree-") or os.path.islink(directory) or not os.path.isdir(directory):
                 continue
             if not _follow.is_running(directory):
-                others.append((os.stat(directory).st_mtime, directory))
-        kept = [self.paths.build_directory, *(path for _time, path in sorted(others, reverse=True))]
-        for directory in kept[max(self.unit.keep, 1) :]:
-            remove(directory)
+                remove(directory)
         if self.unit.keep == 0:
             # The state stays: it says that the build is done.
-            _remove_trees(self.paths)
+            remove(self.paths.tree_directory)
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -557,7 +658,7 @@ class Worker:
                 CCACHE_DIR=os.path.join(self.paths.builds, ".ccache"),
                 CCACHE_MAXSIZE=self.unit.ccache_size,
                 # Two fingerprints of a unit lie in two directories; their objects are the same all the same.
-                CCACHE_BASEDIR=self.paths.build_directory,
+                CCACHE_BASEDIR=self.paths.tree_directory,
                 CCACHE_NOHASHDIR="1",
                 CMAKE_CUDA_COMPILER_LAUNCHER=self.tools["ccache"],
             )
@@ -739,17 +840,6 @@ def _wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
     return child.poll()
 
 
-def forget(paths: _unit.Paths) -> None:
-    """Remove tree, objects and state of a build, so that it begins anew; the published artefact stays till then."""
-    _remove_trees(paths)
-    remove(paths.inside("state.json"))
-
-
-def _remove_trees(paths: _unit.Paths) -> None:
-    for name in _TREES:
-        remove(paths.inside(name))
-
-
 def _now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -825,6 +915,10 @@ def main(directory: str) -> int:
     try:
         with open(os.path.join(directory, "request.json"), encoding="utf-8") as stream:
             request = json.load(stream)
+        # Before the wait, for until then another build may have taken the tree over.
+        ended = _detach.end_processes(_unit.Paths(**request["paths"]).marker)
+        if ended:
+            state.note(f"{ended} processes of an interrupted attempt were ended.")
         whole = _detach.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
         while not whole.take():
             if state.data.get("phase") != "waiting":

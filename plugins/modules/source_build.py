@@ -16,6 +16,8 @@ description:
     fingerprint was built is left alone; that costs one call and starts no process.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
     controller. The same task again goes on following it. A build that was killed goes on from its objects.
+  - Where O(patches) or O(edits) change after a build failed, it goes on in the tree of that build and compiles what the
+    change touches. Another environment or other arguments begin anew, with what ccache has.
   - C(--check) says whether it would build and C(--diff) which input changed, by name.
   - How many jobs compile at once follows from the memory. A build that is killed for memory goes on with half the
     jobs, up to twice.
@@ -342,7 +344,7 @@ platform:
   returned: when present
   sample: ubuntu24.04-aarch64
 directory:
-  description: Where the build's state is and, while it is built, its tree.
+  description: Where the build's state is. RV(state) names the C(tree) of sources and objects while there is one.
   type: str
   returned: when running or built
   sample: /opt/sparkforge/builds/torchvision/4b5c1f0e9a37d286

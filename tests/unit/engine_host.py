@@ -91,6 +91,10 @@ class EngineHost:
                 text = '#include "no_such_header.h"\n'
             (tree / name).write_text(text)
         (tree / "CMakeLists.txt").write_text(CMAKE.format(sources=" ".join(names)))
+        return self.packed(tree)
+
+    def packed(self, tree: Path) -> dict[str, t.Any]:
+        """Return the source that a tree makes, as an archive."""
         archive = self.place / f"{tree.name}.tar.gz"
         with tarfile.open(archive, "w:gz") as stream:
             stream.add(tree, "tiny-1.0")
@@ -156,6 +160,10 @@ class EngineHost:
 
     def directory(self, result: dict[str, t.Any]) -> Path:
         return self.root / "builds" / str(result["name"]) / str(result["fingerprint"])
+
+    def tree(self, result: dict[str, t.Any]) -> Path:
+        """Return where sources and objects of a build are, or were."""
+        return Path(self.state(result).get("tree", "/none"))
 
     def state(self, result: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the state; empty while there is none."""

@@ -48,10 +48,11 @@ def interrupted(host: EngineHost, source: dict[str, t.Any], **options: t.Any) ->
 def lose_power(host: EngineHost, started: dict[str, t.Any], *patterns: str) -> None:
     """End all of a build at once; the files of these names are full of zeros afterwards."""
     kill_worker(host, started)
-    directory = host.directory(started)
-    subprocess.run(["pkill", "-KILL", "-f", str(directory)], check=False)
+    places = host.directory(started), host.tree(started)
+    for place in places:
+        subprocess.run(["pkill", "-KILL", "-f", str(place)], check=False)
     for pattern in patterns:
-        found = list(directory.glob(pattern))
+        found = [path for place in places for path in place.glob(pattern)]
         assert found, pattern
         for path in found:
             path.write_bytes(bytes(path.stat().st_size))
@@ -79,7 +80,7 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
     assert receipt["outputs"][0]["path"] == "prefix"
     # The tree is gone, and the receipt tells what was in it.
     assert receipt["tree"]["files"] > UNITS
-    assert not (host.directory(first) / "build").exists()
+    assert not (host.tree(first) / "build").exists()
 
 
 def test_behind_ccache_the_compiler_that_the_receipt_names_runs(host: EngineHost) -> None:
@@ -250,13 +251,14 @@ def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
 def test_a_kept_tree_is_there_at_the_end_and_a_dropped_one_is_not(host: EngineHost) -> None:
     source = host.project(UNITS)
     kept = host.built(source, keep=1)
-    assert (host.directory(kept) / "build/build.ninja").exists()
+    assert (host.tree(kept) / "build/build.ninja").exists()
     assert set(host.state(kept)["phases"]) >= {"fetch", "build"}
     other = host.built(source, keep=0, environment={"ANOTHER": "1"})
     assert sorted(path.name for path in host.directory(other).iterdir()) == [
         "engine", "lock", "network.json", "request.json", "state.json",
     ]  # fmt: skip
     assert not host.directory(kept).exists()
+    assert not list(host.root.glob("builds/tiny/tree-*"))
     assert host.state(other)["phases"] == {}
 
 
@@ -301,7 +303,7 @@ def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> N
     started = interrupted(host, source)
     kill_worker(host, started)
     future = time.time() + 86400
-    for path in host.directory(started).glob("source/*"):
+    for path in host.tree(started).glob("source/*"):
         os.utime(path, (future, future))
     host.change_state(started, updated=future)
     host.gate.unlink()
