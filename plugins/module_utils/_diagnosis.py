@@ -570,7 +570,7 @@ RULES: tuple[Rule, ...] = (
             "Permission denied: '/usr",
             "files in install directory",
         ),
-        r"(?:INSTALL cannot \w+(?: \w+){0,2}|cannot create directory:?)\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*"
+        r"(?:INSTALL cannot (?!find\b)\w+(?: \w+){0,2}|cannot create directory:?)\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*"
         r"(?:Permission denied|Maybe need administrative\s+privileges|administrative|privileges|No such file)"
         r"|Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)"
         r"|create or remove files in install directory",
@@ -793,8 +793,8 @@ RULES: tuple[Rule, ...] = (
         ("Compatibility with CMake",),
         r"Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed",
         "The source asks for a CMake older than {found}, which CMake 4 no longer serves.",
-        "Name a CMake below 4 in the unit's toolchain (Triton before 3.7 needs that), or set "
-        "CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.",
+        "Pin a CMake below 4 (cmake<4) in the unit's requirements or name one in its toolchain (Triton before 3.7 "
+        "needs that), or set CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.",
     ),
     Rule(
         "cmake-too-old",
@@ -844,6 +844,17 @@ RULES: tuple[Rule, ...] = (
         r"Check for working (\w+ compiler: \S+) - broken|is not able to compile a simple test\s+program",
         "A compiler cannot compile a test program ({found}).",
         "See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.",
+    ),
+    Rule(
+        "cuda-too-old",
+        ("requires CUDA ", "only supported on CUDA ", "Could NOT find CUDA"),
+        # CUTLASS only warns.
+        r"(?:requires|only supported on) CUDA (\d[\d.]*)\s+(?:or|and)\s+(?:above|higher|newer)(?!, and strongly)"
+        r"|Could NOT find CUDA(?:Toolkit)?: Found unsuitable version '[^'\n]+',\s+but\s+required\s+is\s+at\s+least"
+        r"\s+'([^'\n]+)'",
+        "The source needs CUDA {found} or newer, and the toolkit that the build found is older.",
+        "Bring a newer toolkit (the stack's CUDA version, role cuda_libraries) and let CUDA_HOME and toolchain.nvcc "
+        "name it, or build a version of the source that is for the one that is there.",
     ),
     Rule(
         "cuda-version-conflict",
@@ -1135,10 +1146,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "input-missing",
-        ("missing and no known rule", "No rule to make target"),
-        r"'([^'\n]+)', needed by .* missing and no known rule|No rule to make target '([^'\n]+)'",
+        ("missing and no known rule", "No rule to make target", "INSTALL cannot find"),
+        r"'([^'\n]+)', needed by .* missing and no known rule|No rule to make target '([^'\n]+)'"
+        r"|INSTALL cannot find\s+'([^'\n]+)'",
         "The build needs the file {found}, which is not there and which nothing makes.",
-        "The source is incomplete or a submodule is missing; a file that was there when it was configured went away.",
+        "Take the whole source, submodules and what an ignore list may have left out included; where the file was "
+        "there when CMake configured, build with rebuild=true.",
     ),
     Rule(
         "ninja-no-file",
@@ -1251,13 +1264,15 @@ _ERROR_KEYS = (
     *(b"ssertion", b"Segmentation fault", b"Aborted", b"Killed", b"enied", b"terminate called", b"ninja: "),
     *(b"memory exhausted", b"unbound variable", b"final link failed", b"not recognized", b"curl: ("),
 )
-_STRONG = re.compile(
+# What a tool itself calls an error.
+_ERROR = re.compile(
     r"(?:^|[\s:)│])(?:fatal |Fatal )?error\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)"
-    r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to|: not found$"
-    r"|cannot find -l|command not found|[Aa]ssertion [^\n]*failed|Permission denied|memory exhausted"
-    r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|terminate called|^\s*FATAL\b"
-    r"|unbound variable$|final link failed|file not recognized|^curl: \(\d+\)"
+    r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
+    r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
+    r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized"
 )
+# What is one where no tool says more: a script that only tries something goes on after it.
+_PERHAPS = re.compile(r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)")
 # What follows from an error that stands elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$"
@@ -1267,18 +1282,18 @@ _WEAK = re.compile(
 # What looks like an error and is none: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
-    r"|dependency resolver does not currently|^-- |\bwarning: |\bWARNING\b|^W: |DeprecationWarning|Wno-error"
+    r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |DeprecationWarning|Wno-error"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$")
 
 
 def _error_class(line: str) -> int:
-    """Return 2 for a line that reports an error, 1 for one that reports what follows from one, else 0."""
+    """Return 3 for a line that reports an error, 2 for one that may, 1 for what follows from one, else 0."""
     if _HARMLESS.search(line):
         return 0
     if _WEAK.search(line):
         return 1
-    return 2 if _STRONG.search(line) else 0
+    return 3 if _ERROR.search(line) else 2 if _PERHAPS.search(line) else 0
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -1459,11 +1474,11 @@ class _Scan:
             self._notices.setdefault(cause, Notice(rule.name, cause, remedy, _shown(line)))
 
     def _search_errors(self, low: int, high: int) -> None:
-        if 2 in self._errors:
+        if 3 in self._errors:
             return
         first: dict[int, tuple[int, str]] = {}
         for key in _ERROR_KEYS:
-            for start, window, line in self._lines_with(key, low, first[2][0] if 2 in first else high):
+            for start, window, line in self._lines_with(key, low, first[3][0] if 3 in first else high):
                 kind = _error_class(line)
                 if kind and (kind not in first or start < first[kind][0]):
                     # CMake's first line says where, the next paragraph what.
@@ -1471,7 +1486,7 @@ class _Scan:
                         start,
                         _paragraph(window) if _HEADING.search(line) else line,
                     )
-                if kind == 2:
+                if kind == 3:
                     break
         for kind, (start, line) in first.items():
             if kind not in self._errors:
@@ -1484,7 +1499,7 @@ class _Scan:
         return [_shown(line) for line in (before + after)[:LINES]]
 
     def _diagnosis(self) -> Diagnosis:
-        error = self._errors.get(2) or self._errors.get(1)
+        error = self._errors.get(3) or self._errors.get(2) or self._errors.get(1)
         first_error = _shown(error.line) if error else None
         notices = list(self._notices.values())
         names = {RULES[place].name for place in self._found}

@@ -129,6 +129,13 @@ def test_a_line_alone_is_recognised(line: str, rule: str) -> None:
         ("certificate.python", "(self-signed certificate)"),
         ("python-version", "3.12.1 not in '<3.12,>=3.10'"),
         ("install-into-system.cmake", "(/usr/local/lib/python3.12/dist-packages/caffe2)"),
+        (
+            "input-missing.install",
+            "needs the file /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/third_party/sleef",
+        ),
+        ("cuda-too-old", "needs CUDA 12.1 or newer"),
+        ("cuda-too-old.toolkit", "needs CUDA 13.0 or newer"),
+        ("cmake-too-new", "cmake<4"),
     ],
 )
 def test_the_message_names_what_the_log_names(log: str, words: str) -> None:
@@ -190,6 +197,17 @@ def test_what_cmake_dropped_is_told_beside_the_failure_once_each() -> None:
             "CMake Error at CMakeLists.txt:3 (message): USE_A needs USE_B.",
         ),
         ("warning: error: no\nW: some error: no\nall is well\n", None),
+        # What PyTorch's FindMKL.cmake prints of each library that it tries, indented by pip; what others try.
+        (
+            "-- Checking for [mkl_intel_lp64 - mkl_gnu_thread - mkl_core - gomp - pthread - m - dl]\n"
+            "--   Library mkl_intel_lp64: not found\n  --   Library mkl_intel_lp64: not found\n"
+            "checking for mkl.h: not found\n"
+            "CMake Error at cmake/Dependencies.cmake:212 (message):\n  Preferred BLAS (OpenBLAS) cannot be had.\n"
+            "Call Stack (most recent call first):\n  CMakeLists.txt:866 (include)\n\n\n"
+            "-- Configuring incomplete, errors occurred!\n",
+            "CMake Error at cmake/Dependencies.cmake:212 (message): Preferred BLAS (OpenBLAS) cannot be had.",
+        ),
+        ("checking for mkl.h: not found\nmake: *** [all] Error 1\n", "checking for mkl.h: not found"),
     ],
 )
 def test_an_unknown_failure_gives_its_first_error(log: str, first: str | None) -> None:
