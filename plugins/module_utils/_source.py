@@ -249,6 +249,45 @@ def build_backend(pyproject: str) -> t.Optional[str]:
         return found[2] if found else None
 
 
+def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: bool = True) -> None:
+    """Refuse a tree that cannot be that of the unit, before hours go into it.
+
+    :param label: what the tree is from, for messages.
+    :param submodules: whether those that the source names must be there. A folder that is not there at all was left
+        out on purpose; an empty one is what ``git archive`` leaves.
+    :raises SparkforgeError: where what the build begins with, or a submodule, is not in it.
+    """
+    needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
+    place = os.path.join(tree, subdirectory)
+    if not any(os.path.isfile(os.path.join(place, name)) for name in needs):
+        there = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        within = [name for name in there if any(os.path.isfile(os.path.join(place, name, need)) for need in needs)]
+        below = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
+        has = f"it has {', '.join(there[:5])}{', …' if len(there) > 5 else ''}" if there else "it is empty or not there"
+        raise SparkforgeError(
+            f"{label} holds no tree of this unit: its {f'folder {subdirectory}' if subdirectory else 'top folder'} has "
+            f"no {' and no '.join(needs)}; {has}.",
+            f"Set the unit's subdirectory: {below} would do." if below else "Correct the source, or its subdirectory.",
+            there=there[:50],
+        )
+    try:
+        with open(os.path.join(tree, ".gitmodules"), encoding="utf-8", errors="replace") as stream:
+            paths = re.findall(r"^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$", stream.read(), re.M) if submodules else []
+    except OSError:
+        return
+    empty = [
+        path for path in paths if os.path.isdir(os.path.join(tree, path)) and not os.listdir(os.path.join(tree, path))
+    ]
+    if empty:
+        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+        raise SparkforgeError(
+            f"{label} lacks submodules: the folders {', '.join(empty[:5])}{more} are empty.",
+            "Take an archive that holds them (git archive and GitHub leave them out), or give source.repo with "
+            "submodules; where the build does without, take them out of .gitmodules by an edit.",
+            submodules=empty,
+        )
+
+
 def _no_such_version(asked: _Wanted, version: str, refs: t.Mapping[str, str]) -> SparkforgeError:
     names = sorted({re.sub(r"^refs/(?:tags|heads)/|\^\{\}$", "", ref) for ref in refs})
     near = difflib.get_close_matches(version, names, n=5)

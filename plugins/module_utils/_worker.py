@@ -52,6 +52,8 @@ PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
 _LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
+#: Bytes that a receipt and the state want beside an artefact.
+_ROOM = 1 << 20
 #: How often a build that was killed for memory goes on with half the jobs.
 _HALVINGS = 2
 #: What pip reads beside the account's own, which has none.
@@ -145,6 +147,8 @@ class Worker:
             self._finish(phase, time.monotonic() - began)
             if phase == "patch":
                 _carry.hold(self.paths.tree_directory, self.paths.fingerprint)
+        # As far as whoever waits is concerned; a failure here is none of the check's.
+        self.state.update(phase="package")
         self._publish()
 
     def _is_done(self, phase: str) -> bool:
@@ -313,15 +317,23 @@ class Worker:
         if self._carried:
             applied = self._patch_carried(source, self.paths.inside("wanted"))
         else:
-            applied = _patch.apply(source, self.unit.patches, self.unit.edits, self.say)
+            applied = self._patch_pristine(source)
         changed = {step["file"]: _carry.digest(os.path.join(source, step["file"])) for step in applied}
         self.state.update(applied=applied, changed=changed)
+
+    def _patch_pristine(self, tree: str) -> t.List[t.Dict[str, t.Any]]:
+        applied = _patch.apply(tree, self.unit.patches, self.unit.edits, self.say)
+        label = self.request["shown_source"]
+        _source.check_tree(
+            tree, self.unit.subdirectory, self.unit.kind, label, self.unit.source.get("submodules", True)
+        )
+        return applied
 
     def _patch_carried(self, source: str, wanted: str) -> t.List[t.Dict[str, t.Any]]:
         """Make ``source``, which another fingerprint's patches and edits changed, what ours make of ``wanted``."""
         before, fingerprint = self._carried["changed"], self._carried["fingerprint"]
         pristine = _carry.compare(source, wanted)
-        applied = _patch.apply(wanted, self.unit.patches, self.unit.edits, self.say)
+        applied = self._patch_pristine(wanted)
         touched = {step["file"] for step in applied}
         names = {path for path in pristine.names | touched if os.path.lexists(os.path.join(wanted, path))}
         place = self.paths.tree_directory
@@ -450,10 +462,15 @@ class Worker:
         if self.unit.kind == "cmake":
             staged = self.paths.inside("out", "staged")
             remove(staged)
-            self._command(
-                [self.tools.get("cmake", "cmake"), "--install", self.paths.inside("build")],
-                environment={"DESTDIR": staged},
-            )
+            try:
+                self._command(
+                    [self.tools.get("cmake", "cmake"), "--install", self.paths.inside("build")],
+                    environment={"DESTDIR": staged},
+                )
+            except SparkforgeError:
+                # Half of it is worth nothing, and takes the room that may be what is missing.
+                remove(staged)
+                raise
             return
         wheels = _artefact.collect_wheels(self.paths.inside("out"))
         if not wheels:
@@ -464,6 +481,7 @@ class Worker:
         if self.unit.build_tag:
             for wheel in wheels:
                 if wheel.build != self.unit.build_tag:
+                    self._need_room(wheel.size)
                     _artefact.retag(wheel.path, self.unit.build_tag)
 
     def _check(self) -> None:
@@ -494,16 +512,43 @@ class Worker:
 
     def _publish(self) -> None:
         """Move the artefact to its final name, then write the receipt: whoever reads that may trust what it names."""
-        target = self.paths.artefact
-        partial = os.path.join(os.path.dirname(target), f".{self.paths.fingerprint}.partial")
+        partial = os.path.join(os.path.dirname(self.paths.artefact), f".{self.paths.fingerprint}.partial")
         remove(partial)
+        try:
+            self._publish_by(partial)
+        except (OSError, SparkforgeError):
+            with contextlib.suppress(OSError):
+                remove(partial)
+            raise
+
+    def _need_room(self, size: int) -> None:
+        """Refuse to write ``size`` bytes where there is no room for them.
+
+        :raises SparkforgeError: with what is needed and what there is.
+        """
+        free = shutil.disk_usage(self.paths.builds).free
+        if free < size + _ROOM:
+            raise SparkforgeError(
+                f"The disk is full: packaging {self.paths.name} takes {(size + _ROOM) >> 20} MiB below "
+                f"{self.paths.root}, which has {free >> 20} MiB free.",
+                "Make room, or set sparkforge_root to a larger file system; run again: only the packaging is done.",
+            )
+
+    def _publish_by(self, partial: str) -> None:
+        """Publish, by way of the directory ``partial``."""
+        target = self.paths.artefact
         _receipt.make_directories(partial)
         outputs: t.List[t.Dict[str, t.Any]] = []
         if self.unit.kind == "cmake":
+            if not os.path.isdir(self._staged):
+                # An attempt that was cut short had moved it.
+                self._package()
             os.rename(self._staged, os.path.join(partial, "prefix"))
             outputs.append({"path": "prefix", **_artefact.tree_digest(os.path.join(partial, "prefix"))})
         else:
-            for wheel in _artefact.collect_wheels(self.paths.inside("out")):
+            wheels = _artefact.collect_wheels(self.paths.inside("out"))
+            self._need_room(sum(wheel.size for wheel in wheels))
+            for wheel in wheels:
                 file = os.path.basename(wheel.path)
                 shutil.copyfile(wheel.path, os.path.join(partial, file))
                 outputs.append(
@@ -734,8 +779,12 @@ class Worker:
         from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
 
         diagnosis = _diagnosis.diagnose_file(self.paths.log, start)
+        cause = diagnosis.cause
+        if diagnosis.rule == "no-space":
+            needed = f" of the {self.unit.free_space} MiB that the build takes" if self.unit.free_space else ""
+            cause += f" {self.paths.root} has {shutil.disk_usage(self.paths.builds).free >> 20} MiB free{needed}."
         raise SparkforgeError(
-            diagnosis.cause,
+            cause,
             diagnosis.remedy,
             lines=diagnosis.lines,
             rule=diagnosis.rule,
@@ -758,15 +807,17 @@ class Worker:
                 if progress:
                     ninja.feed(log.read())
                     estimate.update(ninja.done, ninja.total, time.monotonic())
-                self.state.update(
-                    done=ninja.done,
-                    total=ninja.total,
-                    unit=ninja.unit,
-                    rate=estimate.rate,
-                    remaining=estimate.remaining,
-                    elapsed=self._elapsed(),
-                    available_mib=_jobs.memory(service=self.paths.service).available_mib,
-                )
+                # On a full disk an older state stays, and the command says itself what it lacked.
+                with contextlib.suppress(OSError):
+                    self.state.update(
+                        done=ninja.done,
+                        total=ninja.total,
+                        unit=ninja.unit,
+                        rate=estimate.rate,
+                        remaining=estimate.remaining,
+                        elapsed=self._elapsed(),
+                        available_mib=_jobs.memory(service=self.paths.service).available_mib,
+                    )
                 if code is None and time.monotonic() - self._checkpointed >= _CHECKPOINT:
                     self._checkpoint()
             return code
@@ -932,10 +983,11 @@ def main(directory: str) -> int:
         return 1
     except OSError as error:
         full = error.errno in (28, 122)
+        free = f" ({shutil.disk_usage(directory).free >> 20} MiB free)" if full else ""
         failure(
             state,
             SparkforgeError(
-                f"The build failed at {error.filename or directory}: {error.strerror or error}.",
+                f"The build failed at {error.filename or directory}: {error.strerror or error}{free}.",
                 "Make room on that file system and run again: what is done stays done."
                 if full
                 else "Correct what it names and run again.",

@@ -7,15 +7,18 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import shutil
 import subprocess
 import time
 import typing as t
+import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _unit, _worker
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 from tests.unit.engine_host import CCACHE
@@ -149,7 +152,7 @@ def test_what_a_build_starts_is_what_its_receipt_names(worker: _worker.Worker, s
 
 def test_launchers_that_another_version_left_are_replaced(worker: _worker.Worker, tmp_path: Path) -> None:
     left = Path(worker.paths.inside("launchers"))
-    left.mkdir()
+    left.mkdir(parents=True)
     before = shutil.copy(worker.tools["cmake"], tmp_path / "kept")
     (left / "clang").symlink_to(before)
     environment = worker._build_environment(1)
@@ -203,3 +206,66 @@ def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_a
         prepared(worker, monkeypatch)
     # Who names an index needs none of it.
     prepared(worker, monkeypatch, index_url="https://pypi.example.com/simple")
+
+
+def packaged(tmp_path: Path) -> _worker.Worker:
+    """Return the worker of a wheel that is built and not published."""
+    inputs = {"name": "tiny"}
+    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p",
+             "tree": _unit.tree_key(inputs)}  # fmt: skip
+    source = {"archive": "/tiny.tar.gz", "sha256": "a" * 64}
+    unit = {"name": "tiny", "kind": "wheel", "source": source}
+    worker_paths = _unit.Paths(**paths)
+    Path(worker_paths.inside("out")).mkdir(parents=True)
+    Path(worker_paths.build_directory).mkdir(parents=True)
+    with zipfile.ZipFile(worker_paths.inside("out", "tiny-1.0-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr("tiny.py", "")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "")
+    worker = _worker.Worker(
+        {"unit": unit, "paths": paths, "tools": {}, "versions": {}, "inputs": inputs, "shown_source": "/tiny.tar.gz"}
+    )
+    done = {phase: {"done": True, "seconds": 1.0} for phase in _worker.PHASES}
+    worker.state.update(phases=done, started="2026-01-01T00:00:00Z", host="here", phase="package")
+    return worker
+
+
+def published(worker: _worker.Worker) -> list[str]:
+    return sorted(path.name for path in Path(worker.paths.root, "wheelhouse").rglob("*") if path.is_file())
+
+
+def test_a_wheel_that_the_disk_has_no_room_for_is_told_with_both_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = packaged(tmp_path)
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=512 << 10))
+        with pytest.raises(SparkforgeError) as caught:
+            worker._publish()
+    assert f"takes 1 MiB below {tmp_path}, which has 0 MiB free" in caught.value.cause
+    assert "run again" in caught.value.remedy
+    assert published(worker) == []
+    worker._publish()
+    assert "tiny-1.0-py3-none-any.whl" in published(worker)
+
+
+def test_a_disk_that_fills_up_while_a_wheel_is_published_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = packaged(tmp_path)
+
+    def half(source: str, target: str) -> None:
+        Path(target).write_bytes(Path(source).read_bytes()[:100])
+        raise OSError(errno.ENOSPC, "No space left on device", target)
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfile", half)
+        with pytest.raises(OSError, match="No space left"):
+            worker._publish()
+    assert list(Path(worker.paths.root, "wheelhouse").rglob("*.partial")) == []
+    assert published(worker) == []
+    assert not Path(worker.paths.receipt).exists()
+    worker._publish()
+    assert "tiny-1.0-py3-none-any.whl" in published(worker)
+    assert Path(worker.paths.receipt).exists()

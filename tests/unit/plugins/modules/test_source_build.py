@@ -436,3 +436,64 @@ def test_what_cannot_be_built_is_refused_before_anything_is_written(
         [],
         [host.root, host.root / "builds", host.root / "builds/.toolchain.json"],
     )
+
+
+@pytest.fixture
+def small_disk(host: EngineHost) -> Iterator[Path]:
+    """Make the root a file system of 84 MB, of which unpacking leaves 64 alone."""
+    host.root.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=84m", "tmpfs", str(host.root)], check=False).returncode:
+        pytest.skip("this machine lets nobody mount a tmpfs")
+    yield host.root
+    subprocess.run(["umount", "-l", str(host.root)], check=True)
+
+
+def test_a_disk_that_is_full_at_the_packaging_is_told_and_only_that_is_done_again(
+    host: EngineHost, small_disk: Path
+) -> None:
+    source = host.project(UNITS)
+    tree = host.place / f"tiny-{UNITS}-False"
+    (tree / "data.bin").write_bytes(bytes(8 << 20))
+    with (tree / "CMakeLists.txt").open("a") as stream:
+        stream.writelines(f"install(FILES data.bin DESTINATION share RENAME {number})\n" for number in range(12))
+    source = host.packed(tree)
+    failed = host.failed(source)
+    assert failed["phase"] == "package", failed
+    assert "full" in failed["cause"]
+    assert f"{host.root} has " in failed["cause"]
+    assert "MiB free" in failed["cause"]
+    assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
+    assert not list(host.tree(failed).glob("out/staged"))
+    subprocess.run(["mount", "-o", "remount,size=200m", str(host.root)], check=True)
+    assert host.built(source)["status"] == "built"
+    assert len(host.compiled()) == UNITS
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "words"),
+    [
+        ({"README": ""}, {}, ["top folder has no CMakeLists.txt", "README", "Correct the source"]),
+        ({"llvm/CMakeLists.txt": ""}, {}, ["top folder has no CMakeLists.txt", "subdirectory: llvm would do"]),
+        ({"CMakeLists.txt": ""}, {"subdirectory": "llvm"}, ["folder llvm has no CMakeLists.txt", "not there"]),
+        ({"CMakeLists.txt": ""}, {"kind": "wheel"}, ["no pyproject.toml and no setup.py", "CMakeLists.txt"]),
+        (
+            {"CMakeLists.txt": "", ".gitmodules": '[submodule "a"]\n\tpath = third_party/a\n\turl = x\n'},
+            {},
+            ["lacks submodules", "third_party/a", "source.repo"],
+        ),
+    ],
+)
+def test_a_source_that_is_not_the_unit_s_is_refused_before_anything_is_prepared(
+    host: EngineHost, files: dict[str, str], options: dict[str, t.Any], words: list[str]
+) -> None:
+    tree = host.place / "other"
+    (tree / "third_party/a").mkdir(parents=True)
+    for name, text in files.items():
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(text)
+    failed = host.failed(host.packed(tree), **options)
+    assert failed["phase"] == "patch"
+    for word in words:
+        assert word in f"{failed['cause']} {failed['remedy']}"
+    assert not host.tree(failed).joinpath("environment").exists()
+    assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
