@@ -21,6 +21,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _receipt
@@ -211,10 +212,12 @@ def tidy(trees: t.Sequence[str], source: str, wanted: t.Set[str], changed: t.Ite
     if any(_is_for_generators(path, source, directories) for path in changed):
         for directory in directories:
             _forget_generators(directory)
+    read = {path for directory in directories for path in _read_by_compilers(directory)}
     # What CMake has found it would not look for again, and an external project's sources are not ninja's to watch.
     gone = {*caches, *steps}
     for path in files:
-        if path in outputs or not path.startswith(source + "/"):
+        # A header that configuring writes among the sources is written again where it differs, and has its time else.
+        if path in outputs or path in read or not path.startswith(source + "/"):
             continue
         home = next((place for place in sorted(directories) if path.startswith(place + "/")), None)
         top = os.path.relpath(path, home).partition("/")[0] if home else ""
@@ -228,13 +231,34 @@ def _is_for_generators(path: str, source: str, directories: t.Iterable[str]) -> 
     """Tell whether a generator may read ``path`` without ninja's knowing."""
     if _COMPILED.search(path) or _READ_AGAIN.search(path):
         return False
-    wanted = os.fsencode(os.path.join(source, path))
+    wanted = os.path.join(source, path)
     for directory in directories:
-        for name, begins in (("build.ninja", b"build "), (".ninja_deps", b"")):
-            with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, name), "rb") as stream:
-                if any(wanted in line for line in stream if line.startswith(begins)):
-                    return False
+        if wanted in _read_by_compilers(directory):
+            return False
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, "build.ninja"), "rb") as stream:
+            if any(os.fsencode(wanted) in line for line in stream if line.startswith(b"build ")):
+                return False
     return True
+
+
+def _read_by_compilers(directory: str) -> t.Set[str]:
+    """Return the files that ninja knows from the compilers to have been read: the paths of ``.ninja_deps``."""
+    found: t.Set[str] = set()
+    try:
+        with open(os.path.join(directory, ".ninja_deps"), "rb") as stream:
+            content = stream.read()
+    except FileNotFoundError:
+        return found
+    # After a line and a version: records of a size, whose highest bit says that it is no path, and as many bytes; of a
+    # path these are its name, up to three zeros, and a checksum.
+    place = content.find(b"\n") + 5
+    while 5 <= place <= len(content) - 4:
+        size = int.from_bytes(content[place : place + 4], sys.byteorder)
+        if not size >> 31:
+            name = os.fsdecode(content[place + 4 : place + size].rstrip(b"\0"))
+            found.add(os.path.normpath(os.path.join(directory, name)))
+        place += 4 + (size & 0x7FFFFFFF)
+    return found
 
 
 def _forget_generators(directory: str) -> None:

@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _carry, _unit
+
+from tests.unit.engine_host import tool
 
 REQUEST: dict[str, t.Any] = {
     "tools": {"cc": "/usr/bin/gcc"},
@@ -176,6 +179,21 @@ def test_what_ninja_does_not_answer_for_is_made_again(tmp_path: Path) -> None:
         "setup.py", "torch/a.py", "build/.ninja_log", "build/CMakeFiles/a.o", "build/config.h", "build/lib/liba.so",
         "torch/made.h",
     }  # fmt: skip
+
+
+def test_a_header_that_configuring_wrote_among_the_sources_keeps_its_time(tmp_path: Path) -> None:
+    """With ninja's own record, of a compiler that read three of four files."""
+    source = write(tmp_path / "source", {"a.c": '#include "made.h"\n#include "build/b.h"\nint a;\n', "made.h": "",
+                                         "unread.h": "", "build/b.h": ""})  # fmt: skip
+    write(source, {"build/build.ninja": f"rule cc\n  command = gcc -MD -MF $out.d -c {source}/a.c -o $out\n"
+                                        f"  depfile = $out.d\n  deps = gcc\nbuild a.o: cc {source}/a.c\n"})  # fmt: skip
+    subprocess.run([tool("ninja"), "-C", str(source / "build")], check=True, capture_output=True)
+    read = _carry._read_by_compilers(str(source / "build"))
+    assert read >= {str(source / name) for name in ("a.c", "made.h", "build/b.h")}
+    assert str(source / "unread.h") not in read
+    _carry.tidy([str(source)], str(source), {"a.c"}, ["a.c"])
+    assert names(source) == {"a.c", "made.h", "build/b.h", "build/a.o", "build/build.ninja", "build/.ninja_log",
+                             "build/.ninja_deps"}  # fmt: skip
 
 
 def test_a_tree_without_ninja_has_nothing_to_go_on_from(tmp_path: Path) -> None:
