@@ -158,6 +158,31 @@ def test_the_figures_are_plain_json_with_goals() -> None:
     assert data["colds"][0]["followed"]["worker"] == 0.002
 
 
+def test_what_ninja_says_of_its_objects_is_read() -> None:
+    printed = """a.o: #deps 2, deps mtime 1 (VALID)
+    /s/a.cpp
+    made.h
+
+b.o: #deps 1, deps mtime 1 (STALE)
+    /s/b.cpp
+"""
+    assert engine.read_dependencies(printed, Path("/s/build")) == {"a.o": {"/s/a.cpp", "/s/build/made.h"}}
+    assert engine.read_dependencies("", Path("/s/build")) == {}
+
+
+def test_objects_that_are_compiled_again_stand_beside_those_that_the_edit_touches() -> None:
+    text = engine.edited_table([engine.Edited("a header", finished=57, total=61, touched=3, again=4)])
+    assert text.splitlines()[1].split() == (
+        "mended, and a header 4 57 the edit touches 3; a tree made anew compiles 61".split()
+    )
+
+
+def test_what_is_edited_is_in_the_tree_once() -> None:
+    tree = CHECKOUT / "tests/upstream/trees/pytorch/common"
+    for edit in [engine.BREAK, *(edit for edits in engine.EDITS.values() for edit in edits)]:
+        assert (tree / edit["path"]).read_text().count(edit["match"]) == 1
+
+
 def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
     tree = (CHECKOUT / "tests/upstream/trees/pytorch/common/CMakeLists.txt").read_text()
     for name in [*engine.FLAG, *(option for option in engine.OPTIONS if option.startswith(("USE_", "BUILD_")))]:
@@ -281,11 +306,23 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.upstream, "make", lambda _folder: None)
     monkeypatch.setattr(engine.Bench, "__init__", lambda _self, _folder, _jobs, _weight: None)
     monkeypatch.setattr(engine, "measure", lambda *_: ((one_cold(ours=200.0),), ()))
+    monkeypatch.setattr(engine, "edited", lambda _bench: (engine.Edited("a header", 57, 61, 3, 3),))
+
+
+def test_edits_alone_are_counted_without_a_cold_build(
+    quiet: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(engine, "measure", lambda *_: pytest.fail("it built"))
+    assert engine.main(["--parts", "edit", "--json", str(tmp_path / "engine.json")]) == 0
+    assert json.loads((tmp_path / "engine.json").read_text())["edits"][0]["touched"] == 3
+    assert "a tree made anew compiles 61" in capsys.readouterr().out
 
 
 def test_a_missed_goal_does_not_fail_and_the_figures_are_written(quiet: None, tmp_path: Path) -> None:
     assert engine.main(["--json", str(tmp_path / "engine.json")]) == 0
-    assert json.loads((tmp_path / "engine.json").read_text())["goals"]["overhead"]["met"] is False
+    data = json.loads((tmp_path / "engine.json").read_text())
+    assert data["goals"]["overhead"]["met"] is False
+    assert data["edits"][0]["again"] == 3
 
 
 def test_the_same_inputs_that_change_something_fail(
