@@ -145,6 +145,7 @@ FAULTS: tuple[Fault, ...] = (
         options={"gpu_required": True},
         fits={"gpu_required": False},
     ),
+    Fault("onednn_lost", {"identity.onednn": r"built without oneDNN, though the unit pytorch asked.*compute_library"}),
     Fault("file_changed_by_hand", {"identity.files": r"torch/nn/functional\.py.*deploy\.yml"}),
     Fault(
         "stray_library_in_torch", {"identity.files": r"were added, which no wheel brought: torch/lib/libcudss\.so\.0"}

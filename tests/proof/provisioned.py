@@ -67,7 +67,7 @@ def provision(environment: Environment) -> Environment:
         "platform": f"linux-{machine}",
         "fingerprint": "fedcba9876543210",
         "version": f"v{version.partition('+')[0]}",
-        "inputs": {"source": {"commit": commit}},
+        "inputs": {"source": {"commit": commit}, "environment": {"USE_MKLDNN": "1"}},
         "applied": [],
         "outputs": [{"path": wheels[0]["file"], "name": "torch", "version": version, "sha256": digests[0]}],
         "finished": "2026-11-01T00:00:00Z",

@@ -73,11 +73,12 @@ def software() -> t.Dict[str, t.Any]:
 
 @check("identity.import", devices=("none",), numeric=False, seconds=300)
 def imports(context: Context) -> Measured:
-    """Torch imports, and so does each of its companions that is installed, with its own compiled code."""
+    """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
     problems: t.List[t.Tuple[str, str]] = []
     imported: t.List[str] = []
-    for module in MODULES:
-        if module != "torch" and not is_installed(module):
+    recorded = {normalised(str(name)) for name in (receipt_of(context.reference) or {}).get("packages") or {}}
+    for module, names in MODULES.items():
+        if module != "torch" and not is_installed(module) and recorded.isdisjoint(names):
             continue
         error = import_error(module)
         if error:
@@ -292,6 +293,56 @@ def build(context: Context) -> Measured:
             bound,
         )
     return Measured(f"{torch.__version__}, " + (f"CUDA {cuda}" if cuda else "CPU build"), bound)
+
+
+@check("identity.onednn", devices=("none",), numeric=False)
+def onednn(context: Context) -> Measured:
+    """Torch has oneDNN, and on aarch64 Arm's Compute Library below it, without which it computes slowly on the CPU.
+
+    CMake leaves out what it does not find and says nothing. What the unit pytorch asked for must be there; that any
+    other torch lacks it is a warning, for the numbers are right without it.
+    """
+    torch = importlib.import_module("torch")
+    has = {"oneDNN": bool(torch.backends.mkldnn.is_available())}
+    if platform.machine() == "aarch64":
+        # Before 2.8 or so torch does not say it.
+        has["Arm's Compute Library"] = bool(getattr(torch._C, "_has_mkldnn_acl", has["oneDNN"]))
+    unit = (context.reference.get("units") or {}).get("pytorch") or {}
+    asked = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
+    lacking = onednn_problem(has, asked, str(torch.__version__))
+    said = re.search(r"MKL-DNN (v\S+)", torch.__config__.show())
+    measured = " with ".join(
+        [f"oneDNN {said[1]}" if said else "oneDNN", *(name for name in list(has)[1:] if has[name])]
+    )
+    if lacking is None:
+        return Measured(measured, "oneDNN")
+    if lacking.blocks:
+        raise lacking
+    return Measured(lacking.measured, lacking.bound, warning=lacking)
+
+
+def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> t.Optional[Failed]:
+    """Return what a torch lacks of oneDNN; it blocks where its unit asked for it.
+
+    :param has: by name, whether it is there.
+    :param asked: the variables of the environment in which the unit pytorch was built, empty where none built it.
+    """
+    lacking = [name for name, there in has.items() if not there]
+    if not lacking:
+        return None
+    variable = "USE_MKLDNN" if not has["oneDNN"] else "USE_MKLDNN_ACL"
+    wanted = str(asked.get(variable, "")).upper() in ("1", "ON", "TRUE", "YES")
+    cause = f"torch {version} is built without {' and '.join(lacking)}"
+    cause += f", though the unit pytorch asked for it ({variable}={asked[variable]})" if wanted else ""
+    cause += ": convolutions and 16 bit products on the CPU are right and slow."
+    return Failed(
+        cause,
+        "Take an official wheel (stack_method: wheel), or build the unit pytorch again with USE_MKLDNN=1, on aarch64"
+        " with the directory of Arm's Compute Library in pytorch_compute_library.",
+        f"no {lacking[0]}",
+        " with ".join(has),
+        blocks=wanted,
+    )
 
 
 # --- commit and wheels ---------------------------------------------------------------------------------------------

@@ -355,15 +355,15 @@ def fleet_of(tmp_path: Path) -> str:
 
 
 def test_a_warning_is_shown_counted_and_blocks_nothing(tmp_path: Path) -> None:
-    save(tmp_path, examples.warned("spark1"))
-    row = next(row for row in fleet(tmp_path, "spark1")["hosts"] if row["host"] == "spark1")
+    save(tmp_path, examples.warned("spark7"))
+    row = next(row for row in fleet(tmp_path, "spark7")["hosts"] if row["host"] == "spark7")
     assert (row["verdict"], row["report"]["summary"]["warn"], _report.unmet(row, "proven")) == ("proven", 2, "")
     assert ", 2 warn, 0 fail, " in _report.line(row)
     page = Page(_report.host_page(row["report"]))
     assert "2 warned" in page.text and "below its floor: at least 163.8 GB/s" in page.text
     assert "unknown: cuDSS has computed nowhere yet" in page.text
     assert [attributes.get("class") for _tag, attributes in page.tags].count("check warn") == 2
-    assert "2 warned, " in Page(_report.fleet_page(fleet(tmp_path, "spark1"), str(tmp_path))).text
+    assert "2 warned, " in Page(_report.fleet_page(fleet(tmp_path, "spark7"), str(tmp_path))).text
 
 
 @pytest.fixture(params=[*EXAMPLES, "fleet"])

@@ -26,6 +26,48 @@ def installed(**versions: str) -> dict[str, packages.Distribution]:
     return {name.replace("_", "-"): one(name.replace("_", "-"), version) for name, version in versions.items()}
 
 
+@pytest.mark.parametrize(
+    ("has", "asked", "cause", "blocks"),
+    [
+        ((True, True), {"USE_MKLDNN": "1"}, None, True),
+        (
+            (False, False),
+            {"USE_MKLDNN": "1"},
+            "without oneDNN and Arm's Compute Library, though the unit pytorch asked",
+            True,
+        ),
+        ((True, False), {"USE_MKLDNN": "1", "USE_MKLDNN_ACL": "ON"}, "without Arm's Compute Library, though", True),
+        ((True, False), {"USE_MKLDNN": "1"}, "is built without Arm's Compute Library: ", False),
+        ((False, False), {"USE_MKLDNN": "0"}, "is built without oneDNN", False),
+        ((False, False), {}, "is built without oneDNN", False),
+    ],
+)
+def test_a_torch_without_onednn_fails_where_its_unit_asked_for_it_and_warns_elsewhere(
+    has: tuple[bool, bool], asked: dict[str, str], cause: str | None, blocks: bool
+) -> None:
+    there = dict(zip(("oneDNN", "Arm's Compute Library"), has, strict=True))
+    found = identity.onednn_problem(there, asked, "2.9.1")
+    if cause is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert cause in found.cause and "pytorch_compute_library" in found.remedy
+        assert found.blocks is blocks
+
+
+def test_a_companion_that_the_receipt_lists_and_that_is_not_there_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(identity, "import_error", lambda name: f"No module named '{name}'" if name != "torch" else None)
+    monkeypatch.setattr(identity, "is_installed", lambda name: name == "torch")
+    monkeypatch.setitem(sys.modules, "torch", type("Torch", (), {"__version__": "2.9.1"}))
+    context = Context(device="cpu", reference={"receipt": {"packages": {"torch": "2.9.1", "torchaudio": "2.9.1"}}})
+    with pytest.raises(Failed, match="import torchaudio fails") as failed:
+        identity.imports(context)
+    assert "deploy.yml" in failed.value.remedy
+    assert identity.imports(Context(device="cpu")).measured == "torch 2.9.1"
+
+
 # --- import --------------------------------------------------------------------------------------------------------
 
 
