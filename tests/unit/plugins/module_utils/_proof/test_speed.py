@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+import types
 import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import speed
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Failed
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Context, Failed
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.sampler import Process, Sample
 
 HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 61.0, 98.0)
@@ -145,6 +147,46 @@ def test_what_is_known_of_a_device_says_what_it_rests_on():
 
 def test_each_rate_that_becomes_a_floor_is_one_of_a_check():
     assert {check for check, _rate in speed.RATES.values()} <= set(REGISTERED)
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
+    """A device with torch that reaches the rate or the clock that it is given, and does nothing else."""
+
+    def make(rate: float = 1.0, clock: float = 2405.0, **profile: t.Any) -> Context:
+        cuda = types.SimpleNamespace(get_device_name=lambda: "NVIDIA GB10")
+        monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
+        monkeypatch.setattr(speed, "_rest", lambda index: None)
+        monkeypatch.setattr(speed, "_index", lambda: "0")
+        monkeypatch.setattr(speed, "_product", lambda context, dtype: (1000, None))
+        monkeypatch.setattr(speed, "_rate", lambda work, seconds=1.0: rate)
+        sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock)
+        monkeypatch.setattr(speed, "_under_load", lambda index, work: [sample] * 5)
+        return Context(device="cuda", profile=profile)
+
+    return make
+
+
+def test_a_product_that_is_slower_than_nobody_measured_warns_with_its_rate(device: t.Callable[..., Context]):
+    floors = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"}}
+    found = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors))
+    assert found.rates == {"tflops": 40.0}
+    assert found.warning is not None
+    assert "runs at 40 TFLOP/s, below its floor" in found.warning.cause
+    own = {"matmul_bfloat16_tflops": {"nominal": 60.0, "since": "2026-11-22"}}
+    with pytest.raises(Failed, match="this host reached on 2026-11-22"):
+        speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors, own_floors=own))
+    assert speed.matmul_bfloat16(device(rate=30e3, name="gb10", floors=floors, own_floors=own)).warning is None
+
+
+def test_a_clock_below_a_floor_that_only_warns_is_told_with_its_rates(device: t.Callable[..., Context]):
+    floors = {"sm_clock_mhz": {"nominal": 2400.0, "ratio": 0.6, "evidence": "from the data sheet"}}
+    found = speed.clocks(device(clock=1200.0, name="gb10", floors=floors))
+    assert (found.rates["sm_clock_mhz"], found.warning is not None) == (1200.0, True)
+    assert "at least 1440 MHz (0.6 of the 2400 of the profile gb10: from the data sheet)" in found.bound
+    assert speed.clocks(device(name="gb10", floors=floors)).warning is None
+    with pytest.raises(Failed, match="500 to 850 MHz"):
+        speed.clocks(device(clock=611.0, name="gb10", floors=floors))
 
 
 # -- a device in use
