@@ -271,6 +271,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
 GPU_FAULTS_ALONE: tuple[Fault, ...] = (
     _on_gpu("memory_leaks", {"tensors.memory": r"held after all tensors were freed"}, options=LITTLE_MEMORY),
     _on_gpu("product_hangs", {"matmul.shapes": r"gave no answer within 15 seconds"}, options=PATIENT),
+    # On a device whose rates were measured, such as an H200; elsewhere it is a warning.
     Fault("product_slow", {"speed.matmul_bfloat16": r"below its floor"}),
     Fault("clock_capped", {"speed.clocks": r"held at 507 MHz"}),
     Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under full load"}),
