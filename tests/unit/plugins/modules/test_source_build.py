@@ -123,7 +123,7 @@ def test_cmake_and_ninja_of_the_requirements_build_and_are_what_the_receipt_name
     assert receipt["inputs"]["requirements"] == {"cmake": "==3.99.1", "ninja": "==1.99.2"}
     called = (tmp_path / "brought").read_text()
     assert "cmake -G Ninja" in called
-    assert f"cmake --build {host.directory(first)}/build" in called
+    assert f"cmake --build {host.tree(first)}/build" in called
     assert "\nninja -j 2" in called or "\nninja -C" in called
     assert host.build(source, **brought)["status"] == "unchanged"
 
