@@ -18,7 +18,7 @@ from typing import Any
 
 # Debian 12/13 and Ubuntu 24.04 name these packages alike.
 PACKAGES = (
-    "podman runc fuse-overlayfs netavark aardvark-dns iptables uidmap debootstrap debian-archive-keyring "
+    "podman runc fuse-overlayfs netavark aardvark-dns iptables nftables uidmap debootstrap debian-archive-keyring "
     "openssh-client apt-utils gpg gpg-agent gpgv xz-utils ca-certificates iproute2 git make"
 ).split()
 
