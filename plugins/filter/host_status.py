@@ -57,7 +57,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - The row. C(standing) is V(as wanted), V(changes) or V(stops). C(wanted), C(stack), C(environment), C(staged),
+    - The row. C(standing) is V(as wanted), V(changes) or V(stops). C(bridge) says that the environment is one of
+      official wheels, and that the stack is to be built. C(wanted), C(stack), C(environment), C(staged),
       C(previous), C(units), C(running), C(unfinished), C(proof), C(drift), C(changes) and C(stops) say the rest.
   type: dict
   sample:
@@ -66,6 +67,7 @@ _value:
     problem: ""
     wanted: {stack: torch-2.9.1, lock: c1b8cad4e018, environment: 5d41402abc4b}
     stack: torch-2.9.1
+    bridge: false
     environment: {lock_id: 5d41402abc4b, state: current, units: {pytorch: 4b5c1f0e9a37d286}}
     drift: [{what: driver, before: 580.95.05, now: 580.159.04}]
     changes: {cuda_libraries: [install libcublas-dev-13-0]}

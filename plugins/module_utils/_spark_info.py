@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import os
 import re
 import stat
@@ -194,6 +195,7 @@ class SparkInfo:
     :param host: what the files, commands and system calls of the host are reached through.
     :param offers: names of packages whose versions on offer are wanted; they cost one subprocess together.
     :param controller_epoch: the controller's seconds since 1970, to tell how far the clocks are apart.
+    :param root: the directory below which the collection keeps everything.
     :param synchronized: asks the kernel whether the clock is synchronized.
     """
 
@@ -202,11 +204,13 @@ class SparkInfo:
         host: Host,
         offers: t.Sequence[str] = (),
         controller_epoch: t.Optional[float] = None,
+        root: str = "/opt/sparkforge",
         synchronized: t.Callable[[], t.Optional[bool]] = kernel_clock_synchronized,
     ) -> None:
         self.host = host
         self.offer_names = list(offers)
         self.controller_epoch = controller_epoch
+        self.root = root
         self.synchronized = synchronized
 
     def observe(self) -> t.Dict[str, t.Any]:
@@ -238,6 +242,7 @@ class SparkInfo:
             "loader": self._probe("loader", self._loader, {"entries": {}, "libraries": {}}),
             "clock": clock,
             "managed_files": self._probe("managed_files", self._managed_files, {}),
+            "environments": self._probe("environments", self._environments, {}),
         }
         observation["unread"] = self.host.unread
         return observation
@@ -394,3 +399,18 @@ class SparkInfo:
                     content = self.host.read_bytes(shown)
                     found[shown] = None if content is None else hashlib.sha256(content).hexdigest()
         return dict(sorted(found.items()))
+
+    def _environments(self) -> t.Dict[str, t.Any]:
+        """Return the current environment of each name, and the stack that its receipt records."""
+        found: t.Dict[str, t.Any] = {}
+        for name in self.host.names(f"{self.root}/envs"):
+            place = f"{self.root}/envs/{name}"
+            # A link to what is gone, or was never finished, is no environment.
+            try:
+                current = os.readlink(self.host.path(f"{place}/current"))
+                receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "null")
+            except (OSError, ValueError):
+                continue
+            if isinstance(receipt, dict):
+                found[name] = {"current": current, "stack": receipt.get("stack") or {}}
+        return found

@@ -39,6 +39,10 @@ options:
       - The seconds since 1970 on the controller, as in the example.
       - With it C(spark_info.clock.offset) says how far the clock of the host is from it.
     type: float
+  root:
+    description: Directory below which the collection keeps everything, for RV(spark_info.environments).
+    type: path
+    default: /opt/sparkforge
 notes:
   - Root reads everything. An ordinary user gets the same, but for files that root alone may read.
 """
@@ -198,6 +202,11 @@ spark_info:
       type: dict
       sample:
         /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
+    environments:
+      description: The current environment of each name, and what it records of its stack.
+      type: dict
+      sample:
+        torch: {current: 5d41402abc4b, stack: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}}
     unread:
       description: What is there and could not be read, with the reason.
       type: list
@@ -225,6 +234,7 @@ def main() -> None:
         argument_spec={
             "offers": {"type": "list", "elements": "str", "default": []},
             "controller_epoch": {"type": "float"},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
         },
         supports_check_mode=True,
     )
@@ -236,7 +246,10 @@ def main() -> None:
 
     def work() -> t.Dict[str, t.Any]:
         observation = SparkInfo(
-            Host(run=run), offers=module.params["offers"], controller_epoch=module.params["controller_epoch"]
+            Host(run=run),
+            offers=module.params["offers"],
+            controller_epoch=module.params["controller_epoch"],
+            root=module.params["root"],
         ).observe()
         return {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": observation}}
 

@@ -74,6 +74,7 @@ def row(
     if plan.get("cause"):
         reasons.append({"cause": plan["cause"], "remedy": plan["remedy"]})
     current = _of_state(look, "current")
+    recorded = _recorded_stack(look, observation)
     return {
         "host": host,
         "standing": STOPS if reasons else CHANGES if would else AS_WANTED,
@@ -83,7 +84,8 @@ def row(
             "lock": (stack.get("lock") or {}).get("id"),
             "environment": plan.get("lock_id"),
         },
-        "stack": _stack_of(look, plan, stack),
+        "stack": _stack_of(look, plan, stack, recorded),
+        "bridge": recorded.get("method") == "wheel" and stack.get("method") == "build",
         "environment": current,
         "staged": _of_state(look, "staged"),
         "previous": _of_state(look, "previous"),
@@ -106,6 +108,7 @@ def unread(host: str, problem: str, unreachable: bool) -> Row:
         "problem": " ".join(_bare(problem).split()),
         "wanted": {"stack": None, "lock": None, "environment": None},
         "stack": None,
+        "bridge": False,
         "environment": None,
         "staged": None,
         "previous": None,
@@ -124,11 +127,19 @@ def _of_state(look: Facts, state: str) -> Row | None:
     return next((dict(item) for item in look.get("environments") or [] if item["state"] == state), None)
 
 
-def _stack_of(look: Facts, plan: Facts, stack: Facts) -> str | None:
+def _recorded_stack(look: Facts, observation: Facts) -> Facts:
+    """Return what the current environment's own receipt says of its stack."""
+    environment = (observation.get("environments") or {}).get(look.get("name")) or {}
+    return environment.get("stack") or {}
+
+
+def _stack_of(look: Facts, plan: Facts, stack: Facts, recorded: Facts) -> str | None:
     """Return the stack that the current environment is of, as far as it can be told."""
     current = look.get("current")
     if current and current == plan.get("lock_id"):
         return t.cast("str | None", stack.get("name"))
+    if current and recorded.get("name"):
+        return str(recorded["name"])
     proof = look.get("proof") or {}
     return proof.get("stack") if current and proof.get("environment_id") == current else None
 
@@ -267,7 +278,7 @@ def _table(rows: t.Sequence[Row]) -> str:
 def _stack_cell(item: Row) -> str:
     if item["environment"] is None:
         return "-"
-    return item["stack"] or "another"
+    return (item["stack"] or "another") + (" (bridge)" if item["bridge"] else "")
 
 
 def _lock_id(environment: Facts | None) -> str:

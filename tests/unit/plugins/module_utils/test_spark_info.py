@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import struct
 import subprocess
@@ -243,6 +244,25 @@ def test_a_dgx_spark_is_observed_whole(tmp_path: t.Any) -> None:
     assert seen["unread"] == []
     assert len(commands.ran) == 3
     assert all(argv[0] == "/usr/bin/timeout" for argv in commands.ran)
+
+
+def test_an_environment_is_current_where_it_was_finished(tmp_path: t.Any) -> None:
+    stack = {"name": "torch-2.9.1", "lock_id": "1f0c6f3b2a91", "method": "build"}
+    for name, receipt in {"torch": json.dumps({"stack": stack}), "old": "{}", "cut": '{"stack', "debris": None}.items():
+        place = tmp_path / "opt/sparkforge/envs" / name
+        (place / "5d41402abc4b").mkdir(parents=True)
+        (place / "current").symlink_to("5d41402abc4b")
+        if receipt is not None:
+            (place / "5d41402abc4b/receipt.json").write_text(receipt)
+    # Staged and not switched to, and a name that nobody made.
+    (tmp_path / "opt/sparkforge/envs/staged").mkdir()
+    (tmp_path / "opt/sparkforge/envs/staged/staged").symlink_to("5d41402abc4b")
+    seen = observe(str(tmp_path), Commands({}))
+    assert seen["environments"] == {
+        "torch": {"current": "5d41402abc4b", "stack": stack},
+        "old": {"current": "5d41402abc4b", "stack": {}},
+    }
+    assert seen["unread"] == []
 
 
 def test_a_host_without_anything_gives_nothing_and_no_failure(tmp_path: t.Any) -> None:
