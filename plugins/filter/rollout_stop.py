@@ -72,7 +72,7 @@ def rollout_stop(
     waves: dict[int, list[tuple[str, bool]]] = {}
     for host in hosts:
         variables = hostvars[host]
-        if "sparkforge_wave" in variables:
+        if variables.get("sparkforge_wave"):
             done = host in running and not variables.get("sparkforge_outcome")
             waves.setdefault(int(variables["sparkforge_wave"]), []).append((host, done))
     for number, members in sorted(waves.items()):

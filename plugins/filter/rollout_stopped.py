@@ -12,7 +12,9 @@ short_description: Say on which hosts a run stopped before its end, and why
 version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
-  - Reads what C(playbooks/preflight.yml) and C(playbooks/rollout.yml) noted of each host.
+  - Reads what C(playbooks/preflight.yml), C(playbooks/bridge.yml), C(playbooks/build.yml) and C(playbooks/rollout.yml)
+    noted of each host.
+  - Of a host that keeps official wheels because its stack was not built, or that did not get them either, it says so.
 positional: _input, alive, hostvars
 options:
   _input:
@@ -52,7 +54,25 @@ def rollout_stopped(
 ) -> dict[str, str]:
     """Return why the run stopped on each host on which it did; see RETURN."""
     running = set(alive)
-    return {host: said for host in hosts if (said := _said(host in running, hostvars[host]))}
+    found = {}
+    for host in hosts:
+        said = _said(host in running, hostvars[host])
+        if said:
+            found[host] = " ".join(f"{said.strip().rstrip('.')}{_meanwhile(hostvars[host])}".split())
+    return found
+
+
+def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
+    """Return what becomes of a host whose stack is to be built and is not there."""
+    failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
+    if failed:
+        return f"; the wheels that it was to have meanwhile: {failed.rstrip('.')}"
+    observed = (variables.get("ansible_facts") or {}).get("spark_info") or {}
+    environment = (observed.get("environments") or {}).get(variables.get("python_env_name") or "torch") or {}
+    stack = environment.get("stack") or {}
+    if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
+        return f"; until its stack is built it keeps the proven wheels of {stack['name']}"
+    return ""
 
 
 def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
@@ -62,7 +82,7 @@ def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
     if alive:
         stop = variables.get("sparkforge_stop")
         return f"was not begun and is as it was: {stop.rstrip('.')}" if stop else ""
-    if "sparkforge_wave" in variables:
+    if variables.get("sparkforge_wave"):
         return (
             f"was lost in wave {variables['sparkforge_wave']}; its environment is the former one until the new one is"
             " proven, and the next run picks it up"

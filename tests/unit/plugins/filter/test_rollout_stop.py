@@ -42,6 +42,10 @@ def test_a_host_that_was_lost_in_its_wave_counts_as_failed() -> None:
     assert stop(a=(1, "lost"), b=None) == "wave 1 ended the rollout: a failed (1 of 1 host, 0 % may)."
 
 
+def test_the_waves_of_a_bridge_are_not_those_of_the_rollout() -> None:
+    assert stop(a=(0, "lost"), b=(0, "done")) == ""
+
+
 def test_so_many_may_fail_as_the_site_allows() -> None:
     noted = {"a": (1, "done"), "b": (2, "failed"), "c": (2, "done"), "d": (2, "done"), "e": (2, "done"), "f": None}
     assert stop(25, **noted) == ""

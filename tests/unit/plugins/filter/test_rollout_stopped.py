@@ -35,3 +35,28 @@ def test_a_host_that_is_lost_says_when() -> None:
     assert "was lost in wave 2" in stopped(False, {**OBSERVED, "sparkforge_wave": 2})
     assert "failed before the rollout" in stopped(False, OBSERVED)
     assert "could not be reached" in stopped(False, {})
+
+
+def wheels(**variables: t.Any) -> dict[str, t.Any]:
+    """Return the variables of a host that has official wheels, and whose stack is to be built."""
+    stack = {"name": "torch-2.13.0", "method": "wheel"}
+    observed = {"environments": {"torch": {"current": "5d41402abc4b", "stack": stack}}}
+    return {"ansible_facts": {"spark_info": observed}, "stack": {"method": "build"}, **variables}
+
+
+def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
+    said = stopped(True, wheels(sparkforge_outcome="was not built: gcc: killed\n", sparkforge_bridge={"failed": ""}))
+    assert said == "was not built: gcc: killed; until its stack is built it keeps the proven wheels of torch-2.13.0"
+    assert "keeps the proven wheels" in stopped(False, wheels())
+    # Nothing stopped, or the wheels are what is wanted.
+    assert stopped(True, wheels()) == ""
+    assert "proven wheels" not in stopped(True, wheels(sparkforge_outcome="failed", stack={"method": "wheel"}))
+
+
+def test_a_host_whose_bridge_and_build_failed_says_both() -> None:
+    variables = {**OBSERVED, "sparkforge_outcome": "was not built.", "sparkforge_bridge": {"failed": "wrong numbers."}}
+    assert stopped(True, variables) == "was not built; the wheels that it was to have meanwhile: wrong numbers"
+
+
+def test_a_host_that_a_bridge_was_brought_to_waits_for_its_wave_of_the_rollout() -> None:
+    assert "failed before the rollout" in stopped(False, {**OBSERVED, "sparkforge_wave": 0})

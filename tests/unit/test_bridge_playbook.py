@@ -1,0 +1,236 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Wheels until the build is there: the whole site over names of this machine, one of which fails in each phase.
+
+The playbooks and the observation are real. The roles make environments that are a receipt and a link.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.run_playbook import run_playbook
+
+COLLECTION = Path(__file__).parents[2]
+WHEELS = {
+    "name": "wheels",
+    "method": "wheel",
+    "wheel": {"cuda": None},
+    "archives": [{"component": "x"}],
+    "cusparselt": {},
+}
+BUILT = {"name": "built", "method": "build", "units": {"pytorch": {}}}
+FAIL = {"ansible.builtin.fail": {"msg": "it broke."}}
+PLACE = "{{ sparkforge_root }}/envs/torch"
+
+
+def fails(phase: str) -> dict[str, t.Any]:
+    """Return a task that fails on the host that is to fail in this phase of its stack."""
+    return {**FAIL, "when": f"failing.get(inventory_hostname) == stack.method ~ ' {phase}'"}
+
+
+#: Role and entry point to tasks.
+ROLES: dict[str, list[dict[str, t.Any]]] = {
+    "stack/main": [{"ansible.builtin.set_fact": {"stack": BUILT}}],
+    "stack/meanwhile": [
+        {"ansible.builtin.set_fact": {"__stack_meanwhile": "{{ meanwhile | default({'stack': wheels}) }}"}}
+    ],
+    "preflight/main": [{"sparkforge.dgx_spark.spark_info": {"root": "{{ sparkforge_root }}"}}],
+    "network_access/main": [],
+    "cuda_libraries/main": [{"ansible.builtin.debug": {"msg": "cuda {{ inventory_hostname }} {{ stack.name }}"}}],
+    "cusparselt/main": [],
+    "math_libraries/main": [],
+    "build_toolchain/main": [
+        fails("libraries"),
+        {
+            "ansible.builtin.debug": {
+                "msg": "toolchain {{ inventory_hostname }} {{ build_toolchain_scope | default('build') }}"
+            }
+        },
+    ],
+    "python_env/manifest": [
+        {
+            "ansible.builtin.set_fact": {
+                "sparkforge_found": {
+                    "manifest": {"host": "spark1"}, "served": None, "in_use": [], "tried": [],
+                }
+            }
+        }
+    ],
+    "pytorch/main": [fails("build"), {"ansible.builtin.debug": {"msg": "compiled {{ inventory_hostname }}"}}],
+    "torch_extensions/main": [{"ansible.builtin.set_fact": {"sparkforge_built": {}}}],
+    "llvm/main": [],
+    "triton/main": [],
+    "wheelhouse/main": [],
+    "python_env/make": [
+        fails("environment"),
+        {"ansible.builtin.file": {"path": f"{PLACE}/{{{{ stack.name }}}}", "state": "directory", "mode": "0755"}},
+        {
+            "ansible.builtin.copy": {
+                "content": "{{ {'stack': {'name': stack.name, 'method': stack.method}} | to_json }}",
+                "dest": f"{PLACE}/{{{{ stack.name }}}}/receipt.json",
+                "mode": "0644",
+            }
+        },
+    ],
+    "python_env/switch": [
+        fails("switch"),
+        {
+            "ansible.builtin.file": {
+                "src": "{{ stack.name }}", "dest": f"{PLACE}/current", "state": "link", "force": True,
+            },
+            "register": "__python_env_switched",
+        },
+    ],
+    "verify/prove": [
+        fails("proof"),
+        {
+            "ansible.builtin.debug": {
+                "msg": "proved {{ inventory_hostname }} {{ stack.name }} {{ stack.archives | default('all') }}"
+            }
+        },
+    ],
+    "verify/schedule": [],
+}  # fmt: skip
+ROLES["python_env/bridge"] = ROLES["python_env/make"]
+
+
+class Site:
+    """Hosts that are all this machine, each with a root of its own."""
+
+    def __init__(self, path: Path, count: int) -> None:
+        self.path = path
+        self.hosts = [f"spark{number}" for number in range(1, count + 1)]
+        self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
+        self.collection.mkdir(parents=True)
+        for name in ("plugins", "playbooks", "docs", "galaxy.yml", "meta"):
+            (self.collection / name).symlink_to(COLLECTION / name)
+        for entry, tasks in ROLES.items():
+            role, _slash, name = entry.partition("/")
+            file = self.collection / "roles" / role / "tasks" / f"{name}.yml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(yaml.safe_dump(tasks))
+        (path / "ansible.cfg").write_text("[defaults]\nforks = 4\nstdout_callback = ansible.builtin.default\n")
+
+    def provision(self, *hosts: str) -> None:
+        """Give hosts an environment of an earlier day."""
+        for host in hosts:
+            place = self.path / host / "envs/torch"
+            (place / "before").mkdir(parents=True)
+            (place / "before/receipt.json").write_text("{}")
+            (place / "current").symlink_to("before")
+
+    def run(self, *arguments: str, failing: dict[str, str] | None = None, **variables: t.Any) -> Run:
+        hosts = {host: {"sparkforge_root": str(self.path / host)} for host in self.hosts}
+        common = {
+            "ansible_connection": "local", "ansible_become": False, "failing": failing or {}, "wheels": WHEELS,
+            "sparkforge_gpu_required": False, "sparkforge_waves": ["rest"], "report_require": "none",
+            "sparkforge_max_fail_percentage": 100, **variables,
+        }  # fmt: skip
+        (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
+        collections = str(self.path / "collections")
+        done = run_playbook(
+            self.path, "-i", "hosts.yml", "sparkforge.dgx_spark.site", *arguments, ANSIBLE_COLLECTIONS_PATH=collections
+        )
+        file = self.path / "reports/fleet.json"
+        rows = json.loads(file.read_text())["hosts"] if file.exists() else []
+        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})
+
+    def current(self) -> dict[str, str]:
+        """Return what each host's environment is of; hosts without one are left out."""
+        links = {host: self.path / host / "envs/torch/current" for host in self.hosts}
+        return {host: str(link.readlink()) for host, link in links.items() if link.is_symlink()}
+
+
+class Run(t.NamedTuple):
+    """How a run ended, and what its report says of each host on which it stopped."""
+
+    code: int
+    output: str
+    stopped: dict[str, str]
+
+    def told(self, word: str) -> list[str]:
+        return re.findall(rf"msg\W+{word} (.*?)\"", self.output)
+
+
+def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> None:
+    site = Site(tmp_path, 8)
+    site.provision("spark2", "spark3")
+    failing = {
+        "spark3": "build environment",
+        "spark4": "wheel libraries",
+        "spark5": "wheel environment",
+        "spark6": "wheel proof",
+        "spark7": "build proof",
+        "spark8": "build switch",
+    }
+    run = site.run(failing=failing)
+    assert run.code != 0
+    # Until its build is proven, who had no environment has wheels; a bridge that failed is no reason not to build.
+    assert site.current() == {
+        "spark1": "built", "spark2": "built", "spark3": "before", "spark4": "built",
+        "spark5": "built", "spark6": "built", "spark7": "wheels", "spark8": "wheels",
+    }  # fmt: skip
+    assert sorted(run.told("toolchain")) == sorted(
+        [f"spark{number} wheels" for number in (1, 5, 6, 7, 8)] + [f"spark{number} build" for number in range(1, 9)]
+    )
+    assert "spark1 wheels []" in run.told("proved") and "spark1 built all" in run.told("proved")
+    assert run.told("compiled") == ["spark1"]
+    assert "spark4 has no wheels meanwhile: failed in wave 1" in run.output
+    kept = "; until its stack is built it keeps the proven wheels of wheels"
+    assert {host: said.endswith(kept) for host, said in run.stopped.items() if said} == {
+        "spark3": False, "spark7": True, "spark8": True,
+    }  # fmt: skip
+    assert "failed in wave 1" in run.stopped["spark7"] and "it broke" in run.stopped["spark7"]
+    assert "its former environment" in run.stopped["spark8"]
+
+
+def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path: Path) -> None:
+    site = Site(tmp_path, 1)
+    run = site.run(failing={"spark1": "build build"})
+    assert run.code != 0
+    assert site.current() == {"spark1": "wheels"}
+    said = run.stopped["spark1"]
+    assert "did not come to its end at" in said and "it broke" in said
+    assert said.endswith("; until its stack is built it keeps the proven wheels of wheels")
+    # It is what the run ends with, and once more without the bridge: nothing is brought again.
+    assert f"spark1 {said}" in " ".join(run.output.split())
+    again = site.run(failing={"spark1": "build build"})
+    assert again.told("proved") == [] and again.stopped["spark1"] == said
+    # Where no report follows, the build itself ends the run.
+    assert site.run("--tags", "build", failing={"spark1": "build build"}).code != 0
+    # What is built then takes the place of the wheels.
+    assert site.run().code == 0
+    assert site.current() == {"spark1": "built"}
+
+
+def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
+    site = Site(tmp_path, 1)
+    refused = {"stack": None, "cause": "There is no stack whels.", "msg": "There is no stack whels. Correct it."}
+    run = site.run("-e", json.dumps({"meanwhile": refused}))
+    assert "spark1 gets no wheels meanwhile: There is no stack whels. built is built all the same." in " ".join(
+        run.output.split()
+    )
+    assert site.current() == {"spark1": "built"}
+
+    alone = Site(tmp_path / "alone", 1)
+    assert alone.run("--tags", "bridge").told("proved") == ["spark1 wheels []"]
+    assert alone.current() == {"spark1": "wheels"}
+
+
+@pytest.mark.parametrize("waves", [[1, "rest"]])
+def test_a_canary_whose_wheels_fail_spares_the_others_the_download(tmp_path: Path, waves: list[t.Any]) -> None:
+    site = Site(tmp_path, 3)
+    run = site.run(failing={"spark1": "wheel proof"}, sparkforge_waves=waves, sparkforge_max_fail_percentage=0)
+    assert run.code == 0, run.output[-3000:]
+    assert [said for said in run.told("toolchain") if said.endswith("wheels")] == ["spark1 wheels"]
+    assert "spark2 has no wheels meanwhile: wave 1 ended the rollout: spark1 failed" in " ".join(run.output.split())
+    assert set(site.current().values()) == {"built"}
