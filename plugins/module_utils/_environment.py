@@ -45,7 +45,7 @@ import typing as t
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _providers, _receipt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _members, _providers, _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 #: The oldest interpreter whose venv and pip this file was written for.
@@ -737,6 +737,8 @@ class Plan:
     in_use: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     leftovers: list[str] = dataclasses.field(default_factory=list)
     warnings: list[str] = dataclasses.field(default_factory=list)
+    #: Of the group, once this is done.
+    members: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def stages(self) -> bool:
@@ -751,6 +753,7 @@ class Environment:
     :param run_command: starts a program from an argument list.
     :param index: what asks a package index; without it, pip's words are all that is known.
     :param fit: what knows the packages of the host; without it, none are recorded and compared.
+    :param login: the account that Ansible connected as, which is to be a member of the group.
     """
 
     def __init__(
@@ -763,8 +766,10 @@ class Environment:
         proc: str = "/proc",
         index: Index | None = None,
         fit: Fit | None = None,
+        login: str | None = None,
     ) -> None:
         self.options = options
+        self.login = login
         self.index = index
         self.fit = fit
         self.check_mode = check_mode
@@ -1028,6 +1033,7 @@ class Environment:
         # Who may enter is the current environment's to say.
         if (not plan.stages or plan.current is None) and self._wrong_access():
             plan.actions.append("access")
+        plan.members = sorted({*self._members_of(self.options["group"]), *self._missing_members()})
         if own and "switch" in plan.actions and not self.requirements and not self.wheels:
             newer = self._check_fit(lock_id, own)
             if newer:
@@ -1187,6 +1193,7 @@ class Environment:
             group=wanted_group,
             jupyter=bool(self.options["jupyter"]),
             group_created=made["group_created"] and made["group"] == wanted_group,
+            members_added=made["members_added"],
             paths={
                 "environment": place,
                 "python": os.path.join(place, "bin", "python"),
@@ -1202,22 +1209,29 @@ class Environment:
         return body
 
     def _made(self) -> dict[str, t.Any]:
-        """Return what the environments of this name made beside themselves: ``directories``, and a group, if any.
+        """Return what the environments of this name made beside themselves: ``directories``, a group, if any, and
+        ``members_added``, who was added to which group.
 
         Before the first switch only the staged one's own receipt says so.
         """
         receipts = [_receipt.read(self.root, self.receipt_name) or {}]
         receipts += [(self._environment_receipt(entry) or {}).get("made") or {} for entry in self._environments()]
+        added: dict[str, list[str]] = {}
+        for one in receipts:
+            for group, names in (one.get("members_added") or {}).items():
+                added[group] = list(dict.fromkeys([*added.get(group, []), *names]))
         creator: t.Mapping[str, t.Any] = next((one for one in receipts if one.get("group_created")), {})
         return {
             "directories": list(dict.fromkeys(path for one in receipts for path in one.get("directories", []))),
             "group": creator.get("group"),
             "group_created": bool(creator),
+            "members_added": added,
         }
 
     # -- access
 
     def _wrong_access(self) -> bool:
+        self._missing_members()  # refuses whom nobody can add, also where all else is to be made first
         try:
             status = os.stat(self.directory)
         except FileNotFoundError:
@@ -1229,7 +1243,15 @@ class Environment:
             wanted = grp.getgrnam(group).gr_gid
         except KeyError:
             return True
-        return status.st_gid != wanted or status.st_mode & 0o7777 != 0o750
+        return status.st_gid != wanted or status.st_mode & 0o7777 != 0o750 or bool(self._missing_members())
+
+    def _missing_members(self) -> list[str]:
+        """Return who is to be added to the group."""
+        group, made = self.options["group"], self._made()
+        if not group:
+            return []
+        ours = made["group_created"] and made["group"] == group
+        return _members.missing(group, self.options.get("users") or [], self.login, ours)
 
     def _set_access(self, receipt: dict[str, t.Any]) -> None:
         group = self.options["group"]
@@ -1247,6 +1269,15 @@ class Environment:
                 ) from None
             receipt["group_created"] = True
             number = grp.getgrnam(group).gr_gid
+        for name in self._missing_members():
+            rc, out, err = self._run(["gpasswd", "--add", name, group])
+            if rc != 0:
+                raise SparkforgeError(
+                    f"{name} could not be added to the group {group}: {_short((err or out).strip())}.",
+                    "Add the account where that group is kept, or leave it out of sparkforge_users.",
+                    user=name,
+                )
+            receipt["members_added"].setdefault(group, []).append(name)
         os.chown(self.directory, -1, number)
         os.chmod(self.directory, 0o750)  # noqa: S103 - the group may use it
 
@@ -1287,12 +1318,13 @@ class Environment:
             "wheels": [],
             "imports": [],
             "require_cuda": False,
+            "users": [],
             "group": known["group"] if "group" in known else self._group_that_may_enter(),
             # Of an environment without ipykernel the receipt names no kernel, and yet one was asked for.
             "jupyter": known.get("jupyter", bool(paths.get("kernel"))),
             "stack": None,
         }
-        self.requirements, self.variables, self.library_paths = [], None, None
+        self.requirements, self.variables, self.library_paths, self.login = [], None, None, None
         self.lock_wait = ROLLBACK_WAIT
         return self.present()
 
@@ -1470,7 +1502,7 @@ class Environment:
         if "access" in plan.actions and self._wrong_access():
             self._set_access(receipt)
         if plan.stages:
-            own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created")}
+            own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
         text = json.dumps(own, indent=2, sort_keys=True) + "\n"
         if not _holds(os.path.join(place, "receipt.json"), text, 0o644):
             _receipt.write_file(os.path.join(place, "receipt.json"), text.encode())
@@ -1844,7 +1876,14 @@ class Environment:
         }
 
     def _remove_group(self, receipt: t.Mapping[str, t.Any]) -> None:
-        """Remove the group that this environment made, where nobody and no other environment needs it."""
+        """Remove the members and the group that this environment made, where nobody and no other one needs them."""
+        for group, names in receipt["members_added"].items():
+            if self._is_used_by_another(group):
+                continue
+            for member in names:
+                with contextlib.suppress(KeyError):
+                    if member in grp.getgrnam(group).gr_mem:
+                        self._run(["gpasswd", "--delete", member, group])
         name = receipt.get("group")
         if not name or not receipt.get("group_created"):
             return
@@ -1854,13 +1893,17 @@ class Environment:
             return
         if entry.gr_mem or any(user.pw_gid == entry.gr_gid for user in pwd.getpwall()):
             return
+        if not self._is_used_by_another(name):
+            self._run(["groupdel", name])
+
+    def _is_used_by_another(self, group: str) -> bool:
+        """Tell whether an environment of another name is for that group."""
         receipts = os.path.join(self.root, "receipts")
-        for file in os.listdir(receipts):
-            if not re.fullmatch(r"env-.*\.json", file) or file == f"{self.receipt_name}.json":
-                continue
-            if (_read_json(os.path.join(receipts, file)) or {}).get("group") == name:
-                return
-        self._run(["groupdel", name])
+        return any(
+            (_read_json(os.path.join(receipts, file)) or {}).get("group") == group
+            for file in os.listdir(receipts)
+            if re.fullmatch(r"env-.*\.json", file) and file != f"{self.receipt_name}.json"
+        )
 
     # -- result
 
@@ -1884,8 +1927,15 @@ class Environment:
             "library_paths": own.get("library_paths", []),
             "environment": own.get("environment", {}),
             "group": receipt.get("group"),
+            "members": self._members_of(receipt.get("group")),
             "files": [path for path in receipt.get("files", []) if os.path.lexists(path)],
         }
+
+    def _members_of(self, group: str | None) -> list[str]:
+        try:
+            return sorted(grp.getgrnam(group).gr_mem) if group else []
+        except KeyError:
+            return []
 
     def _result(self, plan: Plan, before: dict[str, t.Any]) -> dict[str, t.Any]:
         receipt = plan.receipt
@@ -1903,6 +1953,7 @@ class Environment:
                 "environment": receipt["environment"],
                 # Who may enter and what people start follow the current environment.
                 "group": before.get("group") if plan.stages else receipt["group"],
+                "members": before.get("members", []) if plan.stages else plan.members,
                 "files": before.get("files", []) if plan.stages else sorted(plan.files),
             }
         return {

@@ -234,7 +234,11 @@ class StackStatus:
         nothing: Facts = {"lock_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
         try:
             environment = _environment.Environment(
-                options, check_mode=True, run_command=self.run_command, machine=self.machine
+                options,
+                check_mode=True,
+                run_command=self.run_command,
+                machine=self.machine,
+                login=os.environ.get("SUDO_USER"),
             )
             result = environment.present()
         except SparkforgeError as error:

@@ -164,6 +164,16 @@ options:
       - Group that may use the environment; made where it is missing. Others cannot enter it.
       - Left out, everybody may use it.
     type: str
+  users:
+    description:
+      - Accounts of the host that are to be members of O(group), beside the one that Ansible connected as, where it
+        became root with sudo. root is none of them.
+      - They are added, and nobody is taken out; O(state=absent) takes out whom this module added.
+      - Nobody is added to a group of the system (an id below 1000) that this collection did not make, such as
+        C(docker). With a user of this list who is not its member it is refused.
+    type: list
+    elements: str
+    default: []
   compile:
     description:
       - Whether to compile every module to bytecode at once.
@@ -338,6 +348,7 @@ remedy:
   sample: Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does.
 """
 
+import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
@@ -376,6 +387,7 @@ def main() -> None:
             "library_paths": {"type": "list", "elements": "str"},
             "environment": {"type": "dict"},
             "group": {"type": "str"},
+            "users": {"type": "list", "elements": "str", "default": []},
             "compile": {"type": "bool", "default": True},
             "jupyter": {"type": "bool", "default": False},
             "kernel_dir": {"type": "path", "default": "/usr/local/share/jupyter/kernels"},
@@ -393,6 +405,8 @@ def main() -> None:
             run_command=module.run_command,
             index=_index,
             fit=_fit,
+            # Whom sudo was called by: the account that Ansible connected as, also over a local connection.
+            login=os.environ.get("SUDO_USER"),
         )
         result = environment.ensure()
         for warning in result.pop("warnings", []):

@@ -885,6 +885,21 @@ def test_only_the_group_may_enter(host: Host) -> None:
     assert host.environments.stat().st_mode & 0o7777 == 0o755
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
+def test_who_may_not_be_added_to_the_group_is_told_before_any_change(host: Host) -> None:
+    tiny = write_wheel(host.links, "tiny")
+    group = next(entry for entry in grp.getgrall() if 0 < entry.gr_gid < 1000 and not entry.gr_mem)
+    asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "group": group.gr_name}
+    said = host.fail(users=["nobody"], **asked)
+    assert f"The group {group.gr_name} (id {group.gr_gid}) is one of the system's" in said["cause"]
+    assert "The host has no account nobody-else" in host.fail(users=["nobody-else"], **asked)["cause"]
+    assert not host.root.exists()
+    # Whom nobody asked for is no reason to refuse, and root needs no membership.
+    host.extra = {"SUDO_USER": "nobody"}
+    host.succeed(users=["root"], **asked)
+    assert grp.getgrnam(group.gr_name).gr_mem == []
+
+
 def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(host: Host) -> None:
     tiny, base = write_wheel(host.directory / "sent", "tiny"), write_wheel(host.directory / "sent", "base")
     wheels = [{"path": path.name, "sha256": sha256(path)} for path in (tiny, base)]
