@@ -320,6 +320,37 @@ def render_kernel(
     return json.dumps(specification, indent=2, sort_keys=True) + "\n"
 
 
+#: Where Triton looks below ``backends/nvidia`` of its package -> the variable that names another place, and what there.
+_TRITON_TOOLS = {
+    "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
+    "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),
+    "bin/cuobjdump": ("TRITON_CUOBJDUMP_PATH", ""),
+    "bin/nvdisasm": ("TRITON_NVDISASM_PATH", ""),
+    "include/cuda.h": ("TRITON_CUDART_PATH", "cuda.h"),
+}
+
+
+def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, str]:
+    """Return the links, to what, by which Triton finds the tools of ``variables`` where nobody sets these.
+
+    A Triton that is built here brings neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no activation.
+    What the wheel brings is left alone, and so are links that are right.
+    """
+    try:
+        place = os.path.join(site_packages(environment), "triton", "backends", "nvidia")
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for name, (variable, below) in _TRITON_TOOLS.items():
+        path, target = os.path.join(place, name), variables.get(variable)
+        if not target or not os.path.isdir(place) or (os.path.lexists(path) and not os.path.islink(path)):
+            continue
+        target = os.path.join(target, below) if below else target
+        if not os.path.islink(path) or os.readlink(path) != target:
+            found[path] = target
+    return found
+
+
 # ----------------------------------------------------------------------------------------------- diagnoses
 
 _MISMATCH = re.compile(
@@ -732,6 +763,7 @@ class Plan:
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
     receipt: dict[str, t.Any] = dataclasses.field(default_factory=dict)
     files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
+    links: dict[str, str] = dataclasses.field(default_factory=dict)
     stale_files: list[str] = dataclasses.field(default_factory=list)
     prune: list[str] = dataclasses.field(default_factory=list)
     in_use: dict[str, list[int]] = dataclasses.field(default_factory=dict)
@@ -1123,7 +1155,8 @@ class Environment:
             for path in recorded
             if path not in plan.files and not path.startswith(self.directory + os.sep) and os.path.lexists(path)
         ]
-        if any(not _holds(path, *wanted) for path, wanted in plan.files.items()) or plan.stale_files:
+        plan.links = triton_links(place, values) if own else {}
+        if any(not _holds(path, *wanted) for path, wanted in plan.files.items()) or plan.stale_files or plan.links:
             plan.actions.append("files")
 
     def _plan_removals(self, plan: Plan, environments: list[str]) -> None:
@@ -1499,6 +1532,7 @@ class Environment:
         for path, (content, mode) in plan.files.items():
             if not _holds(path, content, mode):
                 _receipt.write_file(path, content.encode(), mode)
+        _make_links(plan.links)
         if "access" in plan.actions and self._wrong_access():
             self._set_access(receipt)
         if plan.stages:
@@ -1539,6 +1573,7 @@ class Environment:
         self._make_venv(partial)
         self._pip_install(partial)
         relocate(partial, partial, place)
+        _make_links(triton_links(partial, receipt["environment"]))
         _sync(partial)
         aside = os.path.join(self.directory, f".{lock_id}.replaced")
         if os.path.lexists(place):
@@ -2006,6 +2041,12 @@ def _holds(path: str, content: str, mode: int) -> bool:
             return stream.read() == content.encode() and os.fstat(stream.fileno()).st_mode & 0o7777 == mode
     except OSError:
         return False
+
+
+def _make_links(links: t.Mapping[str, str]) -> None:
+    for path, target in links.items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _receipt.switch_symlink(path, target)
 
 
 def _unlink(path: str) -> None:

@@ -45,6 +45,7 @@ def write_wheel(
     requires: tuple[str, ...] = (),
     tag: str = "py3-none-any",
     script: bool = True,
+    files: t.Mapping[str, str] | None = None,
 ) -> pathlib.Path:
     """Write a wheel with one module ``name`` and a console script of that name that prints its version."""
     code = code if code is not None else f"__version__ = {version!r}\ndef main():\n    print({name!r}, __version__)\n"
@@ -52,7 +53,7 @@ def write_wheel(
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
     files = {
-        f"{name}.py": code,
+        **(files or {f"{name}.py": code}),
         f"{info}/METADATA": metadata,
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
     }
@@ -871,6 +872,44 @@ def test_a_lock_id_stands_for_one_set_of_inputs(host: Host) -> None:
     host.succeed(requirements=[pin(one)], lock_id="mine")
     assert os.readlink(host.environments / "current") == "mine"
     assert "already names an environment" in host.fail(requirements=[pin(two)], lock_id="mine")["cause"]
+
+
+def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
+    """As knobs.py of 3.5 to 3.9 does it: the variable, and else ``bin`` of its own package."""
+    knobs = (
+        "import os\ndef tool(name):\n    return os.path.join(os.path.dirname(__file__), 'backends', 'nvidia', name)\n"
+    )
+    files = {"triton/__init__.py": "", "triton/knobs.py": knobs, "triton/backends/nvidia/bin/nvdisasm": "its own"}
+    triton = write_wheel(host.links, "triton", files=files, script=False)
+    toolkit = host.directory / "cuda-13.0"
+    for name in ("bin/ptxas", "bin/nvdisasm", "include/cuda.h"):
+        (toolkit / name).parent.mkdir(parents=True, exist_ok=True)
+        (toolkit / name).write_text(f"{name} of the toolkit")
+    variables = {
+        "TRITON_PTXAS_PATH": f"{toolkit}/bin/ptxas",
+        "TRITON_NVDISASM_PATH": f"{toolkit}/bin/nvdisasm",
+        "TRITON_CUDART_PATH": f"{toolkit}/include",
+    }
+    asked: dict[str, t.Any] = {"requirements": [pin(triton)], "imports": ["triton"], "environment": variables}
+    python = host.environments / "current/bin/python"
+    code = "import sys, triton.knobs; print(*[open(triton.knobs.tool(name)).read() for name in sys.argv[1:]], sep='|')"
+
+    def found() -> str:
+        command = [str(python), "-I", "-c", code, "bin/ptxas", "include/cuda.h", "bin/nvdisasm"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env={}).stdout.strip()
+
+    host.succeed(**asked)
+    assert found() == "bin/ptxas of the toolkit|include/cuda.h of the toolkit|its own"
+    assert not host.succeed(**asked)["changed"]
+    # An environment of before, and another toolkit.
+    ptxas = next(host.environments.glob("*/lib/python*/site-packages/triton/backends/nvidia/bin/ptxas"))
+    ptxas.unlink()
+    (toolkit / "bin/ptxas-next").write_text("the next")
+    assert host.succeed(check=True, **asked)["actions"] == ["files"]
+    host.succeed(**asked)
+    asked["environment"] = {**variables, "TRITON_PTXAS_PATH": f"{toolkit}/bin/ptxas-next"}
+    assert "files" in host.succeed(**asked)["actions"]
+    assert found().startswith("the next|")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
