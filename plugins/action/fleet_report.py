@@ -49,6 +49,8 @@ class ActionModule(ActionBase):
                 "judged": {"type": "list", "elements": "str"},
                 "stopped": {"type": "dict", "default": {}},
                 "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
+                "activate": {"type": "str", "default": ""},
+                "joined": {"type": "list", "elements": "str", "default": []},
             }
         )
         # The options are text of Ansible's own types, which the files and the result need not know.
@@ -61,10 +63,13 @@ class ActionModule(ActionBase):
             path, page = write_fleet(directory, fleet)
         except SparkforgeError as error:
             return {**result, "failed": True, "changed": False, **error.as_result()}
-        # As ansible.builtin.debug does: the verdicts should be seen without -v.
-        for line in [*(_report.line(row) for row in fleet["hosts"] if row["host"] in judged), page]:
-            self._display.display(f"report | {line}")
         unmet = {row["host"]: _report.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
+        mine = [row for row in fleet["hosts"] if row["host"] in judged]
+        ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
+        further = _report.next_lines(ready, str(arguments["activate"]), arguments["joined"])
+        # As ansible.builtin.debug does: the verdicts should be seen without -v.
+        for line in [*(_report.line(row) for row in mine), page, *further]:
+            self._display.display(f"report | {line}")
         return {
             **result,
             # The files change with each run, for they say when they were written; no host does.

@@ -50,6 +50,17 @@ options:
       - Nothing is required where it is not given.
     type: str
     choices: [none, unproven, proven]
+  activate:
+    description:
+      - The script by which a person enters the environment. With it, two lines say what to type next on the hosts that
+        are what is required. Nothing is said in check mode, or where no host is.
+    type: str
+    default: ""
+  joined:
+    description: Hosts on which people became members of a group in this run, which holds from their next login on.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full

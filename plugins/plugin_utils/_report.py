@@ -363,6 +363,25 @@ def line(row: t.Mapping[str, t.Any]) -> str:
     return clean(said)
 
 
+def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t.Collection[str] = ()) -> list[str]:
+    """Return the two lines that a person types next on hosts that are ready, nothing where none is.
+
+    :param rows: hosts that are what is required.
+    :param activate: the script by which the environment is entered.
+    :param joined: hosts on which somebody became a member of the group in this run.
+    """
+    hosts = [row["host"] for row in rows if row["verdict"] in (PROVEN, UNPROVEN)]
+    if not hosts or not activate:
+        return []
+    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
+    anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
+    check = "import torch; print(torch.__version__, torch.cuda.is_available())"
+    return [
+        clean(f"next, on {', '.join(hosts[:3])}{more}{anew}: . {activate}"),
+        f'and to see that it is there: python -c "{check}"',
+    ]
+
+
 def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     """Return why a host is not what is required of it, in cause and remedy, or nothing."""
     if require not in REQUIREMENTS:

@@ -485,3 +485,17 @@ def test_a_report_that_is_older_than_the_page_says_so(written: str | None, age: 
 )
 def test_the_unit_of_a_rate_is_read_from_its_name(name: str, what: str, unit: str) -> None:
     assert _report._rate_words(name) == {"what": what, "unit": unit}
+
+
+def test_what_to_type_next_is_said_of_the_hosts_that_are_ready() -> None:
+    rows = [{"host": f"spark{number}", "verdict": "proven"} for number in range(1, 6)]
+    script = "/opt/sparkforge/bin/activate-torch"
+    first, second = _report.next_lines(rows[:1], script)
+    assert first == f"next, on spark1: . {script}"
+    assert second.endswith('python -c "import torch; print(torch.__version__, torch.cuda.is_available())"')
+    assert _report.next_lines(rows, script, ["spark2"])[0] == (
+        f"next, on spark1, spark2, spark3 and 2 more, after a new login, for the membership in the group: . {script}"
+    )
+    # Where nothing was required a host may have failed, and have no environment at all.
+    assert _report.next_lines([{"host": "spark1", "verdict": "fail"}], script) == []
+    assert _report.next_lines(rows, "") == []
