@@ -1,0 +1,154 @@
+"""Official wheels until the build is there: one container, over ssh, from nothing to the build that takes their place.
+
+The wheels are as those of the lab's fleet, a PyTorch that computes, of another version than what is built. Each phase
+in which a host may fail is in tests/unit/test_bridge_playbook.py; here it is what really is on a host after it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from lab import bench as benches
+from lab import fleet as lab_fleet
+from lab import image
+from tests.integration.conftest import Play
+from tests.integration.test_build_once import Fleet
+
+HOST = "spark01"
+GROUP_ID = 4242
+WHEELS = "/srv/wheels"
+#: The build ends before its first object.
+BROKEN = {"environment": {"LAB_TORCH": "/nowhere"}, "expect": {"files": []}, "memory_per_job": 256, "free_space": 100}
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """A host without an environment, a stack to build, and a stack of wheels."""
+    folder = tmp_path_factory.mktemp("bridge")
+    name = f"bridge-{os.getpid()}"
+    try:
+        bench = lab_fleet.up([HOST], name, folder / "inventory")
+        fleet = Fleet(bench, folder / "inventory", folder / "cache")
+        add_wheels(fleet)
+        # A group of that name which somebody made, with an id that is not the system's next.
+        fleet.execute(HOST, f"groupadd --gid {GROUP_ID} sparkforge && useradd --create-home ann")
+        yield fleet
+    finally:
+        benches.down(name, folder / "inventory")
+
+
+def add_wheels(fleet: Fleet) -> None:
+    """Make the stack lab-wheels of a wheel that lies on the host, as an index would have it."""
+    image.podman("cp", lab_fleet.TREE, f"{fleet.bench.containers[HOST]}:/root/tree")
+    version = f"{lab_fleet.TORCH}+wheels"
+    made = fleet.execute(
+        HOST,
+        "cd /root/tree && rm wrong.py && echo '#define RELEASE \"wheels\"' > csrc/release.h && git init -q"
+        " && git -c user.name=lab -c user.email=lab@localhost commit -q --allow-empty -m wheels"
+        f" && export LAB_TORCH={lab_fleet.TORCH_HOME}/torch PYTORCH_BUILD_VERSION={version}"
+        f" && PYTHONPATH={lab_fleet.TORCH_HOME} python{lab_fleet.PYTHON} setup.py -q bdist_wheel -d {WHEELS} >&2"
+        f" && sha256sum {WHEELS}/*.whl",
+    )
+    stack = (fleet.inventory / "stacks/lab-fleet.yml").read_text()
+    (fleet.inventory / "stacks/lab-wheels.yml").write_text(stack)
+    lock = yaml.safe_load((fleet.inventory / "locks/lab-fleet.yml").read_text())
+    platform, run = next(iter(lock["stack_lock"]["run_requirements"].items()))
+    beside = {line for lines in run.values() for line in lines}
+    torch = f"torch=={version} --hash=sha256:{made.split()[0]}"
+    lock["stack_lock"] |= {"stack": "lab-wheels", "wheels": {platform: sorted({*beside, torch})}}
+    (fleet.inventory / "locks/lab-wheels.yml").write_text(yaml.safe_dump(lock))
+
+
+def site(fleet: Fleet, *arguments: str, **variables: object) -> Play:
+    links = [WHEELS, f"{fleet.bench.mirror['url']}/wheels/", f"{fleet.bench.mirror['url']}/git/fleet-wheels/"]
+    given = {"stack_name": "lab-fleet", "stack_meanwhile": "lab-wheels", "python_env_find_links": links}
+    return fleet.run("site", *arguments, **{**given, "sparkforge_users": ["ann"], **variables})
+
+
+def link(fleet: Fleet, name: str) -> str:
+    return fleet.execute(HOST, f"readlink /opt/sparkforge/envs/torch/{name} || true")
+
+
+def computes(fleet: Fleet, user: str) -> subprocess.CompletedProcess[str]:
+    """Enter the environment as a person does, and compute."""
+    script = (
+        ". /opt/sparkforge/bin/activate-torch"
+        " && python -c 'import torch; assert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8'"
+    )
+    return image.podman("exec", fleet.bench.containers[HOST], "su", user, "-c", script, quiet=True)
+
+
+@pytest.fixture(scope="module")
+def failed(fleet: Fleet) -> tuple[str, Play]:
+    """The first run, whose build fails: what the host has of it, and how it ended."""
+    play = site(fleet, pytorch_unit=BROKEN).failed()
+    return link(fleet, "current"), play
+
+
+@pytest.fixture(scope="module")
+def built(fleet: Fleet, failed: tuple[str, Play]) -> Play:
+    return site(fleet).succeeded()
+
+
+def test_check_on_a_fresh_host_does_not_fail_and_changes_nothing(fleet: Fleet) -> None:
+    assert site(fleet, "--check").succeeded().changed > 0
+    assert fleet.execute(HOST, "ls /opt/sparkforge 2>&1 || true").count("No such file") == 1
+
+
+def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, failed: tuple[str, Play]) -> None:
+    wheels, play = failed
+    assert wheels
+    said = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
+    assert "spark01: proven on the CPU" in said
+    assert "spark01, which builds for debian13-" in said and "did not come to its end at" in said
+    assert said.endswith("until its stack is built it keeps the proven wheels of lab-wheels")
+    assert "next, on" not in play.output
+    status = fleet.run("status", stack_name="lab-fleet", stack_meanwhile="lab-wheels").succeeded()
+    assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]
+
+
+def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: tuple[str, Play]) -> None:
+    assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:ann,spark"
+    assert fleet.execute(HOST, "stat -c '%a %G' /opt/sparkforge/envs/torch") == "750 sparkforge"
+    for user in ("spark", "ann"):
+        assert computes(fleet, user).returncode == 0
+    assert computes(fleet, "nobody").returncode != 0
+
+
+def test_the_build_takes_the_place_of_the_wheels(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
+    wheels, _play = failed
+    assert link(fleet, "current") not in ("", wheels)
+    assert link(fleet, "previous") == wheels
+    assert "next, on spark01: . /opt/sparkforge/bin/activate-torch" in built.output
+    assert computes(fleet, "spark").returncode == 0
+
+
+def test_a_host_with_an_environment_gets_no_bridge(fleet: Fleet, built: Play) -> None:
+    play = site(fleet, "-vvv").succeeded()
+    assert play.changed == 0
+    modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", play.output)
+    assert modules.count("spark_info") == 1 and modules.count("cuda_proof") == 1
+    assert "Read the stack of wheels" not in play.text
+
+
+def test_rollback_goes_to_the_wheels_and_proves_them(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
+    fleet.run("rollback", verify_paths=[], verify_sonames=[]).succeeded()
+    assert link(fleet, "current") == failed[0]
+
+
+def test_uninstall_takes_out_whom_it_added_and_leaves_the_group(fleet: Fleet, built: Play) -> None:
+    fleet.run("uninstall").succeeded()
+    assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:"
+
+
+def test_wheels_that_do_not_fit_are_told_before_any_change(fleet: Fleet, built: Play) -> None:
+    play = site(fleet, "--tags", "bridge", stack_meanwhile="torch-2.15.0").succeeded()
+    assert "spark01 gets no wheels meanwhile: " in play.text
+    assert "The host runs debian 13, and stack torch-2.15.0 is for ubuntu 24.04." in play.text
+    assert play.changed == 0
