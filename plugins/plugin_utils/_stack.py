@@ -1001,7 +1001,7 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
 
     # What an environment or a host is made of; no path, no date, no words, so that the same pins are the same
     # everywhere.
-    pins = {
+    pins: dict[str, t.Any] = {
         "method": method,
         "cuda": cuda,
         "python": definition["python"]["version"],
