@@ -734,7 +734,7 @@ class Worker:
                 continue
             cached = self._has_ccache and tool in ("cc", "cxx")
             command = shlex.join([*([self.tools["ccache"]] if cached else []), path])
-            for launcher in {self._launcher(tool), os.path.join(directory, {"cxx": "c++"}.get(tool, tool))}:
+            for launcher in sorted({self._launcher(tool), os.path.join(directory, {"cxx": "c++"}.get(tool, tool))}):
                 with open(f"{launcher}.new", "w", encoding="utf-8") as stream:
                     stream.write(f'#!/bin/sh\nexec {command} "$@"\n')
                 os.chmod(f"{launcher}.new", 0o700)

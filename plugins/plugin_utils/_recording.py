@@ -97,12 +97,12 @@ class _Redaction:
         )
 
     def uri(self, text: str) -> str:
-        scheme, _, rest = text.partition("://")
+        scheme, separator, rest = text.partition("://")
         host, slash, path = rest.partition("/")
         # What stands before the host is a name and a password; what follows ? or # has no place in a source.
         host = re.split(r"[?#]", host.rpartition("@")[2])[0]
         name = host if _PUBLIC.fullmatch(host) else f"{self.replaced(host)}.invalid"
-        return f"{self.text(scheme)}://{name}{slash}{self.text(re.split(r'[?#]', path)[0])}"
+        return f"{self.text(scheme)}{separator}{name}{slash}{self.text(re.split(r'[?#]', path)[0])}"
 
     def text(self, text: str) -> str:
         """Return what may stay of a string, word by word and folder by folder."""
@@ -118,8 +118,8 @@ class _Redaction:
         if "/" in text:
             return "/".join(self.text(part) for part in text.split("/"))
         # The ending of a file's name says how apt and the loader read it.
-        stem, _, ending = text.rpartition(".")
-        return f"{self.replaced(stem)}.{ending}" if ending in ENDINGS else self.replaced(text)
+        stem, dot, ending = text.rpartition(".")
+        return f"{self.replaced(stem)}{dot}{ending}" if ending in ENDINGS else self.replaced(text)
 
     def value(self, key: str, value: t.Any, place: int = 0) -> t.Any:
         """Return what may stay of the value of ``key``; ``place`` is its row in a list."""
