@@ -683,6 +683,7 @@ class _Plan:
             if any(row.get("name") == "rowwise_121a" for row in self.edits) and {"12.0", "12.1"} & set(built):
                 built.append("12.1a")
         return {
+            "version": self.environment["PYTORCH_BUILD_VERSION"],
             "cmake_cache": dict(sorted(self.cache.items())),
             "libraries": list(dict.fromkeys(self.libraries)),
             "architectures": list(dict.fromkeys(built)),

@@ -17,8 +17,8 @@ description:
     C(null) takes a key away. Lists of changes and arguments (C(patches), C(edits), C(cmake_args), C(targets),
     C(depends)) add up, but a later C(-DNAME=) takes the place of an earlier one. All else (C(source),
     C(requirements) …) is the last layer's that has it.
-  - C({digest}) in C(environment) and C(build_tag) stands for eight digits of what is built and how, for a local version
-    that tells a wheel apart from the index's.
+  - C({digest}) in C(environment), C(build_tag) and C(expect.version) stands for eight digits of what is built and how,
+    for a local version that tells a wheel apart from the index's.
   - A unit without a source is refused, because its commit is not in the lock.
 positional: layers, platform, built
 options:
@@ -137,6 +137,8 @@ def _unit(
     }
     if unit["build_tag"]:
         unit["build_tag"] = unit["build_tag"].replace("{digest}", digest)
+    if unit["expect"].get("version"):
+        unit["expect"] = {**unit["expect"], "version": unit["expect"]["version"].replace("{digest}", digest)}
     return unit
 
 

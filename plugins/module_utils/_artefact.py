@@ -37,7 +37,7 @@ _ARCHIVE = b"!<arch>\n"
 # PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
 _WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")
 _BUILD_TAG = re.compile(r"\d[A-Za-z0-9_.]*")
-_EXPECTED = frozenset({"cmake_cache", "libraries", "architectures", "files"})
+_EXPECTED = frozenset({"version", "cmake_cache", "libraries", "architectures", "files"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _FALSE = frozenset({"0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND", ""})
 _SWITCH = re.compile(r"(?:USE|WITH|BUILD|ENABLE)_(?:SYSTEM_)?")
@@ -167,7 +167,8 @@ def check(
     - ``architectures``: as in TORCH_CUDA_ARCH_LIST (``12.0``, ``12.1a``, ``12.0+PTX``). Some file must have code for
       each. Every file with GPU code must run on a plain one, and have the PTX of one with ``+PTX``, save files that
       have code for single capabilities (``a``, ``f``) alone;
-    - ``files``: patterns of paths in the wheel or below the prefix, in which ``*`` stands for ``/`` too.
+    - ``files``: patterns of paths in the wheel or below the prefix, in which ``*`` stands for ``/`` too;
+    - ``version``: of each wheel, with its local part. A build may go its own way, and its wheel pass for another.
 
     :param wheels: from :func:`collect_wheels`.
     :param prefix: a directory with what ``cmake --install`` put there.
@@ -177,7 +178,15 @@ def check(
     _check_expect(expect)
     if prefix is not None and not os.path.isdir(prefix):
         return [f"nothing was installed into {prefix}"]
+    wheels = list(wheels)
     problems = []
+    version = str(expect.get("version") or "")
+    if version:
+        problems += [
+            f"{os.path.basename(wheel.path)} has the version {wheel.version} and not {version}"
+            for wheel in wheels
+            if _plain(wheel.version) != _plain(version)
+        ]
     values = expect.get("cmake_cache") or {}
     if values:
         problems += _check_caches(values, sorted(caches, key=lambda path: (path.count("/"), path)))
@@ -226,6 +235,11 @@ def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
                 f"{architecture!r} in expect.architectures names no GPU architecture.",
                 "Give it in quotes and as in TORCH_CUDA_ARCH_LIST: '12.0', '12.1a', '12.0+PTX'.",
             )
+
+
+def _plain(version: str) -> str:
+    """Return a version as installers compare it: ``+CU130.007`` is ``+cu130.7``."""
+    return re.sub(r"(?<![0-9a-z])0+(?=\d)", "", re.sub(r"[-_]", ".", version.lower()))
 
 
 def _check_libraries(patterns: t.List[str], linked: t.Set[str], where: str) -> t.List[str]:

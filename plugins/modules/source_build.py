@@ -240,6 +240,9 @@ options:
         type: list
         elements: str
         default: []
+      version:
+        description: The wheel's version, with its local part.
+        type: str
   build_tag:
     description: Build tag of the wheel, which tells it apart from the index's where its version cannot.
     type: str
@@ -491,6 +494,7 @@ def main() -> None:
                     "libraries": {"type": "list", "elements": "str", "default": []},
                     "architectures": {"type": "list", "elements": "str", "default": []},
                     "files": {"type": "list", "elements": "str", "default": []},
+                    "version": {"type": "str"},
                 },
             },
             "build_tag": {"type": "str"},

@@ -377,6 +377,7 @@ UNIT_KEYS: dict[str, Rule] = {
             "libraries": Items(Text(), empty=True),
             "architectures": Items(Text(r"\d+\.\d[af]?", '"12.0"'), empty=True),
             "files": Items(Text(), empty=True),
+            "version": Text(),
         },
         partial=True,
     ),

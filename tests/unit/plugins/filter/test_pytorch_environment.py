@@ -147,6 +147,7 @@ def test_a_spark_s_environment_has_every_library_at_its_real_path() -> None:
 
 def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
     expect = plan()["expect"]
+    assert expect["version"] == plan()["environment"]["PYTORCH_BUILD_VERSION"]
     assert expect["libraries"] == [
         "libcudnn.so.*", "libnccl.so.*", "libcufile.so.*", "libcusparseLt.so.0", "libcudss.so.0", "libcudart.so.13",
         "libcublas.so.13", "libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0",

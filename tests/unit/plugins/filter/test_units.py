@@ -103,6 +103,11 @@ def test_a_build_tag_takes_the_digest_too() -> None:
     assert "{" not in unit({"build_tag": "1_{digest}"})["build_tag"]
 
 
+def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
+    made = unit({"environment": {"VERSION": "1+sf{digest}"}, "expect": {"version": "1+sf{digest}"}})
+    assert made["expect"]["version"] == made["environment"]["VERSION"] and "{" not in made["expect"]["version"]
+
+
 @pytest.mark.parametrize(
     ("names", "layers", "words"),
     [

@@ -390,6 +390,20 @@ def test_a_library_that_no_file_links_is_named(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [path.name], "nothing that was unpacked may stay"
 
 
+@pytest.mark.parametrize("wanted", ["2.9.1+cu130.sf0123abcd", "2.9.1+CU130.sf0123abcd", "2.9.1+cu130-sf0123abcd"])
+def test_a_wheel_of_the_version_that_was_asked_for_passes(tmp_path: Path, wanted: str) -> None:
+    path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
+    assert _artefact.check({"version": wanted}, wheels=wheels(path)) == []
+
+
+@pytest.mark.parametrize("wanted", ["2.9.1", "2.9.1+cu130.sf0123abce", "2.9.10+cu130.sf0123abcd"])
+def test_a_wheel_of_another_version_is_named(tmp_path: Path, wanted: str) -> None:
+    path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
+    assert _artefact.check({"version": wanted}, wheels=wheels(path)) == [
+        f"{path.name} has the version 2.9.1+cu130.sf0123abcd and not {wanted}"
+    ]
+
+
 def test_the_links_of_a_real_library_are_found_in_a_wheel_and_in_a_prefix(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not on PATH")
