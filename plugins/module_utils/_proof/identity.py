@@ -557,7 +557,9 @@ def files(context: Context) -> Measured:
     chosen = [one for one in everything.values() if STACK.fullmatch(one.name)]
     if not any(one.name == "torch" for one in chosen):
         raise Skipped("torch was not installed from a wheel, so that no RECORD says what its files are.")
-    found = packages.compare(chosen, everything.values())
+    # python_env links what the variables of the activation name into Triton's package, where its wheel brings none.
+    variables = (receipt_of(context.reference) or {}).get("environment") or {}
+    found = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
     problems = [
         f"{len(paths)} files {what}: {_first(paths)}"
         for what, paths in (

@@ -248,10 +248,13 @@ def record(distribution: Distribution) -> t.Optional[t.List[Row]]:
         return None
 
 
-def compare(distributions: t.Sequence[Distribution], everything: t.Iterable[Distribution]) -> Files:
+def compare(
+    distributions: t.Sequence[Distribution], everything: t.Iterable[Distribution], linked: t.Collection[str] = ()
+) -> Files:
     """Compare every file of some distributions with RECORD, and find files beside them that no RECORD names.
 
     :param everything: all that is installed: some directories, ``nvidia`` for one, belong to several.
+    :param linked: files and directories outside that a link beside them may name, or a file of.
     """
     found = Files()
     work: t.List[t.Tuple[int, str, Row]] = []
@@ -283,7 +286,7 @@ def compare(distributions: t.Sequence[Distribution], everything: t.Iterable[Dist
             if changed:
                 found.changed.append(changed)
     known = {os.path.normpath(os.path.join(one.directory, row.path)) for one in everything for row in record(one) or []}
-    found.unknown = [path for directory, top in sorted(directories) for path in _unknown(directory, top, known)]
+    found.unknown = [path for directory, top in sorted(directories) for path in _unknown(directory, top, known, linked)]
     found.changed.sort()
     found.missing.sort()
     return found
@@ -313,13 +316,14 @@ def _digest(path: str, algorithm: str) -> bytes:
             digest.update(view[:length])
 
 
-def _unknown(directory: str, top: str, known: t.Collection[str]) -> t.List[str]:
+def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Collection[str]) -> t.List[str]:
     found = []
     for base, folders, names in os.walk(os.path.join(directory, top)):
         folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
         for name in sorted(names):
             path = os.path.join(base, name)
-            if path not in known:
+            target = os.readlink(path) if os.path.islink(path) else ""
+            if path not in known and not {target, os.path.dirname(target)}.intersection(linked):
                 found.append(os.path.relpath(path, directory))
     return found
 

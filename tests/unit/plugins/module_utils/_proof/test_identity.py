@@ -417,6 +417,22 @@ def test_a_wheel_that_the_controller_sent_is_compared_too(made: dict[str, t.Any]
 # --- files ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_link_to_what_the_activation_names_is_python_envs_and_another_is_not(made: dict[str, t.Any]) -> None:
+    variables = {
+        "TRITON_PTXAS_PATH": "/usr/local/cuda-13.0/bin/ptxas",
+        "TRITON_CUDART_PATH": "/usr/local/cuda-13.0/include",
+    }
+    context = Context(device="cpu", reference={**made, "receipt": {**made["receipt"], "environment": variables}})
+    library = Path(sys.prefix) / "site-packages/torch/lib"
+    (library / "ptxas").symlink_to("/usr/local/cuda-13.0/bin/ptxas")
+    (library / "cuda.h").symlink_to("/usr/local/cuda-13.0/include/cuda.h")
+    assert identity.files(context).measured
+    (library / "nvdisasm").symlink_to("/tmp/nvdisasm")
+    with pytest.raises(Failed) as failed:
+        identity.files(context)
+    assert failed.value.cause == "1 files were added, which no wheel brought: torch/lib/nvdisasm."
+
+
 def test_untouched_files_pass_and_a_changed_and_an_added_one_are_named(made: dict[str, t.Any]) -> None:
     context = Context(device="cpu", reference=made)
     assert identity.files(context).measured.endswith("files, 0.0 GB")
