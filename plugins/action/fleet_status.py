@@ -14,7 +14,7 @@ import time
 import typing as t
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack, _status
 
 #: Of a host of which nothing was said: a task before this one failed on it.

@@ -16,8 +16,8 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _progress
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
@@ -31,7 +31,7 @@ class ActionModule(ActionBase):
 
     _supports_check_mode = True
     TRANSFERS_FILES = False
-    #: Whether the host is asked by ``_follow``'s text alone; by the module once that did not answer.
+    #: Whether the host is asked by ``_unit.follow``'s text alone; by the module once that did not answer.
     _light = True
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
@@ -57,7 +57,7 @@ class ActionModule(ActionBase):
             # Before its first phase a build has nothing to tell.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - shown >= _QUIET):
                 printed, shown = phase, time.monotonic()
-                display.display(f"{host} | {_progress.describe(state)}")
+                display.display(f"{host} | {progress.describe(state)}")
             for note in state.get("notes") or []:
                 if note not in told:
                     told.add(note)
@@ -72,7 +72,7 @@ class ActionModule(ActionBase):
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
         """Ask how it goes; a connection that is lost meanwhile is made again."""
-        seen = _follow.news(latest.get("state") or {})
+        seen = follow.news(latest.get("state") or {})
         # Only what finds the build: patches may be large.
         wanted = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in wanted if key in arguments}
@@ -98,7 +98,8 @@ class ActionModule(ActionBase):
         """Return the state of a build that runs; None where the module has to say what is the case.
 
         A module call costs the host a third of a second of CPU time, and the controller half of that, whatever it does.
-        What is sent in its place is ``_follow``'s own text, to the interpreter that ran the module, with its rights.
+        What is sent in its place is the text of ``_unit.follow``, to the interpreter that ran the module, with its
+        rights.
         """
         interpreter = shlex.split((getattr(self, "_used_interpreter", None) or "").removeprefix("#!"))
         # By stdin, as modules are sent where pipelining is on, and only there: with a password for become and without
@@ -106,7 +107,7 @@ class ActionModule(ActionBase):
         if not (self._light and interpreter and latest.get("directory") and self._is_pipelining_enabled("new")):
             return None
         command = [*interpreter, "-I", "-S", "-", latest["directory"], user, json.dumps(seen)]
-        text = pathlib.Path(_follow.__file__).read_bytes()
+        text = pathlib.Path(follow.__file__).read_bytes()
         try:
             answer = self._low_level_execute_command(shlex.join(command), in_data=text)
             state = _answer(answer["stdout"])
@@ -138,13 +139,13 @@ class ActionModule(ActionBase):
 
 
 def _answer(output: str) -> dict[str, t.Any] | None:
-    """Return the state that ``_follow`` printed; None where it said that the build is over.
+    """Return the state that ``_unit.follow`` printed; None where it said that the build is over.
 
     :raises ValueError: where it said neither.
     """
     for line in output.splitlines():
-        if line.startswith(_follow.MARK):
-            state = json.loads(line.removeprefix(_follow.MARK))
+        if line.startswith(follow.MARK):
+            state = json.loads(line.removeprefix(follow.MARK))
             if state is None or isinstance(state, dict):
                 return state
     raise ValueError(f"no answer in {output[-500:]!r}")

@@ -13,7 +13,7 @@ import os
 import typing as t
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))

@@ -18,8 +18,8 @@ import tempfile
 import typing as t
 
 from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fetch
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock, _network_access, _stack
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
@@ -180,7 +180,7 @@ class ActionModule(ActionBase):
                 _stack.lock_archives(definition),
                 machines=definition["machines"],
                 nvidia_url=arguments["nvidia_url"],
-                fetch=_fetch.fetch_bytes,
+                fetch=http.fetch_bytes,
                 say=say,
             )
         wheels = known.get("wheels") or {}

@@ -52,8 +52,8 @@ _value:
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import missing
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import missing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
 def apt_missing(wanted: t.Sequence[str], installed: t.Mapping[str, str]) -> list[str]:

@@ -133,7 +133,7 @@ import re
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import (
     compare_versions,
     parse_wanted,
     satisfied,

@@ -74,8 +74,8 @@ import re
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _redist_layout
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 
 LIBRARIES = ("cudnn", "nccl", "cufile", "cusparselt", "cudss")
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -613,7 +613,7 @@ class _Plan:
         return rows[0] if rows else None
 
     def _for_this_machine(self, archive: t.Mapping[str, t.Any] | None) -> bool:
-        return bool(archive) and _redist_layout.platform_of(self.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
+        return bool(archive) and redist_layout.platform_of(self.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
 
     def _prefix(self, archive: t.Mapping[str, t.Any]) -> str:
         """Return the versioned directory, never ``current``: a wheel keeps the version that it was linked with."""

@@ -76,7 +76,7 @@ import os
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 
 KEYS = ("product", "component", "release", "version", "variant", "soname")
 
@@ -92,7 +92,7 @@ def redist_plan(
     :raises AnsibleFilterError: for an archive that is not described as the stack describes it.
     """
     machine = spark_info["kernel"]["machine"]
-    platform = _redist_layout.platform_of(machine)
+    platform = redist_layout.platform_of(machine)
     wanted, unpinned, without = [], [], []
     for number, archive in enumerate(archives):
         if not isinstance(archive, dict) or not archive.get("component") or not isinstance(archive.get("sha256"), dict):
@@ -129,12 +129,12 @@ def _installed(
     if not row.get("version"):
         return False
     current = os.path.join(os.path.normpath(prefix), row["component"], "current")
-    path = _redist_layout.loader_path(loader_directory, row["component"])
+    path = redist_layout.loader_path(loader_directory, row["component"])
     found = spark_info.get("managed_files", {}).get(path)
     libraries = spark_info.get("loader", {}).get("libraries", {})
-    for directory in _redist_layout.LIBRARY_DIRECTORIES:
+    for directory in redist_layout.LIBRARY_DIRECTORIES:
         record = {**row, "platform": platform, "current": current, "library_directory": directory}
-        content = _redist_layout.loader_entry(record, identity=True).encode("utf-8")
+        content = redist_layout.loader_entry(record, identity=True).encode("utf-8")
         if hashlib.sha256(content).hexdigest() == found:
             soname = row.get("soname")
             return soname is None or libraries.get(soname) == f"{current}/{directory}/{soname}"

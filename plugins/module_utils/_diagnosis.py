@@ -24,8 +24,8 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 Facts = t.Callable[[t.Dict[str, str]], t.Dict[str, str]]
@@ -235,7 +235,7 @@ def _package_of(groups: dict[str, str]) -> dict[str, str]:
 def _library(groups: dict[str, str]) -> dict[str, str]:
     """Say what brings the shared library ``found``."""
     soname = groups["found"]
-    provider = _providers.provider(soname)
+    provider = providers.provider(soname)
     ways = []
     if provider.role and provider.role != "driver":
         ways.append(f"role {provider.role}")

@@ -146,13 +146,9 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
-    ENVIRONMENT,
-    Apt,
-    command_runner,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_local_repo import LocalRepository
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.local_repo import LocalRepository
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import ENVIRONMENT, Apt, command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 
 
 def main() -> None:
@@ -191,7 +187,7 @@ def main() -> None:
             return repository.absent(keep_foreign=options["keep_foreign"])
         return repository.present()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

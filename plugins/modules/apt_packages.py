@@ -163,14 +163,14 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import (
     PROTECTED,
     Apt,
     PackageSet,
     command_runner,
     receipt_path,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 
 
 def main() -> None:
@@ -206,7 +206,7 @@ def main() -> None:
         result = packages.absent() if options["state"] == "absent" else packages.present()
         return {**result, "receipt": receipt_path(options["root"], options["name"])}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -129,9 +129,9 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import Apt, command_runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_source import Source
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt, command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import Source
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 
 
 def main() -> None:
@@ -166,7 +166,7 @@ def main() -> None:
         )
         return source.absent() if options["state"] == "absent" else source.present()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ changed_receipts:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine
 
 
 def main() -> None:
@@ -94,9 +95,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return {"changed": False, **_engine.survey(module.params["root"], module.params["name"])}
+        return {"changed": False, **engine.survey(module.params["root"], module.params["name"])}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

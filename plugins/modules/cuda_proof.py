@@ -173,7 +173,8 @@ scheduled:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof, _module, _proof_timer
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, timer
 
 
 def main() -> None:
@@ -192,16 +193,16 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        proof = _cuda_proof.Proof(module.params, module.check_mode)
+        proof = run.Proof(module.params, module.check_mode)
         report = proof.run()
         return {
             "changed": False,
             "report": report,
             "current": proof.is_current(),
-            "scheduled": _proof_timer.is_scheduled(),
+            "scheduled": timer.is_scheduled(),
         }
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

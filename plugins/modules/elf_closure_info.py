@@ -204,7 +204,8 @@ seconds:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _loader, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
 
 
 def main() -> None:
@@ -221,9 +222,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return _loader.Closure(**module.params).result()
+        return loader.Closure(**module.params).result()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -99,8 +99,9 @@ lines:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric_check, _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import checks
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 
 def _said(row: t.Mapping[str, t.Any]) -> str:
@@ -126,7 +127,7 @@ def main() -> None:
 
     def work() -> t.Dict[str, t.Any]:
         options = module.params
-        checker = _fabric_check.FabricCheck(Host(run=run), options["rails"], options["ports"], options["speed"])
+        checker = checks.FabricCheck(Host(run=run), options["rails"], options["ports"], options["speed"])
         if options["measure"]:
             rows = checker.measure(options["measure"], options["seconds"], options["floor"])
         else:
@@ -135,7 +136,7 @@ def main() -> None:
         lines = [f"{row['status']:4} {row['name']}: {_said(row)}" for row in rows]
         return {"changed": False, "checks": rows, "failures": failures, "lines": lines}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

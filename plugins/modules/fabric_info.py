@@ -72,8 +72,9 @@ unread:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric, _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 
 def main() -> None:
@@ -88,10 +89,10 @@ def main() -> None:
 
     def work() -> t.Dict[str, t.Any]:
         host = Host(run=run)
-        info = _fabric.FabricInfo(host, module.params["ports"]).run()
-        return {"changed": False, "fabric": info, "problems": _fabric.problems(info), "unread": host.unread}
+        info = observation.FabricInfo(host, module.params["ports"]).run()
+        return {"changed": False, "fabric": info, "problems": observation.problems(info), "unread": host.unread}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

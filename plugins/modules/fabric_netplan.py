@@ -140,8 +140,9 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fabric_netplan, _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import netplan
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 
 def main() -> None:
@@ -150,7 +151,7 @@ def main() -> None:
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "rails": {"type": "list", "elements": "dict"},
             "ports": {"type": "list", "elements": "list", "default": []},
-            "file": {"type": "path", "default": _fabric_netplan.FILE},
+            "file": {"type": "path", "default": netplan.FILE},
             "renderer": {"type": "str", "choices": ["", "networkd", "NetworkManager"], "default": ""},
             "apply": {"type": "bool", "default": True},
             "wait": {"type": "float", "default": 30},
@@ -161,18 +162,16 @@ def main() -> None:
         required_if=[("state", "present", ["rails"])],
         supports_check_mode=True,
     )
-    session = _fabric_netplan.session_address(os.environ)
+    session = netplan.session_address(os.environ)
 
     def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
         status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
         return int(status), stdout, stderr
 
     def work() -> t.Dict[str, t.Any]:
-        return _fabric_netplan.FabricNetplan(
-            module.params, Host(run=run), module.check_mode, module.warn, session
-        ).run()
+        return netplan.FabricNetplan(module.params, Host(run=run), module.check_mode, module.warn, session).run()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

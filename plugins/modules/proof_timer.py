@@ -103,7 +103,8 @@ files:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _proof_timer
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer
 
 
 def main() -> None:
@@ -126,9 +127,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return _proof_timer.ProofTimer(module.params, module.check_mode).run()
+        return timer.ProofTimer(module.params, module.check_mode).run()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -352,7 +352,10 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _fit, _index, _module
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import fit as _fit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index as _index
 
 
 def main() -> None:
@@ -399,7 +402,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        environment = _environment.Environment(
+        environment = installation.Environment(
             module.params,
             check_mode=module.check_mode,
             run_command=module.run_command,
@@ -413,7 +416,7 @@ def main() -> None:
             module.warn(warning)
         return result
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -281,14 +281,16 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _redist, _redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 
 
 def work(module: AnsibleModule) -> dict[str, t.Any]:
     options = module.params
     archives = _redist.archives_from(
         options["archives"],
-        options["platform"] or _redist_layout.platform_of(os.uname().machine),
+        options["platform"] or redist_layout.platform_of(os.uname().machine),
         options["variant"],
         options["state"],
     )
@@ -335,7 +337,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    _module.run(module, lambda: work(module))
+    modules.run(module, lambda: work(module))
 
 
 if __name__ == "__main__":

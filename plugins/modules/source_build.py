@@ -433,7 +433,8 @@ import re
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _detach, _module, _outcome, _unit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome
 
 
 def main() -> None:
@@ -520,15 +521,15 @@ def main() -> None:
     def work() -> dict[str, t.Any]:
         options, attach = module.params, module.params["attach"]
         if attach:
-            paths = _unit.Paths(
+            paths = model.Paths(
                 options["root"], options["log_root"], options["name"], attach["fingerprint"], attach["platform"]
             )
             warnings: t.List[str] = []
-            account = _detach.Account(options["user"])
-            result = {"changed": True, **_outcome.look(paths, account, attach["seen"], warnings)}
+            account = detached.Account(options["user"])
+            result = {"changed": True, **outcome.look(paths, account, attach["seen"], warnings)}
         else:
             # A look at a build does without it: what is imported is compiled in each call.
-            from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _engine
+            from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine as _engine
 
             engine = _engine.Engine(options, check_mode=module.check_mode)
             result = engine.absent() if options["state"] == "absent" else engine.ensure()
@@ -537,7 +538,7 @@ def main() -> None:
             module.warn(warning)
         return result
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -223,9 +223,9 @@ ansible_facts:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._spark_info import SparkInfo
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.probe import SparkInfo
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 
 def main() -> None:
@@ -253,7 +253,7 @@ def main() -> None:
         ).observe()
         return {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": observation}}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

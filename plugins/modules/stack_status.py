@@ -203,7 +203,8 @@ plan:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _stack_status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
 
 
 def main() -> None:
@@ -220,9 +221,9 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return {"changed": False, **_stack_status.StackStatus(module.params, module.run_command).observe()}
+        return {"changed": False, **status.StackStatus(module.params, module.run_command).observe()}
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -184,7 +184,8 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _wheelhouse_store
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import store as _wheelhouse_store
 
 
 def main() -> None:
@@ -211,7 +212,7 @@ def main() -> None:
         store = _wheelhouse_store.Store(module.params, module.check_mode)
         return store.absent() if module.params["state"] == "absent" else store.present()
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -122,8 +122,9 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _module, _wheelhouse_server
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import server as _wheelhouse_server
 
 
 def main() -> None:
@@ -149,7 +150,7 @@ def main() -> None:
             module.warn(warning)
         return result
 
-    _module.run(module, work)
+    modules.run(module, work)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ import typing as t
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fetch, _receipt, _wheelhouse
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 #: Manifests of one stack that stay in the cache; the wheels that none of them names go.
 KEEP = 2
@@ -50,7 +52,7 @@ class Wanted(t.NamedTuple):
 
         :raises SparkforgeError: where it is of something else, or was changed.
         """
-        found = _wheelhouse.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
+        found = publication.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
         if self.python and found["python"] != self.python:
             raise SparkforgeError(
                 f"{where} is of Python {found['python']}, and {self.python} is wanted.",
@@ -62,7 +64,7 @@ class Wanted(t.NamedTuple):
 
     @property
     def file(self) -> str:
-        return _wheelhouse.file_of(self.stack, self.lock_id)
+        return publication.file_of(self.stack, self.lock_id)
 
 
 def wheels_of(manifest: Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -100,19 +102,19 @@ class Cache:
             ) from error
         where = f"The cached manifest {path}"
         try:
-            return wanted.check(_wheelhouse.read(content, where), where)
+            return wanted.check(publication.read(content, where), where)
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run finds the manifest anew.") from error
 
     def save(self, wanted: Wanted, manifest: Mapping[str, t.Any]) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
         path = self.path_of(wanted)
-        text = _wheelhouse.text_of(manifest)
+        text = publication.text_of(manifest)
         with contextlib.suppress(OSError), open(path, "rb") as stream:
             if stream.read() == text:
                 return False
-        with _receipt.lock(self.directory, "cache", WAIT):
-            _receipt.write_file(path, text)
+        with receipts.lock(self.directory, "cache", WAIT):
+            receipts.write_file(path, text)
             self._prune(wanted.stack)
         return True
 
@@ -149,7 +151,7 @@ class Cache:
         known = [one for one in _read_lists(path) if one != used]
         if _read_lists(path)[:1] == [used]:
             return False
-        _receipt.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
+        receipts.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
         return True
 
     def in_use(self) -> list[str]:
@@ -174,17 +176,17 @@ class Cache:
         directory = os.path.dirname(self.wheel(wheel))
         store = os.path.dirname(directory)
         # Thirty hosts ask for the same wheel at once: one of them brings it.
-        with _receipt.lock(store, wheel["sha256"], WAIT):
+        with receipts.lock(store, wheel["sha256"], WAIT):
             if os.path.isfile(self.wheel(wheel)):
                 yield None
                 return
             temporary = os.path.join(store, f".{wheel['sha256']}.{os.getpid()}")
             try:
                 yield temporary
-                actual = _fetch.sha256_of(temporary)
+                actual = http.sha256_of(temporary)
                 if actual != wheel["sha256"]:
                     raise wrong_wheel(wheel, actual, temporary)
-                _receipt.make_directories(directory)
+                receipts.make_directories(directory)
                 os.replace(temporary, self.wheel(wheel))
             except OSError as error:
                 raise SparkforgeError(
@@ -208,7 +210,7 @@ def _read_lists(path: str) -> list[list[str]]:
 def wrong_wheel(wheel: Mapping[str, t.Any], actual: str, path: str) -> SparkforgeError:
     """Return what is to be said of a wheel with another sha256 than its manifest says."""
     with open(path, "rb") as stream:
-        html = _fetch.is_html(stream.read(1024))
+        html = http.is_html(stream.read(1024))
     cause = f"The sha256 of {wheel['file']} is {actual}, the manifest says {wheel['sha256']}"
     remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes what the builder has."
     if html:
@@ -234,12 +236,12 @@ class Served:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url is {_fetch.shown(url)!r}, which is no URL of a wheelhouse.",
+                f"sparkforge_wheelhouse_url is {http.shown(url)!r}, which is no URL of a wheelhouse.",
                 "Give it as https://host/path, what the directories of the platforms are served below.",
             )
         if "@" in parts.netloc:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url ({_fetch.shown(url)}) holds a user name.",
+                f"sparkforge_wheelhouse_url ({http.shown(url)}) holds a user name.",
                 "Give it in sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which nobody prints.",
             )
 
@@ -259,12 +261,12 @@ class Served:
         """
         url = self.of(wanted.platform, "manifests", wanted.file)
         try:
-            content = _fetch.fetch_bytes(self._with_credentials(url), timeout=PATIENCE, retries=0, html=True)
+            content = http.fetch_bytes(self._with_credentials(url), timeout=PATIENCE, retries=0, html=True)
         except SparkforgeError as error:
             if error.details.get("status") in (404, 410):
                 return None
             raise self._explained(error, url) from error
-        found = wanted.check(_wheelhouse.read(content, f"The manifest at {url}"), f"The manifest at {url}")
+        found = wanted.check(publication.read(content, f"The manifest at {url}"), f"The manifest at {url}")
         known = self.pinned or (cached or {}).get("seal", "")
         if self.pinned and found["seal"] != self.pinned:
             raise SparkforgeError(
@@ -291,7 +293,7 @@ class Served:
         """
         url = self.of(platform, *wheel["path"].split("/"))
         try:
-            os.replace(_fetch.fetch(self._with_credentials(url), os.path.dirname(target)), target)
+            os.replace(http.fetch(self._with_credentials(url), os.path.dirname(target)), target)
         except SparkforgeError as error:
             explained = self._explained(error, url)
             if error.details.get("status") not in (404, 410) and not is_passed_over(explained):
@@ -387,7 +389,7 @@ def look(
             try:
                 content = ask_builder(wanted.file)
                 label = f"The manifest of {wanted.stack} on {builder}"
-                manifest = wanted.check(_wheelhouse.read(content, label), label) if content is not None else None
+                manifest = wanted.check(publication.read(content, label), label) if content is not None else None
                 said = "has it" if manifest else "does not have it"
             except OSError as error:
                 said = str(error)

@@ -24,7 +24,7 @@ import typing as t
 
 import jinja2
 import markupsafe
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 FORMAT = 3
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"

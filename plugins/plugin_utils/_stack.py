@@ -23,8 +23,8 @@ import tempfile
 import typing as t
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock
 
 METHODS = ("wheel", "build")

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _patch
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import patching
 
 from lab import image
 from lab.host import cache_directory
@@ -345,7 +345,7 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
             shutil.copytree(modules_of(version), patched)
             known = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
             assert version in known["fermi_token"]["versions"]
-            _patch.apply(
+            patching.apply(
                 str(patched), [], [{"name": "fermi_token", **edit} for edit in known["fermi_token"]["edits"]], print
             )
             tar.add(patched, f"{PLACE.lstrip('/')}/{version}-patched")

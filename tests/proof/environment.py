@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
 
 from lab import torch
 
@@ -63,7 +63,7 @@ class Environment:
             **options,
             "reference": {"root": str(self.root), **self.reference, **options.get("reference", {})},
         }
-        return json.loads(json.dumps(_cuda_proof.Proof(settings).run()))
+        return json.loads(json.dumps(run.Proof(settings).run()))
 
 
 def make() -> Environment:

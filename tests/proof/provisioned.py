@@ -13,12 +13,9 @@ import platform
 import runpy
 import shutil
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import (
-    _environment,
-    _follow,
-    _receipt,
-    _unit,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 
 from tests.proof.environment import Environment
 
@@ -50,7 +47,7 @@ def provision(environment: Environment) -> Environment:
         "schema": 1,
         "name": "torch",
         "lock_id": "0123456789abcdef",
-        "fingerprint": _environment.fingerprint((major, minor), machine, requirements, digests),
+        "fingerprint": installation.fingerprint((major, minor), machine, requirements, digests),
         "python": {"path": str(environment.python), "version": f"{major}.{minor}"},
         "machine": machine,
         "requirements": requirements,
@@ -62,7 +59,7 @@ def provision(environment: Environment) -> Environment:
         "paths": {"environment": str(environment.directory), "python": str(environment.python)},
     }
     unit = {
-        "format": _follow.FORMAT,
+        "format": follow.FORMAT,
         "name": "pytorch",
         "platform": f"linux-{machine}",
         "fingerprint": "fedcba9876543210",
@@ -73,12 +70,12 @@ def provision(environment: Environment) -> Environment:
         "finished": "2026-11-01T00:00:00Z",
     }
     shutil.rmtree(environment.root / "receipts", ignore_errors=True)
-    _receipt.write(str(environment.root), "env-torch", receipt)
+    receipts.write(str(environment.root), "env-torch", receipt)
     # The environment has a copy of what is its own.
     (environment.directory / "receipt.json").write_text(json.dumps(receipt))
     units = environment.root / "receipts/units"
     units.mkdir()
-    (units / "pytorch.json").write_text(json.dumps({**unit, "seal": _unit.fingerprint(unit)}))
+    (units / "pytorch.json").write_text(json.dumps({**unit, "seal": model.fingerprint(unit)}))
     environment.reference.update(
         paths=[f"{environment.directory}/lib/python3*/site-packages/torch/lib"],
         stack=f"torch-{version}",

@@ -15,7 +15,7 @@ import json
 import typing as t
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 #: interface, PCI place, RDMA device.
 HALVES = (

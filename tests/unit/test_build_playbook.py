@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 from tests.unit.run_playbook import run_playbook
 
@@ -137,12 +137,12 @@ def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fle
     # What the play asks for, it says where it finds nothing.
     path = Path(re.findall(r"FOUND (.*?) END", fleet.run(str(fleet.finds()), "-l", "second"))[0])
     stack, _dash, lock_id = path.stem.rpartition("-")
-    made = _wheelhouse.manifest(
+    made = publication.manifest(
         stack=stack, lock_id=lock_id, platform=path.parents[1].name, python="3.13", host="first",
         written="2026-11-21T10:00:00Z", units=[],
     )  # fmt: skip
     path.parent.mkdir(parents=True)
-    path.write_bytes(_wheelhouse.text_of(made))
+    path.write_bytes(publication.text_of(made))
     output = fleet.build("-l", "second,third")
     assert "second builds nothing: first built none for " in output
     assert "TASK [Remember that they are here" not in output

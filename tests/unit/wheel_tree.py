@@ -14,7 +14,7 @@ import typing as t
 import zipfile
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _unit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 
 PLATFORM = "debian13-x86_64"
 
@@ -106,7 +106,7 @@ class WheelTree:
             "outputs": outputs,
             "finished": f"2020-01-{number:02d}T00:00:00Z",
         }
-        receipt["seal"] = _unit.fingerprint(receipt)
+        receipt["seal"] = model.fingerprint(receipt)
         path = self.receipt(unit, mark)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(receipt))

@@ -14,7 +14,7 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _elf, _fatbin
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -25,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 )
 
 Facts = t.Mapping[str, t.Any]
-Code = t.Dict[str, _fatbin.Embedded]
+Code = t.Dict[str, fatbin.Embedded]
 
 #: Module -> distribution, of those that bring GPU code. Triton compiles its own for the device that it finds.
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
@@ -69,10 +69,10 @@ def read(paths: t.Iterable[str]) -> Code:
     found: Code = {}
     for path in paths:
         try:
-            embedded = _fatbin.architectures(path)
-        except _elf.NotElfError:
+            embedded = fatbin.architectures(path)
+        except reader.NotElfError:
             continue
-        except (_elf.CorruptElfError, _elf.UnreadableFileError) as error:
+        except (reader.CorruptElfError, reader.UnreadableFileError) as error:
             raise Failed(error.cause, error.remedy, "unreadable", "readable") from error
         if embedded:
             found[path] = embedded
@@ -167,7 +167,7 @@ def coverage(
     problems, compiled, single = [], [], []
     for path, one in code.items():
         for device in devices:
-            if _fatbin.Embedded(cubins=one.cubins).runs_on(device):
+            if fatbin.Embedded(cubins=one.cubins).runs_on(device):
                 continue
             if one.runs_on(device):
                 compiled.append((path, device))
@@ -245,7 +245,7 @@ def attention_guard(context: Context) -> Measured:
     )
 
 
-def trapped(one: _fatbin.Embedded, flags: t.Sequence[str]) -> t.List[str]:
+def trapped(one: fatbin.Embedded, flags: t.Sequence[str]) -> t.List[str]:
     """Return the names of the code that a device of 12.1 takes for the attention kernels and that is made for 12.1.
 
     :param flags: of the list that torch was compiled for: ``sm_120``, ``sm_121a``; what only single kernels are
@@ -254,11 +254,11 @@ def trapped(one: _fatbin.Embedded, flags: t.Sequence[str]) -> t.List[str]:
     number = TRAPPED.replace(".", "")
     found = sorted(name for name in one.cubins if name in (TRAPPED, f"{TRAPPED}f"))
     accelerated = f"{TRAPPED}a"
-    others = _fatbin.Embedded(cubins=one.cubins - {accelerated})
+    others = fatbin.Embedded(cubins=one.cubins - {accelerated})
     if accelerated in one.cubins and (f"sm_{number}a" in flags or not others.runs_on(TRAPPED)):
         found.append(accelerated)
     # A driver compiles PTX where no cubin fits.
-    if not found and not _fatbin.Embedded(cubins=one.cubins).runs_on(TRAPPED):
+    if not found and not fatbin.Embedded(cubins=one.cubins).runs_on(TRAPPED):
         found = sorted(f"PTX of {name}" for name in one.ptx if name.rstrip("af") == TRAPPED)
     return found
 

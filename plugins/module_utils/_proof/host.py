@@ -26,16 +26,22 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _follow, _gpu, _loader, _outcome, _receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised, receipt_of
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host, Runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import (
+    normalised,
+    receipt_of,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, outcome
 
 Facts = t.Mapping[str, t.Any]
 
-#: Longest that a command may take, in seconds; ``_gpu`` has a shorter limit of its own where ``timeout`` is.
+#: Longest that a command may take, in seconds; ``_host.gpu`` has a shorter limit of its own where ``timeout`` is.
 COMMAND_LIMIT = 60.0
 #: Longest that one library may take to open, in seconds: its constructors run, under emulation slowly.
 OPEN_LIMIT = 120.0
@@ -89,7 +95,7 @@ class HostSide:
         if name and one:
             self._receipt = receipt_of(self._root, str(name), str(one))
         else:
-            self._receipt = _receipt.read(self._root, f"env-{name}") if name else None
+            self._receipt = receipts.read(self._root, f"env-{name}") if name else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
     def for_checks(self) -> t.Dict[str, t.Any]:
@@ -127,7 +133,7 @@ class HostSide:
         if not paths:
             return {}
         try:
-            return _loader.Closure(
+            return loader.Closure(
                 paths=paths,
                 search=(self._receipt or {}).get("library_paths") or [],
                 driver=not self.gpu_required,
@@ -157,7 +163,7 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         names = sorted(os.listdir(directory))
     for name in names:
-        unit = _follow.read(os.path.join(directory, name)) if name.endswith(".json") else None
+        unit = follow.read(os.path.join(directory, name)) if name.endswith(".json") else None
         if unit is None:
             continue
         outputs = [item for item in unit.get("outputs") or [] if item.get("name") and item.get("sha256")]
@@ -172,7 +178,7 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
         found[str(unit.get("name"))] = {
             **unit,
             "installed": exact,
-            "intact": _outcome.is_intact(unit),
+            "intact": outcome.is_intact(unit),
             "artefact": os.path.join(root, "wheelhouse", *place),
         }
     return found
@@ -430,7 +436,7 @@ def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> t.List[R
 
 
 def run_command(argv: t.List[str], limit: float = COMMAND_LIMIT) -> t.Tuple[int, str, str]:
-    """Run a command within a time limit, as ``_host`` wants it; a wedged driver must not hold the caller too."""
+    """Run a command within a time limit, as ``_host.reader`` wants it; a wedged driver must not hold the caller too."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
     try:
         process = subprocess.Popen(

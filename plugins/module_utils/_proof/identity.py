@@ -22,8 +22,9 @@ import sys
 import typing as t
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -166,7 +167,7 @@ def explain(module: str, error: str, cuda_version: t.Optional[str] = None) -> t.
 
 def provide(soname: str, cuda_version: t.Optional[str] = None) -> str:
     """Return what brings a library, in one sentence."""
-    provider = _providers.provider(soname, platform.machine(), cuda_version)
+    provider = providers.provider(soname, platform.machine(), cuda_version)
     if provider.role and provider.role != "driver":
         what = provider.package or provider.archive
         return f"Run the role {provider.role}" + (f", which brings {what}." if what else f". {provider.hint}")
@@ -459,7 +460,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
     if numbers and receipt.get("fingerprint"):
         # A wheel that a requirement's hash names was sent in place of being fetched, which adds nothing.
         named = packages.pins({"requirements": receipt.get("requirements")})
-        fingerprint = _environment.fingerprint(
+        fingerprint = installation.fingerprint(
             (int(numbers[1]), int(numbers[2])),
             str(receipt.get("machine")),
             [str(line) for line in receipt.get("requirements") or []],
@@ -638,7 +639,7 @@ class Unopened:
 
     @property
     def is_driver(self) -> bool:
-        return _providers.is_driver(self.lacking)
+        return providers.is_driver(self.lacking)
 
     @property
     def cause(self) -> str:

@@ -21,8 +21,8 @@ import sys
 import sysconfig
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _elf, _loader, _providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader, providers, reader
 
 #: Directories that the distribution's packages own.
 SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")
@@ -44,7 +44,7 @@ class Library:
 
     path: str
     soname: t.Optional[str]
-    file: t.Optional[_elf.ElfFile]
+    file: t.Optional[reader.ElfFile]
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ def mapped(maps: str = "/proc/self/maps") -> t.List[Library]:
 def library(path: str) -> Library:
     """Read what a file says of itself."""
     try:
-        file = _elf.read_elf(path)
+        file = reader.read_elf(path)
     except SparkforgeError:
         return Library(path, None, None)
     return Library(path, file.soname, file)
@@ -271,7 +271,7 @@ def strays(libraries: t.Sequence[Library], allowed: Places) -> t.List[Stray]:
 
 def _is_of_the_driver(one: Library) -> bool:
     """Say whether it is the driver's, which a container's runtime puts anywhere; a stub of the toolkit is not."""
-    if not _providers.is_driver(one.name) or "stubs" in one.path.split("/"):
+    if not providers.is_driver(one.name) or "stubs" in one.path.split("/"):
         return False
     try:
         return os.stat(one.path).st_uid == 0
@@ -281,7 +281,7 @@ def _is_of_the_driver(one: Library) -> bool:
 
 def is_known(name: str) -> bool:
     """Say whether the collection knows what brings a library of that name: libraries of the stack."""
-    return _providers.provider(name).role is not None
+    return providers.provider(name).role is not None
 
 
 def unowned(libraries: t.Sequence[Library], database: str) -> t.List[Library]:
@@ -344,7 +344,7 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> t.Tuple[str, str
         return "LD_PRELOAD or /etc/ld.so.preload", f"Take {one.path} out of LD_PRELOAD and /etc/ld.so.preload."
     needing = [other for other in libraries if other.file is not None and one.name in other.file.needed]
     for other in needing:
-        file = t.cast(_elf.ElfFile, other.file)
+        file = t.cast(reader.ElfFile, other.file)
         if _in(one, _expanded(file.rpath, other.path)):
             return f"the RPATH of {other.path}", _reinstall(other.path)
     for directory in search_path():
@@ -355,7 +355,7 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> t.Tuple[str, str
                 " the job, or the environment's library_paths).",
             )
     for other in needing:
-        file = t.cast(_elf.ElfFile, other.file)
+        file = t.cast(reader.ElfFile, other.file)
         if _in(one, _expanded(file.runpath, other.path)):
             return f"the RUNPATH of {other.path}", _reinstall(other.path)
     for configuration, directory in configured():
@@ -374,8 +374,8 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> t.Tuple[str, str
 
 def configured(start: str = "/etc/ld.so.conf") -> t.List[t.Tuple[str, str]]:
     """Return each directory that the loader's configuration names, with the file that does."""
-    files = _loader.FileSystem()
-    known = _loader.configured_directories(files, start)
+    files = loader.FileSystem()
+    known = loader.configured_directories(files, start)
     found = []
     for path in [*files.glob(f"{start}.d/*.conf"), start]:
         text = (files.read_bytes(path) or b"").decode("utf-8", "replace")

@@ -24,7 +24,7 @@ import sys
 import typing as t
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
 
 #: What to do about a torch without CUDA.
 CPU_BUILD_REMEDY = (

@@ -16,7 +16,7 @@ import os
 import subprocess
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _gpu
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
 
 #: Of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
 REASONS = {
@@ -128,8 +128,8 @@ def processes(index: str) -> t.List[Process]:
 
     :raises NoSampler: nvidia-smi does not say.
     """
-    answer = _ask(f"--query-compute-apps={_gpu.QUERY_PROCESSES}", _FORMAT, "-i", index)
-    return [Process(row["pid"], row["name"]) for row in _gpu.parse_processes(answer)]
+    answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, "-i", index)
+    return [Process(row["pid"], row["name"]) for row in gpu.parse_processes(answer)]
 
 
 def descendants(pid: int, parents: t.Mapping[int, int]) -> t.Set[int]:

@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import pytorch_environment
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _patch
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import patching
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 FIXES = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
@@ -63,7 +63,7 @@ def changed(tree: Path, name: str, *contents: str) -> list[str]:
     for file, content in zip(files, contents, strict=True):
         file.parent.mkdir(parents=True)
         file.write_text(content)
-    _patch.apply(str(tree), [], edits_of(name), print)
+    patching.apply(str(tree), [], edits_of(name), print)
     return [file.read_text() for file in files]
 
 
@@ -135,7 +135,7 @@ def kernels(tree: Path) -> list[Path]:
 def test_every_guard_is_lifted_to_1210(tmp_path: Path) -> None:
     files = kernels(tmp_path)
     assert len(files) == 29
-    _patch.apply(str(tmp_path), [], edits_of("attention_guard"), print)
+    patching.apply(str(tmp_path), [], edits_of("attention_guard"), print)
     text = "".join(file.read_text() for file in files)
     assert text.count("__CUDA_ARCH__ <= 1210") == 55 and "1200" not in text
 
@@ -145,7 +145,7 @@ def test_a_file_with_another_number_of_guards_stops_it_and_nothing_is_changed(tm
     files[3].write_text(files[3].read_text() + GUARD)
     before = [file.read_bytes() for file in files]
     with pytest.raises(SparkforgeError, match=re.escape(files[3].name)):
-        _patch.apply(str(tmp_path), [], edits_of("attention_guard"), print)
+        patching.apply(str(tmp_path), [], edits_of("attention_guard"), print)
     assert [file.read_bytes() for file in files] == before
 
 
@@ -155,7 +155,7 @@ def test_a_source_without_the_text_is_refused_and_the_fix_is_named(tmp_path: Pat
         (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / edit["path"]).write_text("another release\n")
     with pytest.raises(SparkforgeError, match=name):
-        _patch.apply(str(tmp_path), [], edits_of(name), print)
+        patching.apply(str(tmp_path), [], edits_of(name), print)
 
 
 def test_each_fix_says_what_it_was_tried_on() -> None:
@@ -175,7 +175,7 @@ def test_a_fix_holds_on_the_real_files(tmp_path: Path, name: str) -> None:
     for edit in edits:
         (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(tree / edit["path"], tmp_path / edit["path"])
-    applied = _patch.apply(str(tmp_path), [], edits, print)
+    applied = patching.apply(str(tmp_path), [], edits, print)
     assert len(applied) == len(edits)
     if name == "attention_guard":
         # No file was forgotten.

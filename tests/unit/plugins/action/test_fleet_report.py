@@ -17,7 +17,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
 
 from tests import example_reports as examples

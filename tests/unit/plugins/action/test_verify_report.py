@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files, write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 from tests import example_reports as examples
 from tests.unit.run_playbook import run_playbook

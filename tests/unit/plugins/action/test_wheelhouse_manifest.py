@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 from tests.unit.run_playbook import run_playbook
 
@@ -36,12 +36,12 @@ class Site:
         listed = {"name": "tool", "version": "1.0+sf.1", "file": FILE, "size": 7}
         listed["sha256"] = hashlib.sha256(b"a wheel").hexdigest()
         units = [{"name": "tool", "fingerprint": "4b5c1f0e9a37d286", "wheels": [listed]}]
-        self.manifest = _wheelhouse.manifest(
+        self.manifest = publication.manifest(
             stack="mine", lock_id="0123456789ab", platform=PLATFORM, python="3.12", host="builder",
             written="2026-11-21T10:00:00Z", units=units,
         )  # fmt: skip
         (self.house / "manifests").mkdir()
-        (self.house / "manifests/mine-0123456789ab.json").write_bytes(_wheelhouse.text_of(self.manifest))
+        (self.house / "manifests/mine-0123456789ab.json").write_bytes(publication.text_of(self.manifest))
         hosts = {
             "builder": {"ansible_connection": "local"},
             "gone": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o ConnectTimeout=2"},

@@ -16,7 +16,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import units
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import FilterModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _unit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 
 CHECKOUT = pathlib.Path(__file__).resolve().parents[4]
 ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
@@ -168,7 +168,7 @@ def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
 
 def test_source_build_takes_what_the_filter_returns() -> None:
     made = plan(architectures="12.0;12.1")
-    unit = _unit.Unit.from_options(made["unit"])
+    unit = model.Unit.from_options(made["unit"])
     assert dict(unit.environment) == made["environment"]
     assert unit.requirements == ("six==1.17.0 --hash=sha256:" + "a" * 64,)
     assert unit.source["version"] == COMMIT and unit.memory_per_job == 5428 and unit.free_space == 40960

@@ -11,7 +11,7 @@ import typing as t
 import pytest
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import redist_plan
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _redist, _redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist, redist_layout
 
 plan = redist_plan.FilterModule().filters()["redist_plan"]
 PREFIX = "/opt/sparkforge/redist"
@@ -44,7 +44,7 @@ def observed(machine: str = "aarch64") -> dict[str, t.Any]:
         "managed_files": {},
         "loader": {"libraries": {}},
     }
-    platform = _redist_layout.platform_of(machine)
+    platform = redist_layout.platform_of(machine)
     for archive in ARCHIVES:
         if platform in archive["sha256"]:
             current = f"{PREFIX}/{archive['component']}/current"
@@ -55,7 +55,7 @@ def observed(machine: str = "aarch64") -> dict[str, t.Any]:
                 "current": current,
                 "library_directory": "lib",
             }
-            text = _redist.loader_entry(record, identity=True)
+            text = redist.loader_entry(record, identity=True)
             path = f"/etc/ld.so.conf.d/sparkforge-{archive['component']}.conf"
             found["managed_files"][path] = hashlib.sha256(text.encode()).hexdigest()
             found["loader"]["libraries"][archive["soname"]] = f"{current}/lib/{archive['soname']}"

@@ -13,8 +13,8 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import RULES, diagnose, diagnose_file
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 
 LOGS = pathlib.Path(__file__).parents[2] / "data" / "logs"
 FRAGMENTS = sorted(LOGS.glob("*.log"))

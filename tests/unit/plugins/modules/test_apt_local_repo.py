@@ -13,10 +13,10 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _apt_local_repo, _apt_source
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_state import AptState
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import local_repo, sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 from tests.unit.run_module import run_module
 from tests.unit.signed_repository import Keys, build_deb, require, sign
@@ -99,16 +99,16 @@ class FakeApt:
 def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeApt:
     root, work = tmp_path / "host", tmp_path / "work"
     work.mkdir()
-    monkeypatch.setattr(_apt_local_repo, "WORK", str(work))
-    monkeypatch.setattr(_apt_local_repo, "KEYRINGS", str(root / "keyrings"))
-    monkeypatch.setattr(_apt_source, "LISTS", str(root / "lists"))
+    monkeypatch.setattr(local_repo, "WORK", str(work))
+    monkeypatch.setattr(local_repo, "KEYRINGS", str(root / "keyrings"))
+    monkeypatch.setattr(sources, "LISTS", str(root / "lists"))
     return FakeApt(root)
 
 
-def local(apt: FakeApt, tmp_path: Path, deb: Path | None, **more: t.Any) -> _apt_local_repo.LocalRepository:
+def local(apt: FakeApt, tmp_path: Path, deb: Path | None, **more: t.Any) -> local_repo.LocalRepository:
     url = None if deb is None else deb.as_uri()
     arguments = {"name": "cusparselt", "version": VERSION, "url": url, "root": str(tmp_path / "root"), **more}
-    return _apt_local_repo.LocalRepository(t.cast(t.Any, apt), run, **arguments)
+    return local_repo.LocalRepository(t.cast(t.Any, apt), run, **arguments)
 
 
 def sha256(path: Path) -> str:
@@ -124,9 +124,7 @@ def assert_untouched(apt: FakeApt, tmp_path: Path) -> None:
 @pytest.fixture
 def no_configure(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     configured: list[str] = []
-    monkeypatch.setattr(
-        _apt_local_repo.LocalRepository, "_configure", lambda _self, package: configured.append(package)
-    )
+    monkeypatch.setattr(local_repo.LocalRepository, "_configure", lambda _self, package: configured.append(package))
     return configured
 
 
@@ -311,7 +309,7 @@ def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, mo
     def fail(_self, _package):
         raise SparkforgeError("the update failed", "mend it")
 
-    monkeypatch.setattr(_apt_local_repo.LocalRepository, "_configure", fail)
+    monkeypatch.setattr(local_repo.LocalRepository, "_configure", fail)
     deb = pack(repository(tmp_path, maker), tmp_path)
     with pytest.raises(SparkforgeError, match="the update failed"):
         local(apt, tmp_path, deb, sha256=sha256(deb)).present()

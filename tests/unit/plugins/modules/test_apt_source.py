@@ -10,10 +10,10 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _apt_source
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt_state import AptState
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import sources as _apt_source
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 from tests.unit.run_module import run_module
 from tests.unit.signed_repository import Keys, require

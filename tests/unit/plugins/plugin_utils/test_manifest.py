@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _wheelhouse
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils._manifest import Cache, Found, Served, Wanted, look
 
@@ -43,7 +43,7 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
             {"name": "llvm", "fingerprint": "0f3a56be12c4d789", "wheels": []},
         ],
     }
-    return _wheelhouse.manifest(**{**said, **changes})
+    return publication.manifest(**{**said, **changes})
 
 
 class Server:
@@ -79,7 +79,7 @@ class Server:
 
     def publish(self, made: dict[str, t.Any], wheel: bytes = WHEEL) -> None:
         base = f"/wheelhouse/{made['platform']}"
-        self.files[f"{base}/manifests/{WANTED.file}"] = _wheelhouse.text_of(made)
+        self.files[f"{base}/manifests/{WANTED.file}"] = publication.text_of(made)
         for item in _manifest.wheels_of(made):
             self.files[f"{base}/{item['path'].replace('+', '%2B')}"] = wheel
 
@@ -116,7 +116,7 @@ def find(cache: Cache, served: Served | None = None, builder: t.Callable[[str], 
 
 def test_the_url_comes_first_then_the_cache_then_the_builder(server: Server, cache: Cache) -> None:
     made = manifest()
-    found = find(cache, Served(server.url), lambda _name: _wheelhouse.text_of(made))
+    found = find(cache, Served(server.url), lambda _name: publication.text_of(made))
     assert (found.where, found.served) == ("builder", False)
     assert [one["place"] for one in found.tried] == [server.url, cache.path_of(WANTED), "spark01"]
     cache.save(WANTED, made)
@@ -194,7 +194,7 @@ def test_a_server_that_forbids_is_not_passed_over(server: Server, cache: Cache) 
 )
 def test_a_manifest_of_something_else_is_refused(cache: Cache, changes: dict[str, str], said: str) -> None:
     with pytest.raises(SparkforgeError, match=said):
-        find(cache, None, lambda _name: _wheelhouse.text_of(manifest(**changes)))
+        find(cache, None, lambda _name: publication.text_of(manifest(**changes)))
 
 
 def test_a_manifest_that_was_changed_is_refused(server: Server, cache: Cache) -> None:

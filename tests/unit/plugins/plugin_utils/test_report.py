@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
 
 from tests import example_reports as examples

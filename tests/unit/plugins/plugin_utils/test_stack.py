@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _cuda_proof
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, speed, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, run, speed, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import blocks
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
 
@@ -671,7 +670,7 @@ def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
 def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on() -> None:
     profiles = _stack.read_file(str(SHIPPED / "vars" / "profiles.yml"), "stack_profiles")
     _stack.validate(_stack.PROFILES, profiles, "profiles.yml", "file of profiles")
-    names = [*catalogue.CHECKS, *_cuda_proof.HOST_ROWS]
+    names = [*catalogue.CHECKS, *run.HOST_ROWS]
     for name, profile in profiles.items():
         # Each pattern is of a check that there is, and evidence that names a file names one of this repository.
         for pattern, evidence in profile["required_checks"].items():
@@ -693,7 +692,7 @@ def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on(
 def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
     made = _stack.facts(stack, "wheel", profile, _stack.places([], str(SHIPPED)), lock_required=False)["stack"]
     assert made["profile"]["name"] == profile
-    _cuda_proof.Proof({"profile": made["profile"]})
+    run.Proof({"profile": made["profile"]})
     if profile == "thor":
         assert (made["profile"]["compute_capability"], made["profile"]["architectures"]) == ("11.0", "11.0")
         assert made["profile"]["unified_memory"] is True and made["driver_minimum"] == "580.00"

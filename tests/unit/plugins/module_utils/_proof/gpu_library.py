@@ -19,7 +19,7 @@ def _entry(kind: int, name: str) -> bytes:
 
 
 def fatbin(cubins: str = "", ptx: str = "") -> bytes:
-    """Return a container with code for ``12.0 12.1a``, as ``_fatbin`` names architectures."""
+    """Return a container with code for ``12.0 12.1a``, as ``_elf.fatbin`` names architectures."""
     entries = b"".join([_entry(2, name) for name in cubins.split()] + [_entry(1, name) for name in ptx.split()])
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entries)) + entries
 

@@ -9,7 +9,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fatbin
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import architectures, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import gpu_library
@@ -19,8 +19,8 @@ OFFICIAL = "8.0 9.0 9.0a 10.0 10.0a 10.3a 11.0 11.0a 12.0 12.0a 12.1a"
 OFFICIAL_FLAGS = ["sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 
 
-def code(cubins: str = "", ptx: str = "") -> _fatbin.Embedded:
-    return _fatbin.Embedded(frozenset(cubins.split()), frozenset(ptx.split()))
+def code(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
+    return fatbin.Embedded(frozenset(cubins.split()), frozenset(ptx.split()))
 
 
 def test_the_files_that_are_written_here_are_read_as_they_were_meant(tmp_path: Path) -> None:

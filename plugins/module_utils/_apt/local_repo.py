@@ -1,0 +1,565 @@
+# Copyright (c) 2026 The sparkforge maintainers GNU General Public License v3.0+ (see LICENSE or
+# https://www.gnu.org/licenses/gpl-3.0.txt) SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""NVIDIA's local repositories: a .deb that carries a small signed apt repository below /var.
+
+Two ways to trust one. With the sha256 of the .deb, all of it is what its vendor published, and dpkg installs
+it as it is. With only the fingerprint of its key, the keyring inside proves nothing about the .deb around it:
+then the signature over Release, Release over Packages and Packages over each .deb are verified, and only what
+they cover is installed, without the maintainer scripts, which no signature covers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import gzip
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import stat
+import tempfile
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt, compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import (
+    KEYRINGS,
+    SOURCES,
+    Rollback,
+    canonical,
+    read,
+    remove_lists,
+    render_source,
+    unlink,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
+
+Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+
+# Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
+WORK = "/var/tmp"  # noqa: S108 - mkdtemp makes a directory below it that is ours alone
+
+
+def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
+    """Return path -> (size, sha256) from the SHA256 section of a Release file.
+
+    :raises SparkforgeError: where there is no such section; MD5 and SHA-1 alone prove nothing.
+    """
+    found: t.Dict[str, t.Tuple[int, str]] = {}
+    inside = False
+    for line in text.splitlines():
+        if not line.startswith((" ", "\t")):
+            inside = line.strip() == "SHA256:"
+        elif inside:
+            words = line.split()
+            if len(words) == 3 and words[1].isdigit():
+                found[words[2]] = (int(words[1]), words[0].lower())
+    if not found:
+        raise SparkforgeError(
+            "The repository's Release file lists no SHA256 sums.",
+            "Use the redist archive (cusparselt_backends: [redist]), or give the sha256 of the .deb.",
+        )
+    return found
+
+
+def parse_packages(text: str) -> t.Dict[str, t.Tuple[int, str]]:
+    """Return file name -> (size, sha256) from a Packages index."""
+    found = {}
+    for stanza in re.split(r"\n{2,}", text):
+        fields = _deb.parse_control(stanza)
+        name, size, digest = fields.get("Filename"), fields.get("Size", ""), fields.get("SHA256", "")
+        if name and size.isdigit() and digest:
+            found[os.path.normpath(name)] = (int(size), digest.lower())
+    return found
+
+
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _check_file(directory: str, name: str, expected: t.Tuple[int, str], listed_in: str) -> None:
+    path = os.path.join(directory, name)
+    actual = (os.path.getsize(path), _sha256(path))
+    if actual != expected:
+        raise SparkforgeError(
+            f"{name} in the local repository has the sha256 {actual[1]}, the signed {listed_in} says {expected[1]}.",
+            "Do not use this .deb: it was changed after its vendor had signed it.",
+            expected=expected[1],
+            actual=actual[1],
+        )
+
+
+def _unpacked_index(path: str) -> str:
+    with open(path, "rb") as stream:
+        content = stream.read()
+    if path.endswith(".gz"):
+        content = gzip.decompress(content)
+    elif path.endswith(".xz"):
+        content = lzma.decompress(content)
+    return content.decode("utf-8", "replace")
+
+
+def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) -> None:
+    """Verify a flat repository: the signature over Release, Release over Packages, Packages over each .deb.
+
+    Every regular file in the directory must be covered: what nobody signed has no place there.
+
+    :param keyring: a binary keyring that holds the pinned key alone.
+    :param run: runs ``gpgv``.
+    :raises SparkforgeError: for whatever is unsigned, signed by another key, changed, or not listed.
+    """
+    names = sorted(
+        os.path.relpath(os.path.join(folder, name), directory)
+        for folder, _folders, files in os.walk(directory)
+        for name in files
+    )
+    for name in names:
+        if not stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode):
+            raise SparkforgeError(
+                f"{name} in the local repository is not a regular file.",
+                "Do not use this .deb; ask its vendor for another.",
+            )
+    release = _signed_release(directory, names, keyring, run)
+    sums = parse_release(release)
+    covered = {"InRelease", "Release", "Release.gpg"}
+    packages: t.Dict[str, t.Tuple[int, str]] = {}
+    for listed, expected in sums.items():
+        name = os.path.normpath(listed)
+        if name in names and name not in covered:
+            _check_file(directory, name, expected, "Release")
+            covered.add(name)
+            if os.path.basename(name) in ("Packages", "Packages.gz", "Packages.xz"):
+                packages.update(parse_packages(_unpacked_index(os.path.join(directory, name))))
+    if not packages:
+        raise SparkforgeError(
+            "The signed Release file of the local repository leads to no Packages index.",
+            "Give the sha256 of the .deb instead of the fingerprint of its key.",
+        )
+    # apt reads any compression of the index that lies there, so all of them must be covered, also .bz2 or
+    # .zst.
+    for name, expected in packages.items():
+        if name in names:
+            _check_file(directory, name, expected, "Packages")
+            covered.add(name)
+    strays = []
+    for name in names:
+        if name.endswith((".gpg", ".pub")) and name not in covered:
+            # The keyring cannot be signed by itself: it has to be the pinned key and nothing else.
+            with open(os.path.join(directory, name), "rb") as stream:
+                openpgp.require_fingerprint(stream.read(), fingerprint, name)
+        elif name not in covered:
+            strays.append(name)
+    if strays:
+        raise SparkforgeError(
+            f"{', '.join(strays[:5])} in the local repository is covered by no signature.",
+            "Give the sha256 of the .deb; the fingerprint of its key alone does not prove this file.",
+            strays=strays,
+        )
+
+
+def _signed_release(
+    directory: str,
+    names: t.Sequence[str],
+    keyring: str,
+    run: Runner,
+) -> str:
+    """Return the text of Release that gpgv vouches for; InRelease and Release.gpg must both be good.
+
+    apt takes InRelease where there is one, so the text that is trusted here is the one apt will trust.
+    """
+    text = None
+    if "Release" in names and "Release.gpg" in names:
+        _gpgv(run, keyring, [os.path.join(directory, "Release.gpg"), os.path.join(directory, "Release")])
+        with open(os.path.join(directory, "Release"), encoding="utf-8", errors="replace") as stream:
+            text = stream.read()
+    if "InRelease" in names:
+        text = _gpgv(run, keyring, ["--output", "-", os.path.join(directory, "InRelease")])
+    if text is None:
+        raise SparkforgeError(
+            "The local repository has neither InRelease nor Release with Release.gpg: nothing in it is signed.",
+            "Give the sha256 of the .deb, from where its vendor publishes it.",
+        )
+    return text
+
+
+def _gpgv(run: Runner, keyring: str, arguments: t.List[str]) -> str:
+    status, stdout, stderr = run(["gpgv", "--keyring", keyring, *arguments])
+    if status == 0:
+        return stdout
+    if status == 127:
+        raise SparkforgeError(
+            "gpgv is not installed, so the signature inside the .deb cannot be verified.",
+            "Install the package gpgv, or give the sha256 of the .deb.",
+        )
+    raise SparkforgeError(
+        f"{os.path.basename(arguments[-1])} of the local repository is not signed by the pinned key: "
+        f"{' '.join(stderr.split())[-300:]}.",
+        "Do not use this .deb; check the fingerprint with the vendor, by another way than this download.",
+        stderr=stderr,
+    )
+
+
+class Found(t.NamedTuple):
+    """One local repository that dpkg knows of."""
+
+    package: str
+    version: str  # of the library: the end of the package's name
+    installed: bool  # False: removed, its configuration files still lie there
+
+
+def find_repositories(status: str, name: str) -> t.List[Found]:
+    """Return the local repositories of ``name`` from dpkg's status file, whatever their distribution."""
+    found = []
+    pattern = re.compile(rf"^{re.escape(name)}-local-repo-[a-z0-9]+-(\d\S*)$")
+    for package, state in re.findall(r"^Package: (\S+)\nStatus: \S+ \S+ (\S+)$", status, re.M):
+        match = pattern.match(package)
+        if match and state != "not-installed":
+            found.append(Found(package, match.group(1), state != "config-files"))
+    return found
+
+
+class LocalRepository:
+    """One local repository of a name; older ones are retired."""
+
+    def __init__(
+        self,
+        apt: Apt,
+        run: Runner,
+        *,
+        name: str,
+        root: str,
+        version: t.Optional[str] = None,
+        url: t.Optional[str] = None,
+        sha256: t.Optional[str] = None,
+        key_fingerprint: t.Optional[str] = None,
+        check_mode: bool = False,
+    ) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
+            raise SparkforgeError(
+                f"{name!r} is not the name of a local repository.", "Write it as in the package: cusparselt."
+            )
+        if version is not None and not re.fullmatch(r"\d[A-Za-z0-9.+~]*", version):
+            raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package's name: 0.8.1.")
+        if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+            raise SparkforgeError(
+                f"{sha256!r} is not a sha256: it has not 64 hexadecimal digits.",
+                "Copy it whole from `sha256sum`, or leave it out.",
+            )
+        self._apt = apt
+        self._run = run
+        self._name = name
+        self._root = root
+        self._version = version
+        self._url = url
+        self._sha256 = sha256.lower() if sha256 else None
+        self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
+        self._check_mode = check_mode
+        # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
+        self._receipt = f"apt_local_repo-{name}"
+
+    def _found(self) -> t.List[Found]:
+        return find_repositories(self._apt.state.host.read(f"{DPKG}/status") or "", self._name)
+
+    # -- present -------------------------------------------------------------------------------------------
+
+    def present(self) -> t.Dict[str, t.Any]:
+        """Install the local repository unless it is there, and retire the older ones."""
+        version = t.cast(str, self._version)
+        found = self._found()
+        current = None
+        for one in found:
+            order = compare_versions(one.version, version)
+            if order > 0 and one.installed:
+                raise SparkforgeError(
+                    f"{one.package} is installed, newer than the {self._version} that was asked for.",
+                    f"Ask for {one.version}, or take the newer one away first with state: absent.",
+                    installed=one.version,
+                )
+            if order == 0 and one.installed:
+                current = one
+        older = [one for one in found if one is not current]
+        if current is not None and not older and self._configured(current.package):
+            return self._result(False, current.package, older)
+        if current is None:
+            self._require_trust()
+        if self._check_mode:
+            return self._result(True, current.package if current else None, older)
+        if current is None:
+            package, verified_by = self._install()
+        else:
+            package, verified_by = current.package, None
+            self._configure(package, brought=self._brought(receipts.read(self._root, self._receipt)) == package)
+        for one in older:
+            self._purge(one)
+        result = self._result(True, package, older)
+        result["verified_by"] = verified_by
+        return result
+
+    def _require_trust(self) -> None:
+        if self._url is None:
+            raise SparkforgeError(
+                f"The local repository {self._name} {self._version} is not installed and no URL is given.",
+                "Give url.",
+            )
+        if self._sha256 is None and self._fingerprint is None:
+            raise SparkforgeError(
+                f"Nothing proves that {self._url} is what its vendor published: neither sha256 nor "
+                "key_fingerprint is given.",
+                "Fetch the file once over a connection that you trust, compare it with what the vendor says, "
+                "run `sha256sum` on it and give the result as sha256; or give the fingerprint of the "
+                "vendor's key as key_fingerprint; or use the redist archive, whose sha256 is known.",
+                url=self._url,
+            )
+
+    def _install(self) -> t.Tuple[str, str]:
+        work = tempfile.mkdtemp(prefix="sparkforge-", dir=WORK)
+        try:
+            deb = fetch(t.cast(str, self._url), work, sha256=self._sha256)
+            package = self._check_control(deb)
+            verified_by = "sha256"
+            if self._fingerprint is not None:
+                tree = self._verified_tree(deb, package, work)
+                if self._sha256 is None:
+                    deb = self._signed_part(deb, tree, package, work)
+                    verified_by = "signature"
+            self._unpack(deb, package)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        return package, verified_by
+
+    def _check_control(self, deb: str) -> str:
+        try:
+            fields = _deb.control(deb, self._run)
+        except SparkforgeError as error:
+            # The file has a temporary name; what was asked for is what a person knows.
+            cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
+            raise SparkforgeError(cause, remedy, **{**error.details, "path": self._url}) from error
+        package = fields["Package"]
+        match = re.fullmatch(rf"{re.escape(self._name)}-local-repo-[a-z0-9]+-(\S+)", package)
+        if not match:
+            raise SparkforgeError(
+                f"{self._url} is the package {package}, not a local repository of {self._name}.",
+                "Correct url or name.",
+                package=package,
+            )
+        if match.group(1) != self._version:
+            raise SparkforgeError(
+                f"{self._url} is {package} {fields['Version']}, not version {self._version}.",
+                "Correct url or version.",
+                package=package,
+            )
+        native = self._apt.packages().architecture
+        if fields["Architecture"] not in ("all", native):
+            raise SparkforgeError(
+                f"{self._url} is for {fields['Architecture']}, this host is {native}.", "Correct url."
+            )
+        inside = f"/var/{package}/"
+        if not any(kind == "-" and path.startswith(inside) for kind, path in _deb.paths(deb, self._run)):
+            raise SparkforgeError(f"{self._url} holds no repository at {inside}.", "Correct url.")
+        return package
+
+    def _verified_tree(self, deb: str, package: str, work: str) -> str:
+        """Unpack the .deb below ``work`` and verify the repository in it; return the tree."""
+        fingerprint = t.cast(str, self._fingerprint)
+        tree = os.path.join(work, "tree")
+        os.mkdir(tree, 0o700)
+        self._apt.run(["dpkg-deb", "--extract", deb, tree], f"unpack {package}")
+        repository = os.path.join(tree, "var", package)
+        if os.path.realpath(repository) != os.path.join(os.path.realpath(tree), "var", package):
+            raise SparkforgeError(
+                f"/var/{package} in the .deb is a symlink that leaves the tree.", "Do not use this .deb."
+            )
+        with open(_keyring_in(repository), "rb") as stream:
+            ring = openpgp.require_fingerprint(stream.read(), fingerprint, f"{package} (inside)")
+        pinned = os.path.join(work, "pinned.gpg")
+        receipts.write_file(pinned, ring)
+        verify_chain(repository, pinned, fingerprint, self._run)
+        return tree
+
+    def _signed_part(self, deb: str, tree: str, package: str, work: str) -> str:
+        """Build a .deb of the same name and version from what the signature covers, and nothing else."""
+        fields = _deb.control(deb, self._run)
+        os.unlink(deb)
+        small = os.path.join(work, "signed")
+        for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
+            os.makedirs(os.path.join(small, folder), mode=0o755)
+        os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
+        for folder, folders, files in os.walk(os.path.join(small, "var", package)):
+            for name in folders:
+                os.chmod(os.path.join(folder, name), 0o755)  # noqa: S103 - apt's unprivileged user reads it
+            for name in files:
+                os.chmod(os.path.join(folder, name), 0o644)
+        os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
+        keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
+        source = f"{SOURCES}/{package}.sources"
+        receipts.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
+        control = "".join(f"{name}: {fields[name]}\n" for name in ("Package", "Version", "Architecture"))
+        control += f"Maintainer: {fields.get('Maintainer', 'unknown').splitlines()[0]}\n"
+        control += f"Description: the signed part of the local repository {self._name} {self._version}\n"
+        receipts.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
+        built = os.path.join(work, f"{package}.deb")
+        self._apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
+        return built
+
+    def _unpack(self, deb: str, package: str) -> None:
+        try:
+            self._apt.run(["dpkg", "--install", deb], f"install {package}")
+            self._configure(package)
+        except BaseException:
+            with contextlib.suppress(SparkforgeError):
+                self._purge(Found(package, self._version or "", True))
+            raise
+
+    # -- source and keyring ----------------------------------------------------------------------------------
+
+    def _source_of(self, package: str) -> t.List[t.Mapping[str, t.Any]]:
+        here = canonical(f"file:/var/{package}")
+        return [
+            row
+            for row in self._apt.state.sources()
+            if row["enabled"] and here in {canonical(uri) for uri in row["uris"]}
+        ]
+
+    def _configured(self, package: str) -> bool:
+        """Tell whether one enabled source names the repository and a keyring that is the one inside it."""
+        rows = self._source_of(package)
+        inside = _keyring_in(f"/var/{package}", required=False)
+        if len(rows) != 1 or inside is None:
+            return False
+        path = f"{KEYRINGS}/{os.path.basename(inside)}"
+        text = (read(str(rows[0]["file"])) or b"").lower()
+        return rows[0]["signed_by"] == path and b"trusted" not in text and _same_keyring(path, inside)
+
+    @staticmethod
+    def _brought(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[str]:
+        """Return the package that this module has installed, and not merely configured."""
+        return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
+
+    def _configure(self, package: str, brought: bool = True) -> None:
+        """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
+        inside = _keyring_in(f"/var/{package}")
+        keyring = f"{KEYRINGS}/{os.path.basename(inside)}"
+        files = Rollback()
+        try:
+            with open(inside, "rb") as stream:
+                files.write(keyring, openpgp.dearmor(stream.read()))
+            rows = self._source_of(package)
+            names = sorted({str(row["file"]) for row in rows}) or [f"{SOURCES}/{package}.sources"]
+            url = f"file:///var/{package}"
+            for extra in names[1:]:
+                files.unlink(extra)
+            if names[0].endswith(".list"):
+                content = f"deb [signed-by={keyring}] {url} /\n".encode()
+            else:
+                content = render_source(url, "/", [], keyring)
+            files.write(names[0], content)
+            self._apt.update_source(names[0])
+            receipts.write(
+                self._root,
+                self._receipt,
+                {
+                    "kind": "apt_local_repo",
+                    "package": package,
+                    "brought": brought,
+                    "version": self._version,
+                    "keyring": keyring,
+                    "source": names[0],
+                    "url": self._url,
+                    "sha256": self._sha256,
+                    "key_fingerprints": openpgp.primary_fingerprints(read(keyring) or b""),
+                },
+            )
+        except BaseException:
+            files.undo()
+            raise
+
+    # -- absent ----------------------------------------------------------------------------------------------
+
+    def absent(self, keep_foreign: bool = False) -> t.Dict[str, t.Any]:
+        """Purge each local repository of this name, with its source, keyring and package lists.
+
+        :param keep_foreign: leave alone what no receipt says that this module has installed.
+        """
+        receipt = receipts.read(self._root, self._receipt)
+        brought = self._brought(receipt)
+        found = [one for one in self._found() if one.package == brought or not keep_foreign]
+        changed = bool(found) or receipt is not None
+        if changed and not self._check_mode:
+            for one in found:
+                self._purge(one)
+            if receipt is not None:
+                receipts.remove(self._root, self._receipt)
+        return self._result(changed, None, found)
+
+    def _purge(self, one: Found) -> None:
+        directory = f"/var/{one.package}"
+        rows = self._source_of(one.package)
+        # The keyrings of this repository: what lies in it under the same name, and what its source names.
+        keyrings = {f"{KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
+        named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
+        keyrings |= {path for path in named if path.startswith(f"{KEYRINGS}/{self._name}-")}
+        others = {
+            path for row in self._apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")
+        }
+        self._apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
+        for row in rows:
+            unlink(str(row["file"]))
+        for path in keyrings - others:
+            unlink(path)
+        if os.path.isdir(directory) and not os.path.islink(directory):
+            shutil.rmtree(directory, ignore_errors=True)
+        remove_lists(f"file:{directory}")
+
+    def _result(self, changed: bool, package: t.Optional[str], gone: t.Sequence[Found]) -> t.Dict[str, t.Any]:
+        wanted = f"{self._name}-local-repo {self._version}\n" if self._version else ""
+        had = f"{package}\n" if package and not changed else ""
+        return {
+            "changed": changed,
+            "package": package,
+            "directory": f"/var/{package}" if package else None,
+            "retired": sorted(one.package for one in gone),
+            "verified_by": None,
+            "diff": {
+                "before": had + "".join(f"{one.package}\n" for one in gone),
+                "after": had or (wanted if changed and self._version else ""),
+                "before_header": "local repositories",
+                "after_header": "local repositories",
+            },
+        }
+
+
+def _keyring_in(directory: str, required: bool = True) -> t.Any:
+    """Return the one keyring in a local repository.
+
+    :raises SparkforgeError: where there is none, or more than one to choose from.
+    """
+    found = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
+    if len(found) == 1:
+        return found[0]
+    if not required:
+        return None
+    raise SparkforgeError(
+        f"{directory} holds {len(found)} keyrings, not one.",
+        "Ask the vendor which .deb of this version is right.",
+    )
+
+
+def _same_keyring(path: str, inside: str) -> bool:
+    content, wanted = read(path), read(inside)
+    try:
+        return content is not None and wanted is not None and content == openpgp.dearmor(wanted)
+    except SparkforgeError:
+        return False

@@ -1,0 +1,261 @@
+# Copyright (c) 2026 The sparkforge maintainers GNU General Public License v3.0+ (see LICENSE or
+# https://www.gnu.org/licenses/gpl-3.0.txt) SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""One apt source over the network, with its keyring.
+
+A keyring is let in only when each of its primary keys is the pinned one; a source names its keyring with
+Signed-By; the package lists of that source alone are fetched; and what fails is taken back whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import stat
+import typing as t
+import urllib.parse
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch_bytes
+
+KEYRINGS = "/usr/share/keyrings"
+SOURCES = "/etc/apt/sources.list.d"
+LISTS = "/var/lib/apt/lists"
+# apt escapes these in the file names of its package lists (URItoFileName in apt-pkg/contrib/strutl.cc).
+_QUOTED = '\\|{}[]<>"^~_=!@#$%^&*'
+_NAME = re.compile(r"^[a-z0-9][a-z0-9.-]*$")
+
+
+def canonical(url: str) -> str:
+    """Return a URL in the one form in which two that mean the same are equal.
+
+    The trailing slashes go, the host is lowered, and ``file:///var``, ``file:/var`` and ``copy:/var`` are
+    one.
+    """
+    parts = urllib.parse.urlsplit(url.strip())
+    scheme = parts.scheme.lower()
+    path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
+    if scheme in ("file", "copy"):
+        return f"file:{path}"
+    return urllib.parse.urlunsplit((scheme, parts.netloc.lower(), path, parts.query, ""))
+
+
+def canonical_suite(suite: str) -> str:
+    """Return a suite; that of a flat repository is ``/``, written ``/`` or ``./``."""
+    return "/" if suite.strip() in ("/", "./", "") else suite.strip().strip("/")
+
+
+def lists_prefix(url: str) -> str:
+    """Return how the names of the package lists of ``url`` begin in /var/lib/apt/lists."""
+    parts = urllib.parse.urlsplit(canonical(url))
+    text = f"{parts.netloc.rpartition('@')[2]}{parts.path}/"
+    quoted = "".join(f"%{ord(c):02x}" if c in _QUOTED or not 0x20 < ord(c) < 0x7F else c for c in text)
+    return quoted.replace("/", "_")
+
+
+def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str, suite: str) -> t.List[t.Mapping[str, t.Any]]:
+    """Return the enabled entries for binary packages that name this URL and suite, whatever their file."""
+    return [
+        row
+        for row in sources
+        if row["enabled"]
+        and "deb" in row["types"]
+        and canonical(url) in {canonical(uri) for uri in row["uris"]}
+        and (canonical_suite(suite) in {canonical_suite(one) for one in row["suites"]} or not row["suites"])
+    ]
+
+
+def render_source(url: str, suite: str, components: t.Sequence[str], keyring: str) -> bytes:
+    """Return a deb822 source (sources.list(5))."""
+    lines = [
+        "# Written by sparkforge.dgx_spark; `state: absent` takes it away again.",
+        "Types: deb",
+        f"URIs: {url.rstrip('/')}/",
+        f"Suites: {suite}",
+    ]
+    if components:
+        lines.append(f"Components: {' '.join(components)}")
+    lines.append(f"Signed-By: {keyring}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def read(path: str) -> t.Optional[bytes]:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+
+
+def unlink(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise SparkforgeError(
+            f"{path} cannot be removed: {error.strerror}.", "Run as root (become).", path=path
+        ) from error
+    return True
+
+
+def remove_lists(url: str) -> None:
+    """Remove the package lists of ``url``: apt itself would do so at the next full update only."""
+    for path in glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*")):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+class Rollback:
+    """Remembers files before they change, and puts all of them back."""
+
+    def __init__(self) -> None:
+        self._before: t.List[t.Tuple[str, t.Optional[bytes], int]] = []
+
+    def write(self, path: str, content: bytes) -> None:
+        self._remember(path)
+        receipts.write_file(path, content)
+
+    def unlink(self, path: str) -> None:
+        self._remember(path)
+        unlink(path)
+
+    def _remember(self, path: str) -> None:
+        content = read(path)
+        mode = 0o644 if content is None else stat.S_IMODE(os.stat(path).st_mode)
+        self._before.append((path, content, mode))
+
+    def undo(self) -> None:
+        for path, content, mode in reversed(self._before):
+            if content is None:
+                unlink(path)
+            else:
+                receipts.write_file(path, content, mode)
+
+
+class Source:
+    """One apt source over the network, with its keyring."""
+
+    def __init__(
+        self,
+        apt: Apt,
+        *,
+        name: str,
+        url: t.Optional[str] = None,
+        suite: str = "/",
+        components: t.Sequence[str] = (),
+        key_url: t.Optional[str] = None,
+        key_fingerprint: t.Optional[str] = None,
+        check_mode: bool = False,
+    ) -> None:
+        if not _NAME.match(name):
+            raise SparkforgeError(
+                f"{name!r} cannot be the name of an apt source.",
+                "Use lower-case letters, digits, '.' and '-': apt reads no other file names.",
+            )
+        scheme = urllib.parse.urlsplit(url or "").scheme
+        if url is not None and (scheme not in ("http", "https", "file") or re.search(r"\s", url)):
+            raise SparkforgeError(f"{url!r} is not the URL of an apt repository.", "Give an http, https or file URL.")
+        for value in (suite, *components):
+            if not re.fullmatch(r"[A-Za-z0-9._~+/-]+", value):
+                raise SparkforgeError(f"{value!r} is neither a suite nor a component.", "Correct suite or components.")
+        if canonical_suite(suite) != "/" and not components:
+            raise SparkforgeError(
+                f"The suite {suite} needs components.",
+                "Give components, or the suite '/' where the repository is a flat one.",
+            )
+        self._apt = apt
+        self._name = name
+        self._url = url or ""
+        self._suite = "/" if canonical_suite(suite) == "/" else suite
+        self._components = list(components)
+        self._key_url = key_url
+        self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
+        self._check_mode = check_mode
+        self.file = f"{SOURCES}/sparkforge-{name}.sources"
+        self.keyring = f"{KEYRINGS}/sparkforge-{name}.gpg"
+
+    def present(self) -> t.Dict[str, t.Any]:
+        """Add the source where no other file has it; converge our own where it is ours."""
+        found = find_source(self._apt.state.sources(), self._url, self._suite)
+        others = sorted({str(row["file"]) for row in found if row["file"] != self.file})
+        if others:
+            return self._leave_to(others)
+        if self._key_url is None or self._fingerprint is None:
+            raise SparkforgeError(
+                f"No enabled apt source names {self._url}, and no key to add one with was given.",
+                "Give key_url and key_fingerprint.",
+            )
+        wanted = render_source(self._url, self._suite, self._components, self.keyring)
+        have, ring = read(self.file), read(self.keyring)
+        if have == wanted and ring is not None and self._is_pinned(ring):
+            return self._result(False, self.file, have, wanted)
+        if not self._check_mode:
+            self._add(wanted)
+        return self._result(True, self.file, have, wanted)
+
+    def _is_pinned(self, ring: bytes) -> bool:
+        try:
+            return openpgp.primary_fingerprints(ring) == [self._fingerprint]
+        except SparkforgeError:
+            return False
+
+    def _leave_to(self, others: t.Sequence[str]) -> t.Dict[str, t.Any]:
+        """Use the source that is there already; ours beside it would be the Signed-By conflict."""
+        have = read(self.file)
+        if have is not None and not self._check_mode:
+            unlink(self.file)
+            unlink(self.keyring)
+        result = self._result(have is not None, others[0], have, None)
+        if have is None:
+            result["diff"] = {"before": "", "after": ""}
+        return result
+
+    def _add(self, wanted: bytes) -> None:
+        key_url = t.cast(str, self._key_url)
+        key = fetch_bytes(key_url, limit=1 << 20)
+        ring = openpgp.require_fingerprint(key, t.cast(str, self._fingerprint), key_url)
+        files = Rollback()
+        try:
+            files.write(self.keyring, ring)
+            files.write(self.file, wanted)
+            self._apt.update_source(self.file)
+        except BaseException:
+            files.undo()
+            if read(self.file) is None:
+                remove_lists(self._url)
+            raise
+
+    def absent(self) -> t.Dict[str, t.Any]:
+        """Remove our source and keyring; a source of somebody else stays."""
+        have, ring = read(self.file), read(self.keyring)
+        changed = have is not None or ring is not None
+        if changed and not self._check_mode:
+            urls = [uri for row in self._apt.state.sources() if row["file"] == self.file for uri in row["uris"]]
+            unlink(self.file)
+            unlink(self.keyring)
+            for url in urls:
+                remove_lists(url)
+        return self._result(changed, self.file, have, None)
+
+    def _result(
+        self, changed: bool, file: str, before: t.Optional[bytes], after: t.Optional[bytes]
+    ) -> t.Dict[str, t.Any]:
+        return {
+            "changed": changed,
+            "file": file,
+            "keyring": self.keyring if file == self.file else None,
+            "diff": {
+                "before": (before or b"").decode("utf-8", "replace"),
+                "after": (after or b"").decode("utf-8", "replace"),
+                "before_header": self.file,
+                "after_header": self.file,
+            },
+        }

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""This collection's own code, copied to where it outlives the call that brought it.
+
+Ansible sends a module as an archive that is gone when the call ends and that another account may not read. A detached
+build, the proof's interpreter and its timer need their code beside them: what they start with, and all that it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+import os
+import typing as t
+
+PACKAGE = __name__.rpartition("._core.")[0]
+
+
+def write(directory: str, *roots: str) -> None:
+    """Write the modules ``roots`` and what they import of this collection below ``directory``, as packages.
+
+    :param roots: names within ``PACKAGE``: ``_unit.worker``.
+    :raises ModuleNotFoundError: where there is no such module.
+    """
+    for path, source in files(*roots).items():
+        path = os.path.join(directory, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(source)
+
+
+@functools.cache
+def files(*roots: str) -> t.Dict[str, str]:
+    """Return the path and the source of each file that ``write`` writes.
+
+    Imports are read from the source: those within functions count too, those that are made of strings cannot.
+    """
+    found: t.Dict[str, str] = {}
+    waiting = [f"{PACKAGE}.{root}" for root in roots]
+    seen: t.Set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name == PACKAGE:
+            continue
+        seen.add(name)
+        spec = importlib.util.find_spec(name)
+        if spec is None or not hasattr(spec.loader, "get_source"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        source = spec.loader.get_source(name) or ""  # type: ignore[union-attr]
+        path = name.replace(".", "/")
+        found[f"{path}/__init__.py" if spec.submodule_search_locations is not None else f"{path}.py"] = source
+        waiting += [name.rpartition(".")[0], *_imported(source)]
+    # Without them a package of the same name elsewhere on the path would come first.
+    parents = PACKAGE.split(".")
+    found.update({"/".join([*parents[: depth + 1], "__init__.py"]): "" for depth in range(len(parents))})
+    return found
+
+
+def _imported(source: str) -> t.Iterator[str]:
+    """Yield the modules of this collection that ``source`` imports."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{PACKAGE}."):
+            module = str(node.module)
+            yield module
+            spec = importlib.util.find_spec(module)
+            if spec and spec.submodule_search_locations is not None:
+                names = [f"{module}.{alias.name}" for alias in node.names]
+                yield from (name for name in names if importlib.util.find_spec(name))

@@ -1,0 +1,391 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Work that outlives the connection that asked for it: started, found again, ended; and as whom it runs.
+
+Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake
+meanwhile. Elsewhere it is a session of its own. Either way a lock that the work holds tells that it is alive, whatever
+became of its process id.
+"""
+
+# Work that outlives the module has no module to run its commands.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import grp
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: In the environment of every process of a build, so that those whose parent was killed are found.
+MARKER = "SPARKFORGE_BUILD"
+_SYSTEM_USER_SHELL = "/usr/sbin/nologin"
+
+
+class Account:
+    """As whom a build runs.
+
+    :param name: None for whoever runs this.
+    """
+
+    def __init__(self, name: t.Optional[str]) -> None:
+        self.is_root = os.geteuid() == 0
+        current = pwd.getpwuid(os.geteuid()).pw_name
+        self.name = name or current
+        if self.name != current and not self.is_root:
+            raise SparkforgeError(
+                f"{current} cannot start a build as {self.name}.", "Set become for this task, or the option user."
+            )
+        if self.is_root and not name:
+            raise SparkforgeError(
+                "A build would run as root, which lets whatever a source does own the host.",
+                "Set the option user to an unprivileged account, which is made where it is absent.",
+            )
+
+    @property
+    def entry(self) -> t.Optional[pwd.struct_passwd]:
+        """The account's entry; None while it does not exist."""
+        try:
+            return pwd.getpwnam(self.name)
+        except KeyError:
+            return None
+
+    def ensure(self, home: str) -> bool:
+        """Make the account where it is absent; tell whether it was made.
+
+        :raises SparkforgeError: where that fails.
+        """
+        if self.entry is not None:
+            return False
+        command = ["useradd", "--system", "--home-dir", home, "--no-create-home", "--shell", _SYSTEM_USER_SHELL]
+        try:
+            grp.getgrnam(self.name)
+            command += ["--gid", self.name]
+        except KeyError:
+            command += ["--user-group"]
+        done = subprocess.run(
+            [*command, self.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0 and self.entry is None:
+            raise SparkforgeError(
+                f"The account {self.name} cannot be made: {done.stderr.strip()}.", "Make it, or set the option user."
+            )
+        return True
+
+    def remove(self, name: str) -> None:
+        """Remove the account that ``ensure`` made. A group of its name that others are in stays."""
+        subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    @contextlib.contextmanager
+    def acting(self) -> t.Iterator[None]:
+        """Do what follows as the account, so that no link that a build planted is followed with root's rights."""
+        entry = self.entry
+        if not self.is_root or entry is None or entry.pw_uid == 0:
+            yield
+            return
+        groups = os.getgroups()
+        os.setgroups(os.getgrouplist(self.name, entry.pw_gid))
+        # Root stays the saved id alone, which no program that is started keeps: a shell that finds a real id of 0
+        # would go back to it.
+        os.setresgid(entry.pw_gid, entry.pw_gid, 0)
+        os.setresuid(entry.pw_uid, entry.pw_uid, 0)
+        try:
+            yield
+        finally:
+            os.setresuid(0, 0, 0)
+            os.setresgid(0, 0, 0)
+            os.setgroups(groups)
+
+    def check_interpreter(self, python: str) -> None:
+        """Refuse an interpreter that the account may not run: one in somebody's home, say, that started this.
+
+        :raises SparkforgeError: naming the directory that is closed to it.
+        """
+        files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
+        with self.acting():
+            for file in files:
+                parts = file.split("/")
+                for place in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
+                    if not os.access(place, os.X_OK):
+                        raise self._useless(python, f"may not enter {place}")
+                if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
+                    raise self._useless(python, f"may not use {file}")
+
+    def _useless(self, python: str, what: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
+            "Set ansible_python_interpreter of this host to one that every account may run, such as /usr/bin/python3.",
+        )
+
+    def own(self, path: str) -> None:
+        """Make the directory ``path`` where it is absent, and the account's.
+
+        :raises SparkforgeError: where something else is there.
+        """
+        try:
+            receipts.make_directories(path)
+            entry = self.entry
+            if not self.is_root or entry is None:
+                return
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if os.fstat(descriptor).st_uid != entry.pw_uid:
+                    os.fchown(descriptor, entry.pw_uid, entry.pw_gid)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise SparkforgeError(
+                f"The directory {path} cannot be made for {self.name}: {error.strerror}.",
+                "Set become for this task, and make sure that the file system is writable and not full.",
+                path=path,
+            ) from error
+
+    def own_file(self, path: str) -> None:
+        """Make an empty file that the account may write, in a directory that it may not."""
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            entry = self.entry
+            if self.is_root and entry is not None:
+                os.fchown(descriptor, entry.pw_uid, entry.pw_gid)
+            os.fchmod(descriptor, 0o644)
+        finally:
+            os.close(descriptor)
+
+
+def owner_of(path: str) -> t.Optional[str]:
+    """Return the name of the account that owns ``path``; None where there is neither."""
+    try:
+        return pwd.getpwuid(os.lstat(path).st_uid).pw_name
+    except (OSError, KeyError):
+        return "root" if os.geteuid() == 0 else None
+
+
+def boot_id() -> str:
+    """Return what changes with each start of the kernel; empty where the kernel does not tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def systemd_runs() -> bool:
+    """Tell whether systemd is the init of this host, as sd_booted(3) does."""
+    return os.path.isdir("/run/systemd/system") and shutil.which("systemd-run") is not None
+
+
+def start(
+    command: t.Sequence[str],
+    *,
+    account: Account,
+    service: str,
+    marker: str,
+    log: str,
+    directory: str,
+    memory_mib: int = 0,
+) -> str:
+    """Start ``command`` detached from whoever calls this; return ``systemd`` or ``session``.
+
+    :param marker: by which ``end_processes`` finds it.
+    :param log: the file that gets its output, appended.
+    :param memory_mib: the limit for all its processes together, where systemd runs; 0 for none.
+    :raises SparkforgeError: where it cannot be started.
+    """
+    if systemd_runs() and account.is_root:
+        limits = [f"--property=MemoryMax={memory_mib}M", "--property=MemorySwapMax=0"] if memory_mib else []
+        subprocess.run(
+            ["systemctl", "reset-failed", service], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        done = subprocess.run(
+            [
+                "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
+                f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
+                f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
+                # A compiler that the kernel kills must not take the engine with it, which goes on with fewer jobs.
+                "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits,
+                f"--setenv={MARKER}={marker}", "--", *command,
+            ],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode == 0:
+            _keep_awake(service, log)
+            return "systemd"
+    _say(log, "Nothing keeps this host from suspending during the build: systemd did not start it.")
+    _start_session(command, account, marker, log, directory)
+    return "session"
+
+
+def _keep_awake(service: str, log: str) -> None:
+    """Keep the host from suspending while ``service`` runs, and say so in the log where that cannot be.
+
+    In a unit of its own that ends with the other: logind lets only root hold off sleep, who does not build.
+    """
+    hold = ["systemd-inhibit", "--what=sleep:idle", "--who=sparkforge", f"--why=It builds ({service})", "--mode=block"]
+    bound = [f"--property={relation}={service}" for relation in ("BindsTo", "After")]
+    unit = ["systemd-run", "--quiet", "--collect", f"--unit={service.replace('.service', '-awake.service')}", *bound]
+    active = ["systemctl", "is-active", "--quiet", service]
+    # The first only tells whether logind answers. A build that is over by now needs neither.
+    for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            failure = done.stderr.strip() if done.returncode else ""
+        except OSError as error:
+            failure = f"{command[0]}: {error.strerror}"
+        if failure and subprocess.run(active, stdin=subprocess.DEVNULL, check=False).returncode == 0:
+            _say(log, f"Nothing keeps this host from suspending during the build: {failure}")
+        if failure:
+            return
+
+
+def _say(log: str, text: str) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, f"== {text}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+
+
+def _start_session(command: t.Sequence[str], account: Account, marker: str, log: str, directory: str) -> None:
+    """Start ``command`` in a session of its own, its parent the init process."""
+    entry = account.entry
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        os.waitpid(child, 0)
+        with os.fdopen(reading, "rb") as stream:
+            failure = stream.read().decode("utf-8", "replace")
+        if failure:
+            raise SparkforgeError(
+                f"The build cannot be started as {account.name}: {failure}.",
+                f"Let {account.name} use what is named there, and enter every directory on the way to it.",
+                log=log,
+            )
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.close(reading)
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in ((0, nothing), (1, output), (2, output)):
+            os.dup2(descriptor, number)
+        # What this process holds, among it the pipe to ssh, would keep the connection open.
+        os.dup2(writing, 3)
+        os.set_inheritable(3, False)
+        os.closerange(4, 65536)
+        if account.is_root and entry is not None and entry.pw_uid != 0:
+            os.initgroups(account.name, entry.pw_gid)
+            os.setgid(entry.pw_gid)
+            os.setuid(entry.pw_uid)
+        os.chdir(directory)
+        os.umask(0o022)
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", MARKER: marker}
+        os.execve(command[0], list(command), environment)  # noqa: S606
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.write(3, str(error).encode())
+        os._exit(1)
+
+
+def stop(service: str, marker: str, account: Account) -> None:
+    """End the build that ``marker`` names, all its processes."""
+    if systemd_runs() and os.geteuid() == 0:
+        subprocess.run(["systemctl", "stop", service], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    # A container's root may not read the environment of another account's process (CAP_SYS_PTRACE).
+    with account.acting():
+        end_processes(marker)
+
+
+def is_alive(marker: str) -> bool:
+    """Tell whether a process that belongs to ``marker`` runs; only one's own account's are seen for certain."""
+    return any(pid != os.getpid() for pid in _processes(marker))
+
+
+def end_processes(marker: str) -> int:
+    """Kill every other process whose environment says that it belongs to ``marker``; return how many there were.
+
+    A compiler whose parent was killed goes on and would write into the tree that the next build uses.
+
+    :raises SparkforgeError: where one of them does not end, which a process that waits for a dead disk does.
+    """
+    ended: t.Set[int] = set()
+    deadline = time.monotonic() + 30
+    while True:
+        found = [pid for pid in _processes(marker) if pid != os.getpid()]
+        if not found:
+            return len(ended)
+        if time.monotonic() > deadline:
+            raise SparkforgeError(
+                f"Processes of an earlier build do not end: {', '.join(map(str, found))}.",
+                "Look at what they wait for (ps -o pid,stat,wchan), and run again.",
+            )
+        for pid in found:
+            ended.add(pid)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _processes(marker: str) -> t.List[int]:
+    wanted = f"{MARKER}={marker}".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as stream:
+                if wanted not in stream.read().split(b"\0"):
+                    continue
+            with open(f"/proc/{name}/stat", "rb") as stream:
+                # A process that has ended and whose parent has not asked yet.
+                if stream.read().rpartition(b")")[2].split()[:1] == [b"Z"]:
+                    continue
+        except OSError:
+            continue
+        found.append(int(name))
+    return found
+
+
+class Lock:
+    """A file that one process at a time holds, until it ends, however it ends."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._descriptor: t.Optional[int] = None
+
+    def take(self) -> bool:
+        """Take it without waiting; tell whether that was possible."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                return False
+            raise
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,58 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""How every module of this collection ends: with its result, or with one cause and one remedy."""
+
+from __future__ import annotations
+
+import json
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+if t.TYPE_CHECKING:
+    from ansible.module_utils.basic import AnsibleModule
+
+
+#: Names the file that holds the proxies. Ansible shows a task's environment with -vvv, and ``ps`` shows it on the
+#: host: a proxy's password must not be in it.
+PROXIES_VARIABLE = "SPARKFORGE_PROXIES"
+
+
+def take_proxies(environment: t.MutableMapping[str, str]) -> None:
+    """Add to ``environment`` what the file that it names has; one that is not there yet adds nothing.
+
+    :raises SparkforgeError: for a file that cannot be read.
+    """
+    path = environment.get(PROXIES_VARIABLE)
+    if not path:
+        return
+    try:
+        with open(path, encoding="utf-8") as stream:
+            environment.update({str(key): str(value) for key, value in json.load(stream).items()})
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, AttributeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no JSON object"
+        raise SparkforgeError(
+            f"The proxies of this host cannot be read from {path}: {reason}.",
+            "Become root for this task, for they hold a password; a damaged file is written anew by the role "
+            "network_access once it is removed.",
+        ) from error
+
+
+def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
+    """Call ``work`` and exit with what it returns.
+
+    :raises SystemExit: always, through ``exit_json`` or ``fail_json``.
+    """
+    try:
+        take_proxies(os.environ)
+        result = work()
+    except SparkforgeError as error:
+        module.fail_json(**error.as_result())
+    module.exit_json(**result)

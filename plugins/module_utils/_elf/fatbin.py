@@ -1,0 +1,289 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which GPU architectures a file has code for, without ``cuobjdump``, which a host with only a driver does not have.
+
+nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds
+containers: 16 bytes of header (magic, version, header size, size of what follows), then entries of a header (64 bytes
+or more) and a body, which may be compressed. The architecture stands in the entry's header, so that no body is ever
+read or decompressed: of a library of a gigabyte a megabyte is read.
+
+NVIDIA documents none of this; the layout is that of fatbinary of CUDA 13.0, found by compiling for known targets, and
+agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import struct
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
+
+MAGIC = b"\x50\xed\x55\xba"
+SECTIONS = frozenset({b".nv_fatbin", b"__nv_relfatbin"})
+_VERSION = 1
+_CONTAINER = struct.Struct("<4sHHQ")
+# kind, -, size of the header, size of the body, - (compressed size, options, version), architecture, - (name), flags
+_ENTRY = struct.Struct("<H2xIQ12xI8xQ16x")
+_PTX, _CUBIN, _CUBIN_OF_MERCURY = 1, 2, 16
+_ACCELERATED, _FAMILY = 1 << 20, 1 << 21
+
+_HEADER = struct.Struct("<40xQ10xHHH")
+_SECTION = struct.Struct("<IIQQQQII")
+_SHT_NOBITS = 8
+_SHN_XINDEX = 0xFFFF
+#: Names of sections; those of an object with a section for each function take some megabytes.
+_NAMES_LIMIT = 64 << 20
+
+_ARCHIVE, _THIN_ARCHIVE = b"!<arch>\n", b"!<thin>\n"
+_ARCHITECTURE = re.compile(r"(\d+)\.(\d)([af]?)")
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Code for GPUs.
+
+    :ivar cubins: machine code: ``12.0``, ``12.1a`` (that capability alone), ``12.0f`` (its family).
+    :ivar ptx: what the driver compiles when it is loaded, named alike.
+    """
+
+    cubins: t.FrozenSet[str] = frozenset()
+    ptx: t.FrozenSet[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.cubins or self.ptx)
+
+    def __or__(self, other: Embedded) -> Embedded:
+        return Embedded(self.cubins | other.cubins, self.ptx | other.ptx)
+
+    def __str__(self) -> str:
+        """Return it in words: ``9.0, 12.0 and PTX of 12.0``."""
+        cubins = ", ".join(sorted(self.cubins, key=_order))
+        ptx = "PTX of " + ", ".join(sorted(self.ptx, key=_order)) if self.ptx else ""
+        return " and ".join(part for part in (cubins, ptx) if part) or "no GPU code"
+
+    def runs_on(self, capability: str) -> bool:
+        """Say whether a GPU of this compute capability (``12.1``) can run it.
+
+        A cubin runs on its major and an equal or higher minor, PTX on anything not older; with ``a`` only on exactly
+        that capability, with ``f`` on its major from that minor on (CUDA C++ Programming Guide, Compute Capabilities).
+        """
+        device = _order(capability)[:2]
+        for name, is_ptx in [*((cubin, False) for cubin in self.cubins), *((ptx, True) for ptx in self.ptx)]:
+            major, minor, suffix = _order(name)
+            if suffix == "a":
+                fits = (major, minor) == device
+            elif is_ptx and not suffix:
+                fits = (major, minor) <= device
+            else:
+                fits = major == device[0] and minor <= device[1]
+            if fits:
+                return True
+        return False
+
+
+def is_architecture(text: str) -> bool:
+    """Say whether ``text`` names an architecture as this module does: ``12.0``, ``12.1a``."""
+    return _ARCHITECTURE.fullmatch(text) is not None
+
+
+def architectures(path: str, shown: t.Optional[str] = None) -> Embedded:
+    """Return what an ELF file, an archive of object files (``.a``) or a bare ``.fatbin`` has code for.
+
+    Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
+    the driver links the latter again where the former does not fit (nvcc manual, JIT Linking).
+
+    :param path: the file to open.
+    :param shown: the name that messages give it.
+    :raises UnreadableFileError: there is no such file, or it may not be read.
+    :raises NotElfError: it is something else.
+    :raises CorruptElfError: its headers promise what is not there.
+    """
+    shown = shown or path
+    found = _of_file(path, shown)
+    if found is None:
+        reader.read_elf(path, shown)  # says what it is instead
+        raise AssertionError("unreachable: an ELF file is read above")
+    return found
+
+
+def _of_file(path: str, shown: str) -> t.Optional[Embedded]:
+    """Return None for what is no regular file, or of another kind."""
+    try:
+        # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            return _read(_Window(descriptor, 0, status.st_size, shown), os.path.dirname(path))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise reader.UnreadableFileError(
+            f"{shown} cannot be read: {error.strerror}.",
+            "Correct the path, or become a user who may read it.",
+            path=shown,
+        ) from error
+
+
+def _order(name: str) -> t.Tuple[int, int, str]:
+    match = _ARCHITECTURE.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r} names no architecture")
+    return int(match[1]), int(match[2]), match[3]
+
+
+def _read(window: _Window, directory: str) -> t.Optional[Embedded]:
+    start = window.at(0, min(8, window.size), "the beginning")
+    if start.startswith(reader.MAGIC):
+        return _of_elf(window)
+    if start in (_ARCHIVE, _THIN_ARCHIVE):
+        found = Embedded()
+        for member in _members(window, directory, start == _THIN_ARCHIVE):
+            found |= member
+        return found
+    if start.startswith(MAGIC):
+        return _of_containers(window, 0, window.size)
+    return None
+
+
+class _Window:
+    """A part of an open file; every offset that comes out of the file is checked against it.
+
+    Read by ``pread`` for the reason that :mod:`_elf` gives.
+    """
+
+    def __init__(self, descriptor: int, offset: int, size: int, shown: str) -> None:
+        self.descriptor = descriptor
+        self.offset = offset
+        self.size = size
+        self.shown = shown
+
+    def at(self, offset: int, length: int, what: str) -> bytes:
+        """Return exactly ``length`` bytes or say that they are not there."""
+        if offset < 0 or offset + length > self.size:
+            raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
+        data = os.pread(self.descriptor, length, self.offset + offset)
+        if len(data) != length:
+            raise self.corrupt(f"{what} could not be read whole, the file shrank meanwhile")
+        return data
+
+    def corrupt(self, what: str) -> reader.CorruptElfError:
+        return reader.CorruptElfError(
+            f"{self.shown} is damaged: {what}.",
+            "Build it again, or fetch it again and compare its sha256.",
+            path=self.shown,
+        )
+
+
+def _of_elf(window: _Window) -> Embedded:
+    ident = window.at(0, min(16, window.size), "the ELF header")
+    if len(ident) < 16:
+        raise window.corrupt(f"it has {window.size} bytes, less than an ELF header")
+    if ident[4:6] != b"\x02\x01":
+        # CUDA 13 makes files for 64-bit little-endian hosts alone.
+        return Embedded()
+    table, entry, count, names = _HEADER.unpack(window.at(0, _HEADER.size, "the ELF header"))
+    if table == 0:
+        return Embedded()
+    if entry < 64:
+        raise window.corrupt(f"its section headers are said to be {entry} bytes each")
+    if count == 0 or names == _SHN_XINDEX:
+        # More than 16 bits can say: the numbers then stand in the first section header (gABI, chapter 4).
+        first = _SECTION.unpack_from(window.at(table, 64, "the first section header"))
+        count, names = count or first[5], first[6] if names == _SHN_XINDEX else names
+    headers = window.at(table, entry * count, "the table of section headers")
+    sections = [_SECTION.unpack_from(headers, position) for position in range(0, len(headers), entry)]
+    if names >= len(sections):
+        raise window.corrupt(f"the names of its {len(sections)} sections are said to be in section {names}")
+    if sections[names][5] > _NAMES_LIMIT:
+        raise window.corrupt(f"the names of its sections are said to take {sections[names][5]} bytes")
+    strings = window.at(sections[names][4], sections[names][5], "the names of the sections")
+    found = Embedded()
+    for name, kind, _flags, _address, offset, size, _link, _info in sections:
+        if strings[name : name + 16].split(b"\0", 1)[0] in SECTIONS and kind != _SHT_NOBITS:
+            if offset + size > window.size:
+                raise window.corrupt(f"its section of GPU code would end at byte {offset + size} of {window.size}")
+            found |= _of_containers(window, offset, offset + size)
+    return found
+
+
+def _of_containers(window: _Window, position: int, end: int) -> Embedded:
+    """Walk over the containers between two offsets; the linker pads between them with zeros."""
+    cubins: t.Set[str] = set()
+    ptx: t.Set[str] = set()
+    while True:
+        position = _skip_zeros(window, position, end)
+        if position + _CONTAINER.size > end:
+            break
+        magic, version, header, size = _CONTAINER.unpack(
+            window.at(position, _CONTAINER.size, "a container of GPU code")
+        )
+        if magic != MAGIC or version != _VERSION or header < _CONTAINER.size:
+            raise window.corrupt(f"what stands at byte {position} is no container of GPU code that is known")
+        position, last = position + header, position + header + size
+        if last > end:
+            raise window.corrupt(f"a container of GPU code would end at byte {last}, its section ends at {end}")
+        while position < last:
+            if position + _ENTRY.size > last:
+                raise window.corrupt(f"a container of GPU code ends within the entry at byte {position}")
+            kind, header, size, architecture, flags = _ENTRY.unpack(window.at(position, _ENTRY.size, "an entry"))
+            if header < _ENTRY.size or position + header + size > last:
+                raise window.corrupt(f"the entry of GPU code at byte {position} does not fit its container")
+            if kind == _PTX:
+                ptx.add(_name(architecture, flags))
+            elif kind in (_CUBIN, _CUBIN_OF_MERCURY):
+                cubins.add(_name(architecture, flags))
+            # Anything else (the intermediate code of link-time optimisation) cannot be run as it is.
+            position += header + size
+    return Embedded(frozenset(cubins), frozenset(ptx))
+
+
+def _skip_zeros(window: _Window, position: int, end: int) -> int:
+    while position < end:
+        # A container follows at once, or after the padding up to an alignment: rarely more than this.
+        data = window.at(position, min(256, end - position), "GPU code")
+        rest = data.lstrip(b"\0")
+        if rest:
+            return position + len(data) - len(rest)
+        position += len(data)
+    return end
+
+
+def _name(architecture: int, flags: int) -> str:
+    suffix = "f" if flags & _FAMILY else "a" if flags & _ACCELERATED else ""
+    return f"{architecture // 10}.{architecture % 10}{suffix}"
+
+
+def _members(window: _Window, directory: str, thin: bool) -> t.Iterator[Embedded]:
+    """Yield what each ELF file of an archive has; the layout is that of ar(5) with GNU's long names."""
+    position, names = len(_ARCHIVE), b""
+    while position + 60 <= window.size:
+        header = window.at(position, 60, "the header of a member")
+        digits = header[48:58].strip()
+        if header[58:] != b"`\n" or not digits.isdigit():
+            raise window.corrupt(f"what stands at byte {position} is no member of an archive")
+        position, size, name = position + 60, int(digits), header[:16].rstrip()
+        is_index = name in (b"/", b"/SYM64/", b"//")
+        if name == b"//":
+            names = window.at(position, size, "the table of long names")
+        if thin and not is_index:
+            if re.fullmatch(rb"/\d+", name):
+                name = names[int(name[1:]) :].split(b"\n", 1)[0]
+            beside = os.path.join(directory, os.fsdecode(name.rstrip(b"/")))
+            yield _of_file(beside, beside) or Embedded()
+            continue
+        if not is_index:
+            member = _Window(window.descriptor, window.offset + position, size, window.shown)
+            if position + size > window.size:
+                raise window.corrupt(f"a member would end at byte {position + size} of {window.size}")
+            yield _read(member, directory) or Embedded()
+        position += size + size % 2

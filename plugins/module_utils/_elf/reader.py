@@ -1,0 +1,343 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What the dynamic loader reads of an ELF file, and nothing else.
+
+The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``.
+Section headers are never looked at: the loader does not need them and ``strip`` may take them away.
+
+The file is read by ``pread`` in small pieces. A mapping would be as fast, but the kernel ends a process that
+touches a mapping past the end of a file which somebody truncates meanwhile, and Ansible could only say that
+the module died.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+MAGIC = b"\x7fELF"
+
+ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 10, 14, 15, 29
+DT_FLAGS_1 = 0x6FFFFFFB
+DF_1_NODEFLIB = 0x800
+# e_phnum that means "too many for 16 bits": the number then stands in a section header.
+PN_XNUM = 0xFFFF
+
+# e_machine -> the name that ``uname -m`` gives such a machine; for messages and for $PLATFORM.
+MACHINES = {
+    3: "i686",
+    21: "ppc64",
+    22: "s390x",
+    40: "armv7l",
+    62: "x86_64",
+    183: "aarch64",
+    190: "cuda",
+    243: "riscv64",
+    258: "loongarch64",
+}
+
+
+class NotElfError(SparkforgeError):
+    """The file is something else: text, an archive, empty."""
+
+
+class CorruptElfError(SparkforgeError):
+    """The file begins as an ELF file does, but what its headers promise is not there."""
+
+
+class UnreadableFileError(SparkforgeError):
+    """The file does not exist, is a directory or a device, or may not be read."""
+
+
+@dataclass(frozen=True)
+class ElfFile:
+    """One ELF file as the loader sees it.
+
+    :ivar bits: 32 or 64 (``EI_CLASS``).
+    :ivar little_endian: ``EI_DATA``.
+    :ivar machine: ``e_machine``.
+    :ivar kind: ``e_type``: 1 object file, 2 executable, 3 shared object or position-independent executable.
+    :ivar flags: ``e_flags``, which tell hard-float from soft-float ARM.
+    :ivar dynamic: whether there is a dynamic section; static files have none.
+    :ivar soname: ``DT_SONAME``, or None.
+    :ivar needed: every ``DT_NEEDED`` in order.
+    :ivar rpath: ``DT_RPATH`` as written, or None; None as well where there is a ``DT_RUNPATH``, for then the
+        loader ignores it (glibc ``elf_get_dynamic_info``).
+    :ivar runpath: ``DT_RUNPATH`` as written, or None.
+    :ivar interpreter: ``PT_INTERP``, the loader that an executable asks for, or None.
+    :ivar no_default_directories: ``DF_1_NODEFLIB`` (``-z nodefaultlib``).
+    """
+
+    path: str
+    bits: int
+    little_endian: bool
+    machine: int
+    kind: int
+    flags: int
+    dynamic: bool
+    soname: t.Optional[str]
+    needed: tuple[str, ...]
+    rpath: t.Optional[str]
+    runpath: t.Optional[str]
+    interpreter: t.Optional[str]
+    no_default_directories: bool
+
+    @property
+    def machine_name(self) -> str:
+        """The machine as ``uname -m`` names it, or ``machine N``."""
+        return MACHINES.get(self.machine, f"machine {self.machine}")
+
+    @property
+    def architecture(self) -> tuple[int, bool, int]:
+        """What must be equal for two files to be loaded into one process."""
+        return (self.bits, self.little_endian, self.machine)
+
+
+def read_elf(path: str, shown: t.Optional[str] = None) -> ElfFile:
+    """Read one ELF file.
+
+    :param path: the file to open.
+    :param shown: the name that messages and the result give it, where that is another one (a file below an
+        alternative root).
+    :raises UnreadableFileError: there is no such file, or it may not be read.
+    :raises NotElfError: the file is not ELF.
+    :raises CorruptElfError: the file is ELF but cut off or inconsistent.
+    """
+    shown = shown or path
+    try:
+        # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise _unreadable(shown, error) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise UnreadableFileError(
+                f"{shown} is {kind}, not an ELF file.", "Name an executable or a shared library.", path=shown
+            )
+        return _Reader(descriptor, status.st_size, shown).read()
+    except OSError as error:
+        raise _unreadable(shown, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def is_elf(path: str) -> bool:
+    """Say whether a regular file begins with the ELF magic; False for what cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return os.read(descriptor, 4) == MAGIC
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _unreadable(path: str, error: OSError) -> UnreadableFileError:
+    if isinstance(error, FileNotFoundError):
+        return UnreadableFileError(
+            f"{path} does not exist.", "Correct the path, or install what should have brought it.", path=path
+        )
+    return UnreadableFileError(
+        f"{path} cannot be read: {error.strerror}.",
+        "Run the task as a user who may read it, or name another file.",
+        path=path,
+    )
+
+
+class _Reader:
+    """Reads one open file; every offset that comes out of the file is checked against its size."""
+
+    def __init__(self, descriptor: int, size: int, path: str) -> None:
+        self.descriptor = descriptor
+        self.size = size
+        self.path = path
+
+    def corrupt(self, what: str) -> CorruptElfError:
+        return CorruptElfError(
+            f"{self.path} is a damaged ELF file: {what}.",
+            "Fetch or build it again and compare its sha256 with the one that was published.",
+            path=self.path,
+        )
+
+    def piece(self, offset: int, length: int, what: str) -> bytes:
+        """Return exactly ``length`` bytes or say that the file is cut off."""
+        if offset < 0 or length < 0 or offset + length > self.size:
+            raise self.corrupt(f"{what} would end at byte {offset + length}, but the file has {self.size} bytes")
+        data = os.pread(self.descriptor, length, offset)
+        if len(data) != length:
+            raise self.corrupt(f"{what} could not be read whole, the file shrank meanwhile")
+        return data
+
+    def read(self) -> ElfFile:
+        magic = os.pread(self.descriptor, 16, 0)
+        if magic[:4] != MAGIC:
+            raise self.not_elf(magic)
+        if len(magic) < 16:
+            raise self.corrupt(f"it has {self.size} bytes, less than an ELF header")
+        if magic[4] not in (1, 2):
+            raise self.corrupt(f"EI_CLASS is {magic[4]}, neither 32 nor 64 bit")
+        if magic[5] not in (1, 2):
+            raise self.corrupt(f"EI_DATA is {magic[5]}, neither little nor big endian")
+        bits = 64 if magic[4] == 2 else 32
+        order = "<" if magic[5] == 1 else ">"
+        header = struct.Struct(order + ("HHIQQQIHHHHHH" if bits == 64 else "HHIIIIIHHHHHH"))
+        fields = header.unpack(self.piece(16, header.size, "the ELF header"))
+        kind, machine, phoff, flags, phentsize, phnum = (
+            fields[0],
+            fields[1],
+            fields[4],
+            fields[6],
+            fields[8],
+            fields[9],
+        )
+        segments = self.segments(order, bits, phoff, phentsize, phnum)
+        loads = [segment for segment in segments if segment[0] == PT_LOAD]
+        # An object file has no segments and a core file may be cut off by design; neither is ever loaded.
+        if kind in (ET_EXEC, ET_DYN):
+            for _kind, offset, _address, length in loads:
+                if offset + length > self.size:
+                    raise self.corrupt(
+                        f"it is cut off: its program headers name {offset + length} bytes, it has {self.size}"
+                    )
+        interpreter = None
+        dynamic = None
+        for segment in segments:
+            if segment[0] == PT_INTERP and kind != ET_CORE:
+                raw = self.piece(segment[1], min(segment[3], 4096), "the name of the program interpreter")
+                interpreter = _text(raw.split(b"\0", 1)[0])
+            elif segment[0] == PT_DYNAMIC and kind != ET_CORE:
+                dynamic = segment
+        entries: list[tuple[int, int]] = []
+        if dynamic is not None:
+            entries = self.dynamic_entries(order, bits, dynamic)
+        values = dict(reversed(entries))  # of a tag that occurs twice the first counts
+        strings = _Strings(self, values, loads) if entries else None
+
+        def text(tag: int) -> t.Optional[str]:
+            return strings.at(values[tag]) if strings is not None and tag in values else None
+
+        runpath = text(DT_RUNPATH)
+        return ElfFile(
+            path=self.path,
+            bits=bits,
+            little_endian=order == "<",
+            machine=machine,
+            kind=kind,
+            flags=flags,
+            dynamic=dynamic is not None,
+            soname=text(DT_SONAME),
+            needed=tuple(strings.at(value) for tag, value in entries if tag == DT_NEEDED) if strings else (),
+            rpath=text(DT_RPATH) if runpath is None else None,
+            runpath=runpath,
+            interpreter=interpreter,
+            no_default_directories=bool(values.get(DT_FLAGS_1, 0) & DF_1_NODEFLIB),
+        )
+
+    def not_elf(self, start: bytes) -> NotElfError:
+        remedy = "Name an executable or a shared library; a directory is searched for them."
+        if not start:
+            what = "it is empty"
+        elif start.startswith(b"!<arch>"):
+            what = "it is a static archive, which needs nothing at run time"
+        elif start.startswith(b"#!"):
+            what = "it is a script"
+        elif start.startswith(b"/* GNU ld"):
+            what = "it is a linker script, which only the compiler reads"
+            remedy = "Name the library that the script names, which ends in .so and a number."
+        elif all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in start):
+            what = "it is text"
+        else:
+            what = "it begins with " + start[:4].hex(" ")
+        return NotElfError(f"{self.path} is not an ELF file: {what}.", remedy, path=self.path)
+
+    def segments(
+        self, order: str, bits: int, phoff: int, phentsize: int, phnum: int
+    ) -> list[tuple[int, int, int, int]]:
+        """Return ``(p_type, p_offset, p_vaddr, p_filesz)`` of every program header."""
+        if not phnum:
+            return []
+        # 64 bit moves p_flags to the second place so that the wide fields are aligned.
+        layout = struct.Struct(order + ("IIQQQQ" if bits == 64 else "IIIIII"))
+        if phnum == PN_XNUM:
+            raise self.corrupt("it names 65535 program headers")
+        if phentsize < (56 if bits == 64 else 32):
+            raise self.corrupt(f"its program headers are said to be {phentsize} bytes each")
+        table = self.piece(phoff, phentsize * phnum, "the table of program headers")
+        found = []
+        for position in range(0, len(table), phentsize):
+            fields = layout.unpack_from(table, position)
+            if bits == 64:
+                kind, _flags, offset, address, _physical, length = fields
+            else:
+                kind, offset, address, _physical, length, _memory = fields
+            found.append((kind, offset, address, length))
+        return found
+
+    def dynamic_entries(self, order: str, bits: int, segment: tuple[int, int, int, int]) -> list[tuple[int, int]]:
+        """Return the pairs of the dynamic section up to ``DT_NULL``."""
+        layout = struct.Struct(order + ("qQ" if bits == 64 else "iI"))
+        length = segment[3] - segment[3] % layout.size
+        entries = []
+        for tag, value in layout.iter_unpack(self.piece(segment[1], length, "the dynamic section")):
+            if tag == DT_NULL:
+                break
+            entries.append((tag, value))
+        return entries
+
+
+class _Strings:
+    """The string table of the dynamic section; only the strings asked for are read.
+
+    It holds the names of all symbols too, in libtorch_cpu.so more than ten megabytes of them.
+    """
+
+    def __init__(self, reader: _Reader, values: dict[int, int], loads: list[tuple[int, int, int, int]]) -> None:
+        self.reader = reader
+        self.length = values.get(DT_STRSZ, 0)
+        self.offset = 0
+        if DT_STRTAB not in values:
+            if any(tag in values for tag in (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH)):
+                raise reader.corrupt("its dynamic section has no string table")
+            return
+        address = values[DT_STRTAB]
+        for _kind, offset, start, length in loads:
+            if start <= address < start + length:
+                self.offset = offset + address - start
+                break
+        else:
+            raise reader.corrupt(f"its string table at address {address:#x} lies in none of its segments")
+
+    def at(self, index: int) -> str:
+        """Return the string that begins ``index`` bytes into the table."""
+        if index >= self.length:
+            raise self.reader.corrupt(f"string {index} lies outside its table of {self.length} bytes")
+        found = b""
+        while index + len(found) < self.length:
+            begin = index + len(found)
+            part = self.reader.piece(self.offset + begin, min(256, self.length - begin), "the dynamic string table")
+            head, end, _rest = part.partition(b"\0")
+            found += head
+            if end:
+                return _text(found)
+        raise self.reader.corrupt("its string table ends within a name")
+
+
+def _text(raw: bytes) -> str:
+    # A name that is no UTF-8 could not be told to the controller either.
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which packages of apt an environment was made on, and whether those of today still fit it.
+
+An environment brings its wheels. What it takes from the host besides is its interpreter and, where it was built here,
+the libraries of CUDA, cuDNN, NCCL and cuSPARSELt. These are recorded when it is made and compared when somebody goes
+back to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+#: Packages that may bring what an environment loads. The driver's are the vendor's, and every proof looks at them.
+PACKAGES = re.compile(
+    r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(fatbin|jitlink|jpeg|pl|ptxcompiler|shmem|vm)"
+    r"|libnpp|libnccl|nvpl-|sparkforge-"
+)
+
+
+class Misfit(t.NamedTuple):
+    """What differs between the packages that were recorded and those of today, each in words."""
+
+    wrong: t.List[str]
+    newer: t.List[str]
+
+
+def series(version: str) -> t.Tuple[str, str]:
+    """Return what must stay the same of a version: its major number, and the major number of CUDA where it names one.
+
+    Below 1.0 the minor number counts as the major one.
+
+    >>> series("2.28.3-1+cuda13.0"), series("0.8.1.1-1")
+    (('2', '13'), ('0.8', ''))
+    """
+    upstream = version.partition(":")[2] or version
+    numbers = re.findall(r"\d+", re.split(r"[-+~]", upstream, maxsplit=1)[0])
+    major = ".".join(numbers[:2]) if numbers[:1] == ["0"] else "".join(numbers[:1])
+    cuda = re.search(r"\+cuda(\d+)", version)
+    return major, cuda.group(1) if cuda else ""
+
+
+def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
+    """Compare the packages that an environment was made on with those of today.
+
+    One that is gone, older, or of another major version does not fit. A newer one of the same major version does:
+    NVIDIA keeps these libraries compatible so far, and the proof that follows has the last word.
+    """
+    wrong, newer = [], []
+    for name, before in sorted(recorded.items()):
+        version = now.get(name)
+        if version == before:
+            continue
+        if version is None:
+            wrong.append(f"{name} {before} is no longer installed")
+        elif compare_versions(version, before) < 0 or series(version) != series(before):
+            wrong.append(f"{name} is {version}, and the environment was made with {before}")
+        else:
+            newer.append(f"{name} is {version}, and the environment was made with {before}")
+    return Misfit(wrong, newer)
+
+
+def installed(root: str = "/") -> t.Dict[str, str]:
+    """Return every package that is installed and its version, from dpkg's own file: no process is started."""
+    return AptState(Host(root)).packages().versions
+
+
+def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> t.Dict[str, str]:
+    """Return the packages, with their versions, that an environment takes something from.
+
+    :param environment: where it lies.
+    :param python: its interpreter's version, ``3.12``.
+    :param library_paths: what it finds through ``LD_LIBRARY_PATH``.
+    :param values: of the variables that its activation sets; some name a program of the toolkit.
+    """
+    versions = installed()
+    found = {name: versions[name] for name in (f"python{python}",) if name in versions}
+    candidates = [name for name in versions if PACKAGES.match(name)]
+    if not candidates:
+        return found
+    try:
+        closure = loader.Closure(paths=[environment], search=library_paths, driver=True, ignore_absent=True).result()
+    except SparkforgeError:
+        # The proof says so; nothing of it is a reason not to go back one day.
+        return found
+    files = {*closure["resolved"].values(), *(value for value in values if value.startswith("/"))}
+    wanted = {os.path.realpath(path) for path in files if not path.startswith(environment + os.sep)}
+    with contextlib.suppress(OSError):
+        found.update({name: versions[name] for name in candidates if not wanted.isdisjoint(_files(name))})
+    return found
+
+
+def _files(package: str) -> t.Set[str]:
+    plain = package.partition(":")[0]
+    found: t.Set[str] = set()
+    info = f"{DPKG}/info"
+    for name in os.listdir(info):
+        if name.endswith(".list") and name[: -len(".list")].partition(":")[0] == plain:
+            with open(os.path.join(info, name), encoding="utf-8", errors="replace") as stream:
+                found |= {os.path.realpath(line.rstrip("\n")) for line in stream if ".so" in line or "/bin/" in line}
+    return found

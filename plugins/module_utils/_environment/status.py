@@ -1,0 +1,312 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a host has of its stack: environments, units, builds, the last proof. Only files are read, and nothing is run.
+
+Where it is said what the environment is to be, it is compared by the plan of ``python_env`` itself, so that the answer
+is what that module would do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model, progress
+
+#: Where systemd's unit of the proof's timer lies (``_proof.timer`` has it too, and imports all of the proof).
+TIMER = "/etc/systemd/system/sparkforge-proof.timer"
+
+#: What an environment can be, the likeliest to be asked for first.
+STATES = ("current", "staged", "previous", "older")
+
+_UNIT_RECEIPT = re.compile(r"[a-z][a-z0-9_]*-[0-9a-f]{16}\.json")
+_SHA256 = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+
+Facts = t.Dict[str, t.Any]
+
+
+class _Options(t.Dict[str, t.Any]):
+    """The options of ``python_env``; what is not given is None, as its argument spec has it."""
+
+    def __missing__(self, key: str) -> t.Any:
+        return None
+
+
+#: Where the argument spec of ``python_env`` has something else than None.
+_DEFAULTS: Facts = {
+    "state": "present",
+    "python": "/usr/bin/python3",
+    "requirements": [],
+    "wheels": [],
+    "remote_src": False,
+    "find_links": [],
+    "imports": [],
+    "require_cuda": False,
+    "compile": True,
+    "jupyter": False,
+    "kernel_dir": "/usr/local/share/jupyter/kernels",
+    "keep": 2,
+    "switch": True,
+    "force": False,
+    "transferred": {},
+}
+
+
+class StackStatus:
+    """One look at a host.
+
+    :param options: the module's options.
+    :param run_command: starts an interpreter whose file name does not say its version; nothing else is run.
+    """
+
+    def __init__(
+        self,
+        options: t.Mapping[str, t.Any],
+        run_command: installation.RunCommand,
+        *,
+        machine: t.Optional[str] = None,
+        timer: str = TIMER,
+        clock: t.Callable[[], float] = time.time,
+    ) -> None:
+        self.root = os.path.abspath(options["root"])
+        self.name = installation.check_name(options["name"], "name")
+        self.wanted: t.Optional[Facts] = options.get("wanted")
+        self.history: t.Optional[str] = options.get("history")
+        self.known_units: t.List[Facts] = list(options.get("units") or [])
+        self.sizes = bool(options.get("sizes"))
+        self.run_command = run_command
+        self.machine = machine
+        self.timer = timer
+        self.clock = clock
+        self.directory = os.path.join(self.root, "envs", self.name)
+
+    def observe(self) -> Facts:
+        """Return what there is, and what ``python_env`` would do where that was asked."""
+        units, changed_receipts = self._units()
+        running, unfinished = self._builds(units)
+        return {
+            "now": int(self.clock()),
+            "name": self.name,
+            **self._environments(units),
+            "units": units,
+            "running": running,
+            "unfinished": unfinished,
+            "changed_receipts": changed_receipts,
+            **self._proofs(),
+            "scheduled": os.path.exists(self.timer),
+            "plan": self._plan() if self.wanted is not None else None,
+        }
+
+    # -- environments
+
+    def _environments(self, units: t.Sequence[Facts]) -> Facts:
+        links = {link: self._link(link) for link in installation.LINKS}
+        whole = [row for row in (self._environment(entry, links) for entry in self._entries()) if row is not None]
+        for row in whole:
+            row["units"] = self._units_of(row.pop("sha256"), units)
+        whole.sort(key=lambda row: (STATES.index(row["state"]), row["lock_id"]))
+        return {**links, "environments": whole}
+
+    def _environment(self, entry: str, links: t.Mapping[str, t.Optional[str]]) -> t.Optional[Facts]:
+        """Return what the receipt in an environment says of it; None for one without, which is no environment."""
+        place = os.path.join(self.directory, entry)
+        receipt = _read(os.path.join(place, "receipt.json"))
+        if receipt is None:
+            return None
+        lines = [str(line) for line in receipt.get("requirements") or []]
+        row: Facts = {
+            "lock_id": entry,
+            "state": next((state for state in STATES if links.get(state) == entry), "older"),
+            "installed": receipt.get("installed"),
+            "python": (receipt.get("python") or {}).get("version"),
+            "packages": receipt.get("packages") or {},
+            "missing": _missing(place, receipt),
+            "sha256": {digest for line in lines for digest in _SHA256.findall(line)}
+            | {str(wheel.get("sha256")) for wheel in receipt.get("wheels") or []},
+        }
+        if self.sizes:
+            row["size"] = _size(place)
+        return row
+
+    def _units_of(self, digests: t.Container[str], units: t.Sequence[Facts]) -> t.Dict[str, str]:
+        """Return name and fingerprint of each unit whose wheel the environment was made from."""
+        found: t.Dict[str, str] = {}
+        for unit in [*reversed(units), *self.known_units]:
+            if any(wheel.get("sha256") in digests for wheel in unit.get("wheels") or []):
+                found[str(unit["name"])] = str(unit["fingerprint"])
+        return dict(sorted(found.items()))
+
+    def _entries(self) -> t.List[str]:
+        return [
+            entry
+            for entry in _names(self.directory)
+            if not entry.startswith(".") and not os.path.islink(os.path.join(self.directory, entry))
+        ]
+
+    def _link(self, name: str) -> t.Optional[str]:
+        try:
+            return os.readlink(os.path.join(self.directory, name))
+        except OSError:
+            return None
+
+    # -- units
+
+    def _units(self) -> t.Tuple[t.List[Facts], t.List[str]]:
+        """Return the receipts in short, the newest first, and the paths of those that were changed."""
+        directory = os.path.join(self.root, "receipts", "units")
+        found, changed = [], []
+        for name in _names(directory):
+            if not _UNIT_RECEIPT.fullmatch(name):
+                continue
+            path = os.path.join(directory, name)
+            receipt = follow.read(path)
+            if receipt is None or not _is_intact(receipt):
+                changed.append(path)
+                continue
+            outputs = [item for item in receipt.get("outputs") or [] if "sha256" in item and "version" in item]
+            row: Facts = {key: receipt.get(key) for key in ("name", "fingerprint", "platform", "finished", "host")}
+            row["source"] = (receipt.get("inputs") or {}).get("source") or {}
+            row["wheels"] = [{key: item.get(key) for key in ("name", "version", "sha256")} for item in outputs]
+            if self.sizes:
+                parts = [str(row[key]) for key in ("platform", "name", "fingerprint")]
+                row["size"] = _size(os.path.join(self.root, "wheelhouse", *parts))
+            found.append(row)
+        found.sort(key=lambda row: (str(row["finished"]), str(row["name"])), reverse=True)
+        return found, changed
+
+    def _builds(self, units: t.Sequence[Facts]) -> t.Tuple[t.List[Facts], t.List[Facts]]:
+        """Return the builds that run, and those that ended without an artefact."""
+        done = {(unit["name"], unit["fingerprint"]) for unit in units}
+        running, unfinished = [], []
+        builds = os.path.join(self.root, "builds")
+        for name in _names(builds):
+            for fingerprint in [] if name.startswith(".") else _names(os.path.join(builds, name)):
+                place = os.path.join(builds, name, fingerprint)
+                state = follow.read(os.path.join(place, "state.json"))
+                if state is None:
+                    continue
+                row = {"name": name, "fingerprint": fingerprint}
+                if follow.is_running(place):
+                    running.append({**row, "line": progress.describe(state)})
+                elif (name, fingerprint) not in done:
+                    error = state.get("error") or {}
+                    unfinished.append({**row, "phase": state.get("phase"), "cause": error.get("cause")})
+        return running, unfinished
+
+    # -- the proof
+
+    def _proofs(self) -> t.Dict[str, t.Optional[Facts]]:
+        """Return the last report on the current environment, in short, and the last on the one that is staged.
+
+        A report that names no environment is taken for one on the current environment, and so is the last of all where
+        none is on it. A damaged report counts as none.
+        """
+        current, staged = self._link("current"), self._link("staged")
+        found: t.Dict[str, t.Optional[Facts]] = {"proof": None, "staged_proof": None}
+        last: t.Optional[Facts] = None
+        for name in reversed([name for name in _names(self.history or "") if name.endswith(".json")]):
+            report = _read(os.path.join(self.history or "", name))
+            if report is None or report.get("format") != verdict.FORMAT:
+                continue
+            last = last or report
+            if report.get("environment_id") in (current, None):
+                found["proof"] = _in_short(report)
+                break
+            if report.get("environment_id") == staged:
+                found["staged_proof"] = found["staged_proof"] or _in_short(report)
+        if last and not found["proof"] and not found["staged_proof"]:
+            found["proof"] = _in_short(last)
+        return found
+
+    # -- what would change
+
+    def _plan(self) -> Facts:
+        options = _Options({**_DEFAULTS, **(self.wanted or {}), "name": self.name, "root": self.root})
+        nothing: Facts = {"lock_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
+        try:
+            environment = installation.Environment(
+                options,
+                check_mode=True,
+                run_command=self.run_command,
+                machine=self.machine,
+                login=os.environ.get("SUDO_USER"),
+            )
+            result = environment.present()
+        except SparkforgeError as error:
+            return {**nothing, "cause": error.cause, "remedy": error.remedy}
+        return {
+            **nothing,
+            "lock_id": result["lock_id"],
+            "actions": list(result["actions"]),
+            "removed": list(result.get("removed") or []),
+        }
+
+
+def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
+    keys = ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "driver", "kernel")
+    return {
+        **{key: report.get(key) for key in keys},
+        "packages": report.get("packages") or {},
+        "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
+        "drift": report.get("drift") or {"since": None, "changes": []},
+    }
+
+
+def _missing(place: str, receipt: t.Mapping[str, t.Any]) -> t.List[str]:
+    """Return what an environment no longer has of what its receipt vouches for, judged by two listings."""
+    if not os.access(os.path.join(place, "bin", "python"), os.X_OK):
+        return ["bin/python"]
+    try:
+        present = set(os.listdir(installation.site_packages(place)))
+    except OSError:
+        return ["site-packages"]
+    return sorted(set(receipt.get("entries") or []) - present)
+
+
+def _is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether nobody changed a unit's receipt; as ``_unit.worker.sealed`` does it, which imports the engine."""
+    content = {key: value for key, value in receipt.items() if key != "seal"}
+    return model.fingerprint(content) == receipt.get("seal")
+
+
+def _read(path: str) -> t.Optional[Facts]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _names(directory: str) -> t.List[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _size(directory: str) -> int:
+    """Return the bytes on the disk of all that is below ``directory``, hard links counted once."""
+    seen: t.Set[t.Tuple[int, int]] = set()
+    total = 0
+    for place, _directories, files in os.walk(directory):
+        for name in files:
+            try:
+                status = os.lstat(os.path.join(place, name))
+            except OSError:
+                continue
+            key = (status.st_dev, status.st_ino)
+            if key not in seen:
+                seen.add(key)
+                total += status.st_blocks * 512
+    return total

@@ -1,0 +1,435 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Whether a fabric carries what it should, rail by rail: state, reachability, frames of full size, bandwidth.
+
+Each probe leaves by its rail's interface (``SO_BINDTODEVICE``), whatever the routing table says, so that a rail that is
+broken cannot hide behind another. A frame of full size is an ICMP echo with "do not fragment" (ip(7), IP_MTU_DISCOVER):
+the peer's kernel answers it, and nothing has to run there.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import re
+import socket
+import struct
+import threading
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+#: linux/in.h, for Python's socket module does not name them.
+IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3
+#: IPv4 header and ICMP header: what an echo of a frame of full size has beside its payload.
+HEADERS = 28
+#: The smallest frame that IPv4 promises.
+SMALLEST = 576
+ECHO_REQUEST, ECHO_REPLY = 8, 0
+#: Between these a half is in the state in which link and PCIe look right and little goes through
+#: (dgx-spark-playbooks pull request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 healthy).
+DEGRADED_GBITS = (8.0, 25.0)
+#: Where servers of ib_write_bw listen: the ports of NVIDIA's guide (performance_benchmarking_guide.md) and the next.
+FIRST_TCP_PORT = 12000
+MEETING_SECONDS = 60
+
+Row = t.Dict[str, t.Any]
+# Takes interface, source, target and frame size; returns None, or why nothing came back.
+Probe = t.Callable[[str, str, str, int], t.Optional[str]]
+
+
+def checksum(data: bytes) -> int:
+    """Return the Internet checksum (RFC 1071)."""
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+class Echo:
+    """ICMP echo over one interface.
+
+    :param timeout: seconds for one answer.
+    :param attempts: how often a packet is sent: the first may be lost while the peer's MAC is asked for.
+    """
+
+    def __init__(self, timeout: float = 0.5, attempts: int = 3) -> None:
+        self.timeout, self.attempts = timeout, attempts
+
+    def __call__(self, interface: str, source: str, target: str, frame: int) -> t.Optional[str]:
+        """Return ``None`` for an answer, else why there was none; the text begins with ``here`` for a local cause."""
+        try:
+            try:
+                made, raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP), True
+            except PermissionError:
+                # A container without CAP_NET_RAW: the kernel lets groups of net.ipv4.ping_group_range (icmp(7)).
+                made, raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP), False
+            with made:
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
+                made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+                made.bind((source, 0))
+                return self._exchange(made, raw, target, frame)
+        except OSError as error:
+            if error.errno == errno.EMSGSIZE:
+                return "here: the frame is larger than this interface's MTU"
+            if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
+                return "nobody has that address on this rail"
+            return f"here: {error.strerror}"
+
+    def _exchange(self, made: socket.socket, raw: bool, target: str, frame: int) -> t.Optional[str]:
+        mark = os.urandom(8)
+        identifier = struct.unpack("!H", mark[:2])[0]
+        # The mark comes back in the payload: that is what tells our answer from another ping's.
+        payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
+        for sequence in range(self.attempts):
+            head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, identifier, sequence)
+            head = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum(head + payload), identifier, sequence)
+            made.sendto(head + payload, (target, 0))
+            deadline = time.monotonic() + self.timeout
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                made.settimeout(left)
+                try:
+                    answer, sender = made.recvfrom(65535)
+                except socket.timeout:
+                    break
+                body = answer[(answer[0] & 15) * 4 :] if raw else answer
+                if sender[0] == target and body[:1] == bytes([ECHO_REPLY]) and body[8:] == payload:
+                    return None
+        return "no answer"
+
+
+def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest size that passes, ``low`` being one that does and ``high`` one that does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if probe(middle) else (low, middle)
+    return low
+
+
+def bandwidth_of(output: str) -> t.Optional[float]:
+    """Return the average in Gb/s of ``ib_write_bw --report_gbits``: the fourth number of its last line of figures."""
+    found = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s", output + "\n", re.M)
+    return float(found[-1]) if found else None
+
+
+class FabricCheck:
+    """The checks of one host.
+
+    :param rails: as the plan has them; ``interface`` may be left out where the ports are found by PCI.
+    :param speed: the negotiated speed that each half must have in Mb/s; 0: whatever it is.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        rails: t.Sequence[Row],
+        ports: t.Sequence[t.Sequence[str]] = (),
+        speed: int = 0,
+        probe: t.Optional[Probe] = None,
+    ) -> None:
+        self.host, self.speed = host, speed
+        self.info = observation.FabricInfo(host, ports).run()
+        self.links = {link["interface"]: link for link in self.info["links"]}
+        halves = {row["port"]: row["halves"] for row in self.info["ports"]}
+        self.rails = [{**rail, "interface": self._interface(rail, halves)} for rail in rails]
+        self.probe: Probe = probe or Echo()
+        self.rows: t.List[Row] = []
+
+    @staticmethod
+    def _interface(rail: Row, halves: t.Mapping[int, t.Sequence[str]]) -> t.Optional[str]:
+        names = halves.get(rail["port"], [])
+        return names[rail["half"]] if rail["half"] < len(names) else None
+
+    def run(self) -> t.List[Row]:
+        """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
+        for problem in observation.problems(self.info):
+            self._fail(problem["check"], problem["cause"], problem["remedy"])
+        results: t.Dict[str, t.Optional[str]] = {}
+        # A rail that does not answer costs seconds; the others do not wait for it.
+        threads = []
+        collected: t.List[t.List[Row]] = [[] for _rail in self.rails]
+        for number, rail in enumerate(self.rails):
+            thread = threading.Thread(target=self._rail, args=(rail, collected[number]))
+            thread.start()
+            threads.append(thread)
+        for thread in threads:
+            thread.join()
+        for rail, rows in zip(self.rails, collected):
+            self.rows += rows
+            results[rail["name"]] = None if all(row["status"] != "fail" for row in rows) else rail["name"]
+        self._halves(results)
+        return self.rows
+
+    # -- one rail
+
+    def _rail(self, rail: Row, rows: t.List[Row]) -> None:
+        name = rail["name"]
+        link = self.links.get(rail["interface"] or "")
+        if link is None:
+            rows.append(
+                _failed(
+                    f"state.{name}",
+                    f"Half {rail['half']} of port {rail['port']} has no interface here.",
+                    "Look at `lspci -d 15b3:` and the driver mlx5_core; on another card name the interfaces in "
+                    "fabric_ports.",
+                )
+            )
+            return
+        state = self._state(rail, link)
+        if state:
+            rows.append(_failed(f"state.{name}", *state))
+            return
+        rows.append(_passed(f"state.{name}", f"{link['interface']} {rail['address']}, {_speed(link)}"))
+        rows.append(self._frame_here(rail, link))
+        rows += self._device(rail, link)
+        for peer in rail["peers"]:
+            rows += self._peer(rail, link, peer)
+
+    def _state(self, rail: Row, link: Row) -> t.Optional[t.Tuple[str, str]]:
+        who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
+        if not link["up"]:
+            return f"{who} is down.", "Run playbooks/fabric.yml, or look which other tool set it down."
+        if not link["carrier"]:
+            return (
+                f"{who} has no link.",
+                "Seat the QSFP cable at both ends and in the port that the plan names, turn the other host on, and see "
+                "that a switch's port is enabled.",
+            )
+        if rail["address"] not in link["addresses"]:
+            there = ", ".join(link["addresses"])
+            return (
+                f"{who} has {there} in place of {rail['address']}." if there else f"{who} has no address.",
+                "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it.",
+            )
+        if self.speed and link["speed_mbps"] is not None and link["speed_mbps"] < self.speed:
+            return (
+                f"{who} runs at {link['speed_mbps'] // 1000} Gb/s, and {self.speed // 1000} Gb/s are wanted.",
+                "Use a QSFP112 cable of NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed.",
+            )
+        return None
+
+    @staticmethod
+    def _frame_here(rail: Row, link: Row) -> Row:
+        if link["mtu"] == rail["mtu"]:
+            return _passed(f"mtu.{rail['name']}", link["mtu"])
+        return _failed(
+            f"mtu.{rail['name']}",
+            f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}.",
+            "Run playbooks/fabric.yml on this host.",
+            link["mtu"],
+        )
+
+    def _device(self, rail: Row, link: Row) -> t.List[Row]:
+        if not link["connectx7"]:
+            return []
+        name, rows = f"rdma.{rail['name']}", []
+        address = str(ipaddress.IPv4Interface(rail["address"]).ip)
+        if not link["rdma"]:
+            rows.append(
+                _failed(
+                    name,
+                    f"{link['interface']} has no RDMA device: NCCL would use sockets.",
+                    "Load mlx5_ib (`modprobe mlx5_ib`) and see `ibdev2netdev`.",
+                )
+            )
+        elif not any(gid["address"] == address and gid["type"] == "RoCE v2" for gid in link["gids"]):
+            rows.append(
+                _failed(
+                    name,
+                    f"{link['rdma']} has no RoCE v2 GID of {address}: NCCL cannot use this half.",
+                    f"See /sys/class/infiniband/{link['rdma']}/ports/1/gids; it comes with the address.",
+                )
+            )
+        else:
+            rows.append(_passed(name, link["rdma"]))
+        pcie = link["pcie"] or {}
+        # 32 GT/s is PCIe 5.0. Firmware before April 2026 wired the second controller with two lanes
+        # (tonyd2wild's DeepSeek-v4-Flash repository, pull request 35).
+        slow = pcie.get("speed") and not str(pcie["speed"]).startswith("32")
+        if slow or (pcie.get("width") or 4) < 4:
+            rows.append(
+                _failed(
+                    f"pcie.{rail['name']}",
+                    f"{link['interface']} is connected by {pcie['speed']} x{pcie['width']}, and 32.0 GT/s x4 is right.",
+                    "Update the firmware (`fwupdmgr update`) and power the Spark off and on.",
+                )
+            )
+        return rows
+
+    def _peer(self, rail: Row, link: Row, peer: Row) -> t.List[Row]:
+        interface = link["interface"]
+        source = str(ipaddress.IPv4Interface(rail["address"]).ip)
+        who = f"{peer['host']} ({peer['address']})"
+        name = f"{rail['name']}.{peer['host']}"
+        wrong = self.probe(interface, source, peer["address"], min(SMALLEST, link["mtu"]))
+        if wrong:
+            return [
+                _failed(
+                    f"reach.{name}",
+                    f"{who} does not answer on the rail {rail['name']}: {wrong}.",
+                    f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
+                    "another address, or the cable goes elsewhere"
+                    + ("; at a switch all ports must be in one VLAN." if rail["kind"] == "switch" else "."),
+                )
+            ]
+        rows = [_passed(f"reach.{name}", peer["address"])]
+        if link["mtu"] < rail["mtu"]:
+            # mtu.… says what is wrong: this end cannot send such a frame.
+            return [*rows, _skipped(f"jumbo.{name}", f"{interface} has an MTU of {link['mtu']}")]
+        wrong = self.probe(interface, source, peer["address"], rail["mtu"])
+        if not wrong:
+            return [*rows, _passed(f"jumbo.{name}", rail["mtu"])]
+        size = largest(
+            lambda frame: self.probe(interface, source, peer["address"], frame) is None, SMALLEST, rail["mtu"]
+        )
+        between = "the other end" if rail["kind"] == "cable" else "the other end or the switch between"
+        return [
+            *rows,
+            _failed(
+                f"jumbo.{name}",
+                f"Frames of {rail['mtu']} bytes do not reach {who} and those of {size} do: this end, {interface}, has "
+                f"an MTU of {link['mtu']}, and {between} takes {size} (most drivers take 4 bytes more "
+                "than their MTU, for a VLAN tag).",
+                f"Run playbooks/fabric.yml on {peer['host']}"
+                + (
+                    "."
+                    if rail["kind"] == "cable"
+                    else ", raise the MTU of the switch's ports, or lower fabric_switch_mtu."
+                ),
+                size,
+            ),
+        ]
+
+    def _halves(self, results: t.Mapping[str, t.Optional[str]]) -> None:
+        """Say what it means where one half of a port works and the other does not."""
+        ports: t.Dict[int, t.List[Row]] = {}
+        for rail in self.rails:
+            ports.setdefault(rail["port"], []).append(rail)
+        for port, rails in sorted(ports.items()):
+            bad = [rail for rail in rails if results[rail["name"]]]
+            if bad and len(bad) < len(rails):
+                names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
+                self._fail(
+                    f"halves.port{port}",
+                    f"Of port {port} only one half works; {names} does not. NCCL would get about half of the port's "
+                    "200 Gb/s.",
+                    "Mend what is said of that half above.",
+                )
+
+    def _fail(self, name: str, cause: str, remedy: str) -> None:
+        self.rows.append(_failed(name, cause, remedy))
+
+    # -- bandwidth
+
+    def measure(self, part: Row, seconds: int, floor: float) -> t.List[Row]:
+        """Take part in one measurement with another host, half by half.
+
+        :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
+        """
+        command = self.info["tools"]["ib_write_bw"]
+        rails = [rail for rail in self.rails if rail["link"] == part["link"]]
+        rows = []
+        if not command:
+            return [
+                _skipped(f"bandwidth.{rail['name']}.{part['peer']}", "ib_write_bw (package perftest) is not installed")
+                for rail in rails
+            ]
+        server = part["role"] == "server"
+        for number, rail in enumerate(rails):
+            name = f"bandwidth.{rail['name']}.{part['peer']}"
+            link = self.links.get(rail["interface"] or "")
+            device = (link or {}).get("rdma")
+            if not link or not device:
+                rows.append(_skipped(name, f"{rail['interface']} has no RDMA device"))
+                continue
+            address = next(peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"])
+            argv = [command, "-d", device, "-i", "1", "-p", str(FIRST_TCP_PORT + number), "-F", "--report_gbits"]
+            argv += ["-q", "4", "-D", str(seconds), *self._gid(rail, link)]
+            said, code = self._meet([*argv] if server else [*argv, address], seconds)
+            value = bandwidth_of(said)
+            if server:
+                # The client has the figure; here it only counts that it came.
+                rows.append(_passed(name, "served") if code == 0 else _failed(name, *self._did_not_meet(part, said)))
+            elif code != 0 or value is None:
+                rows.append(_failed(name, *self._did_not_meet(part, said)))
+            else:
+                rows.append(self._judged(name, value, floor, link, part))
+        return rows
+
+    @staticmethod
+    def _gid(rail: Row, link: Row) -> t.List[str]:
+        address = str(ipaddress.IPv4Interface(rail["address"]).ip)
+        for gid in link["gids"]:
+            if gid["address"] == address and gid["type"] == "RoCE v2":
+                return ["-x", str(gid["index"])]
+        return []
+
+    def _meet(self, argv: t.List[str], seconds: int) -> t.Tuple[str, int]:
+        """Run one side; a client that comes before its server tries again until both have met."""
+        deadline = time.monotonic() + MEETING_SECONDS
+        limit = self.host.command("timeout")
+        while True:
+            left = max(int(deadline - time.monotonic()), 1)
+            code, out, err = self.host.run([*([limit, str(left + seconds + 5)] if limit else []), *argv])
+            text = f"{out}\n{err}"
+            refused = "connect" in text.lower() and bandwidth_of(out) is None
+            if code == 0 or not refused or time.monotonic() >= deadline:
+                return text, code
+            time.sleep(0.3)
+
+    @staticmethod
+    def _did_not_meet(part: Row, said: str) -> t.Tuple[str, str]:
+        lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
+        return (
+            f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'it printed nothing'}.",
+            "Both hosts must be in the play at the same time: no serial, at least two forks. See that no firewall "
+            f"closes TCP ports {FIRST_TCP_PORT} and {FIRST_TCP_PORT + 1} on the fabric.",
+        )
+
+    @staticmethod
+    def _judged(name: str, value: float, floor: float, link: Row, part: Row) -> Row:
+        if value >= floor:
+            return _passed(name, round(value, 2))
+        low, high = DEGRADED_GBITS
+        if low <= value <= high:
+            return _failed(
+                name,
+                f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']} although the link says {_speed(link)}: "
+                "one end is in the degraded state that ConnectX-7 can keep after a boot or a change of cables.",
+                "With the cables as they are to stay, reboot both hosts. If it stays, shut both down, take their power "
+                "supplies out of the wall for 60 s, and boot; MTU and buffers do not mend it.",
+                round(value, 2),
+            )
+        return _failed(
+            name,
+            f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}; {floor:.0f} are wanted.",
+            "End other work on both hosts and measure again; see the PCIe link (pcie.…) and the cable.",
+            round(value, 2),
+        )
+
+
+def _speed(link: Row) -> str:
+    return f"{link['speed_mbps'] // 1000} Gb/s" if link["speed_mbps"] else "no speed"
+
+
+def _passed(name: str, measured: t.Any) -> Row:
+    return {"name": name, "status": "pass", "measured": measured, "cause": None, "remedy": None}
+
+
+def _skipped(name: str, reason: str) -> Row:
+    return {"name": name, "status": "skip", "measured": None, "cause": reason, "remedy": None}
+
+
+def _failed(name: str, cause: str, remedy: str, measured: t.Any = None) -> Row:
+    return {"name": name, "status": "fail", "measured": measured, "cause": cause, "remedy": remedy}

@@ -1,0 +1,505 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""A host's part of a fabric: one netplan file, and the variables with which NCCL finds its devices.
+
+Files::
+
+    /etc/netplan/60-sparkforge-fabric.yaml    both halves of each port; 0600, as netplan demands
+    <root>/fabric/nccl.env                    NAME=value lines, for shells, systemd, `docker --env-file`, NCCL_CONF_FILE
+    <root>/receipts/fabric.json               what was set, to undo it
+
+netplan's own check comes before the file is written, on a copy of the host's configuration. Where it cannot be applied,
+or the interface of the default route loses its addresses, the file that was there before comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import re
+import shutil
+import tempfile
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
+RECEIPT = "fabric"
+HEADER = "# Written by the role sparkforge.dgx_spark.fabric: change its variables instead.\n"
+POLL = 0.25
+#: What a value of the environment may hold: it is read by shells, systemd, docker and NCCL alike.
+_VALUE = re.compile(r"[A-Za-z0-9_.,:/+^-]*")
+_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+def render(rails: t.Sequence[t.Mapping[str, t.Any]], renderer: str = "") -> str:
+    """Return the netplan file.
+
+    No link-local addresses: they would be further RoCE GIDs, and NCCL is to find the rail's own. Nothing waits for the
+    interfaces at boot, since a cable's other end may be off.
+    """
+    lines = [HEADER + "network:", "  version: 2"]
+    lines += [f"  renderer: {renderer}"] if renderer else []
+    lines.append("  ethernets:")
+    for rail in rails:
+        others = ", ".join(f"{peer['host']} {peer['address']}" for peer in rail["peers"])
+        lines += [
+            f"    {rail['interface']}:",
+            f"      # {rail['name']}: half {rail['half']} of port {rail['port']}, with {others}",
+            "      dhcp4: false",
+            "      dhcp6: false",
+            "      accept-ra: false",
+            "      link-local: []",
+            "      optional: true",
+            f"      mtu: {rail['mtu']}",
+            f"      addresses: [{rail['address']}]",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def render_environment(values: t.Mapping[str, str]) -> str:
+    """Return the file of variables."""
+    head = (
+        "# Written by the role sparkforge.dgx_spark.fabric. NAME=value lines, for a shell: set -a; . nccl.env; set +a\n"
+    )
+    return head + "".join(f"{name}={values[name]}\n" for name in sorted(values))
+
+
+def environment(
+    rails: t.Sequence[t.Mapping[str, t.Any]], socket_interface: str, extra: t.Mapping[str, t.Any]
+) -> t.Dict[str, str]:
+    """Return the variables, of which ``extra`` overrides some and takes out those that are null.
+
+    ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them (98 instead of 161 Gb/s: tonyd2wild's
+    DeepSeek-v4-Flash repository, pull request 35; 3 instead of 24 GB/s: dgx-spark-playbooks pull request 103). The
+    sockets, over which processes only find each other, go over the management network, which reaches every host in
+    every topology (dgx-spark-playbooks nvidia/nccl/README.md sets these three to it).
+
+    :raises SparkforgeError: for a name or a value that not every reader of the file takes.
+    """
+    found: t.Dict[str, t.Any] = {}
+    devices = [rail["rdma"] for rail in rails if rail.get("rdma")]
+    if devices:
+        found["NCCL_IB_HCA"] = ",".join(devices)
+    if socket_interface:
+        for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES", "OMPI_MCA_btl_tcp_if_include"):
+            found[name] = socket_interface
+    found.update(extra)
+    for name, value in found.items():
+        if name != "OMPI_MCA_btl_tcp_if_include" and not _NAME.fullmatch(str(name)):
+            raise SparkforgeError(
+                f"fabric_environment has the name {name!r}.", "Use capital letters, digits and underscores."
+            )
+        if value is not None and not _VALUE.fullmatch(str(value)):
+            raise SparkforgeError(
+                f"The value of {name} in fabric_environment has a character that not every reader of the file takes.",
+                "Use letters, digits and _ . , : / + ^ - alone.",
+            )
+    return {str(name): str(value) for name, value in found.items() if value is not None}
+
+
+def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> t.List[t.Dict[str, t.Any]]:
+    """Return the rails with this host's ``interface`` and ``rdma`` device.
+
+    :raises SparkforgeError: with every port or half that is not there.
+    """
+    links = {link["interface"]: link for link in info["links"]}
+    ports = {row["port"]: row["halves"] for row in info["ports"]}
+    found, missing = [], []
+    for rail in rails:
+        halves = ports.get(rail["port"], [])
+        name = halves[rail["half"]] if rail["half"] < len(halves) else None
+        if name is None or name not in links:
+            missing.append(f"half {rail['half']} of port {rail['port']}" + (f" ({name})" if name else ""))
+            continue
+        found.append({**rail, "interface": name, "rdma": links[name]["rdma"]})
+    if missing:
+        there = "; ".join(f"port {number}: {', '.join(halves)}" for number, halves in sorted(ports.items()))
+        raise SparkforgeError(
+            f"This host lacks {', '.join(missing)} of the fabric. It has {there or 'no ConnectX-7'}.",
+            "Look at `lspci -d 15b3:` and the driver mlx5_core; on another card name the interfaces in fabric_ports.",
+        )
+    return found
+
+
+def conflicts(
+    rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any], own: str, session: str = ""
+) -> t.List[str]:
+    """Return why the rails cannot be set up here, one sentence each with its remedy.
+
+    :param own: the path of our netplan file.
+    :param session: the address of this host that the controller is connected to, where it is known.
+    """
+    found = []
+    ours = {rail["interface"] for rail in rails}
+    management = info["management"]
+    if management and management["interface"] in ours:
+        found.append(
+            f"{management['interface']} has the default route: it is the management interface, which the role leaves "
+            "alone. Choose another port in fabric_links, or give the host another way in."
+        )
+    for row in info["addresses"]:
+        address = ipaddress.IPv4Interface(row["address"])
+        if row["interface"] in ours:
+            if session and str(address.ip) == session:
+                found.append(
+                    f"Ansible is connected to {session} on {row['interface']}, which the role would configure anew. "
+                    "Connect by the management network."
+                )
+            continue
+        for rail in rails:
+            if address.network.overlaps(ipaddress.IPv4Interface(rail["address"]).network):
+                found.append(
+                    f"The subnet of {rail['address']} ({rail['name']}) overlaps with {row['address']} of "
+                    f"{row['interface']}. Choose other fabric_subnets, the same on all hosts."
+                )
+    for entry in info["netplan"]["files"]:
+        both = sorted(ours & set(entry["interfaces"]))
+        if both and entry["path"] != own:
+            # 40-cx7.yaml is what NVIDIA's playbooks write.
+            found.append(
+                f"{entry['path']} configures {', '.join(both)} too, and netplan would merge both files. "
+                "Move it away and run `netplan apply`."
+            )
+    return found
+
+
+class FabricNetplan:
+    """The fabric of one host.
+
+    :param options: ``state``, ``rails``, ``ports``, ``file``, ``renderer``, ``apply``, ``wait``, ``environment``,
+        ``socket_interface`` and ``root``.
+    """
+
+    def __init__(
+        self,
+        options: t.Mapping[str, t.Any],
+        host: Host,
+        check_mode: bool = False,
+        warn: t.Callable[[str], None] = lambda _text: None,
+        session: str = "",
+    ) -> None:
+        self.options, self.host, self.check_mode, self.warn, self.session = options, host, check_mode, warn, session
+        self.file: str = options["file"]
+        self.root: str = options["root"]
+        self.environment_file = os.path.join(self.root, "fabric", "nccl.env")
+
+    def run(self) -> t.Dict[str, t.Any]:
+        """Bring the host to its state.
+
+        :raises SparkforgeError: with the host as it was.
+        """
+        if not re.fullmatch(r"/[A-Za-z0-9/._-]+\.yaml", self.file):
+            raise SparkforgeError(
+                f"{self.file} is no name that netplan reads.", "Give a path in /etc/netplan that ends in .yaml."
+            )
+        info = self._observe()
+        before = self._receipt()
+        if self.options["state"] == "absent":
+            return self._absent(info, before)
+        return self._present(info, before)
+
+    def _observe(self) -> t.Dict[str, t.Any]:
+        return observation.FabricInfo(self.host, self.options["ports"]).run()
+
+    def _receipt(self) -> t.Dict[str, t.Any]:
+        return receipts.read(self.root, RECEIPT) or {}
+
+    # -- present
+
+    def _present(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+        if not self.options["rails"]:
+            raise SparkforgeError(
+                "No rails are given: the host would have no part in the fabric.",
+                "Give what the filter fabric_plan returns as rails, or set state to absent.",
+            )
+        rails = assign(self.options["rails"], info)
+        against = conflicts(rails, info, self.file, self.session)
+        if against:
+            raise SparkforgeError(" ".join(against), "Nothing was changed on this host.")
+        management = info["management"]["interface"] if info["management"] else ""
+        values = environment(rails, self.options["socket_interface"] or management, self.options["environment"])
+        wanted = {
+            self.file: render(rails, self.options["renderer"]),
+            self.environment_file: render_environment(values),
+        }
+        there = {path: _read(path) for path in wanted}
+        live = self._deviations(rails, info) if self.options["apply"] else []
+        loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
+        network = there[self.file] != wanted[self.file] or bool(loose) or bool(live)
+        result: t.Dict[str, t.Any] = {
+            "changed": network or there != wanted,
+            "rails": rails,
+            "environment": values,
+            "files": sorted(wanted),
+            "deviations": live,
+            "problems": observation.problems(info),
+            "diff": _diff(there, wanted, live),
+        }
+        for problem in result["problems"]:
+            self.warn(f"{problem['cause']} {problem['remedy']}")
+        self._say_what_lacks_devices(rails, info)
+        command = info["netplan"]["command"]
+        if network and not command:
+            cause, remedy = self._no_netplan()
+            if not self.check_mode:
+                raise SparkforgeError(cause, remedy)
+            self.warn(f"{cause} {remedy}")
+        if result["changed"] and not self.check_mode:
+            if network:
+                self._validate(wanted[self.file], command)
+                self._switch(rails, info, before, wanted[self.file], command)
+            receipts.make_directories(os.path.dirname(self.environment_file))
+            receipts.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
+        return result
+
+    @staticmethod
+    def _no_netplan() -> t.Tuple[str, str]:
+        return (
+            "This host has no netplan, which DGX OS and Ubuntu have: nothing here could configure the fabric.",
+            "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, leave "
+            "this role out and use fabric_check.",
+        )
+
+    def _say_what_lacks_devices(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
+        bare = [rail["interface"] for rail in rails if not rail["rdma"]]
+        if bare:
+            self.warn(
+                f"{', '.join(bare)} {'has' if len(bare) == 1 else 'have'} no RDMA device: NCCL would use sockets there."
+            )
+        if not info["management"] and not self.options["socket_interface"]:
+            self.warn(
+                "This host has no default route: set fabric_socket_interface, or NCCL chooses its sockets' interface."
+            )
+
+    def _deviations(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> t.List[str]:
+        """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
+        links = {link["interface"]: link for link in info["links"]}
+        found = []
+        for rail in rails:
+            link = links[rail["interface"]]
+            if not link["up"]:
+                found.append(f"{rail['interface']} is down")
+            elif link["carrier"]:
+                if rail["address"] not in link["addresses"]:
+                    found.append(f"{rail['interface']} has {', '.join(link['addresses']) or 'no address'}")
+                if link["mtu"] != rail["mtu"]:
+                    found.append(f"{rail['interface']} has an MTU of {link['mtu']}")
+        return found
+
+    def _validate(self, text: str, command: str) -> None:
+        """Let netplan read a copy of the host's configuration with our file in it."""
+        with tempfile.TemporaryDirectory() as scratch:
+            for folder in observation.NETPLAN_FOLDERS:
+                source = self.host.path(folder)
+                if os.path.isdir(source) and not os.path.islink(os.path.dirname(source)):
+                    shutil.copytree(source, scratch + folder, dirs_exist_ok=True)
+            path = os.path.join(scratch, "etc/netplan", os.path.basename(self.file))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8", opener=_private) as stream:
+                stream.write(text)
+            code, out, err = self.host.run([command, "generate", "--root-dir", scratch])
+            if code != 0:
+                said = " ".join((err or out).replace(scratch, "").split())[:400]
+                raise SparkforgeError(
+                    f"netplan refuses the configuration with the fabric in it: {said}.",
+                    "Run `netplan generate` on the host: where it fails without us, mend the file that it names. "
+                    "Nothing was changed.",
+                )
+
+    def _switch(
+        self,
+        rails: t.Sequence[t.Mapping[str, t.Any]],
+        info: t.Mapping[str, t.Any],
+        before: t.Mapping[str, t.Any],
+        text: str,
+        command: str,
+    ) -> None:
+        old = _read(self.file)
+        links = {link["interface"]: link for link in info["links"]}
+        known = {row["interface"]: row for row in before.get("interfaces", [])}
+        rows = []
+        for rail in rails:
+            link = links[rail["interface"]]
+            was = known.get(rail["interface"], {"mtu_before": link["mtu"], "up_before": link["up"]})
+            rows.append(
+                {
+                    "interface": rail["interface"],
+                    "address": rail["address"],
+                    "mtu_before": was["mtu_before"],
+                    "up_before": was["up_before"],
+                }
+            )
+        gone = [row for row in before.get("interfaces", []) if row not in rows]
+        # First, so that `state: absent` finds all of it whenever this ends.
+        receipts.write(
+            self.root, RECEIPT, {"file": self.file, "interfaces": rows, "environment": self.environment_file}
+        )
+        self._write_file(text)
+        if not self.options["apply"]:
+            return
+        try:
+            self._apply(command)
+            self._forget(gone, rows)
+            self._wait(rails, info)
+        except SparkforgeError as error:
+            self._write_file(old)
+            with contextlib.suppress(SparkforgeError):
+                self._apply(command)
+            self._forget(rows, before.get("interfaces", []))
+            if before:
+                receipts.write(self.root, RECEIPT, before)
+            else:
+                receipts.remove(self.root, RECEIPT)
+            raise SparkforgeError(error.cause, f"{error.remedy} The configuration is as it was before.") from error
+
+    def _write_file(self, text: t.Optional[str]) -> None:
+        try:
+            if text is None:
+                if os.path.exists(self.file):
+                    os.unlink(self.file)
+            else:
+                receipts.write_file(self.file, text.encode("utf-8"), 0o600)
+        except OSError as error:
+            raise SparkforgeError(
+                f"{self.file} cannot be written: {error.strerror}.", "Become root for this task."
+            ) from error
+
+    def _apply(self, command: str) -> None:
+        code, out, err = self.host.run([command, "apply"])
+        if code != 0:
+            raise SparkforgeError(
+                f"`netplan apply` failed: {' '.join((err or out).split())[-300:]}.",
+                "See `journalctl -u systemd-networkd -u NetworkManager`.",
+            )
+
+    def _forget(self, rows: t.Sequence[t.Mapping[str, t.Any]], kept: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+        """Take addresses and MTU back from interfaces; `netplan apply` leaves what no file mentions as it is."""
+        stay = {(row["interface"], row["address"]) for row in kept}
+        used = {row["interface"] for row in kept}
+        ip = self.host.command("ip") or "ip"
+        for row in rows:
+            if (row["interface"], row["address"]) not in stay:
+                # It may be gone already.
+                self.host.run([ip, "address", "delete", row["address"], "dev", row["interface"]])
+            if row["interface"] not in used:
+                state = "up" if row["up_before"] else "down"
+                self.host.run([ip, "link", "set", "dev", row["interface"], "mtu", str(row["mtu_before"]), state])
+
+    def _wait(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
+        deadline = self.host.clock() + self.options["wait"]
+        while True:
+            now = self._observe()
+            lost = self._lost(info, now)
+            missing = self._deviations(rails, now)
+            if not lost and not missing:
+                return
+            if self.host.clock() >= deadline:
+                break
+            time.sleep(POLL)
+        if lost:
+            raise SparkforgeError(
+                f"After `netplan apply` the management interface lacks {', '.join(lost)}.",
+                "Mend the host's own netplan files: they do not bring that back.",
+            )
+        raise SparkforgeError(
+            f"After `netplan apply` {'; '.join(missing)}.",
+            "See `netplan status --all` and whether systemd-networkd or NetworkManager manages these interfaces "
+            "(fabric_renderer names one).",
+        )
+
+    @staticmethod
+    def _lost(before: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> t.List[str]:
+        if not before["management"]:
+            return []
+        name = before["management"]["interface"]
+        there = {row["address"] for row in now["addresses"] if row["interface"] == name}
+        return [address for address in before["management"]["addresses"] if address not in there]
+
+    # -- absent
+
+    def _absent(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+        path = before.get("file") or self.file
+        names = [path, self.environment_file]
+        there = {name: _read(name) for name in names}
+        changed = bool(before) or any(text is not None for text in there.values())
+        result = {
+            "changed": changed,
+            "rails": [],
+            "environment": {},
+            "files": [],
+            "deviations": [],
+            "problems": [],
+            "diff": _diff(there, dict.fromkeys(names, ""), []),
+        }
+        if not changed or self.check_mode:
+            return result
+        command = info["netplan"]["command"]
+        old = there[path]
+        self.file = path
+        self._write_file(None)
+        if self.options["apply"] and command and old is not None:
+            try:
+                self._apply(command)
+            except SparkforgeError as error:
+                self._write_file(old)
+                raise SparkforgeError(error.cause, f"{error.remedy} {path} is back in its place.") from error
+        if self.options["apply"]:
+            self._forget(before.get("interfaces", []), [])
+        if os.path.exists(self.environment_file):
+            os.unlink(self.environment_file)
+        if os.path.isdir(os.path.dirname(self.environment_file)) and not os.listdir(
+            os.path.dirname(self.environment_file)
+        ):
+            os.rmdir(os.path.dirname(self.environment_file))
+        receipts.remove(self.root, RECEIPT)
+        return result
+
+
+def session_address(environment_variables: t.Mapping[str, str]) -> str:
+    """Return the address of this host in ``SSH_CONNECTION`` (ssh(1)); sudo may have taken the variable away."""
+    words = environment_variables.get("SSH_CONNECTION", "").split()
+    return words[2] if len(words) == 4 else ""
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _read(path: str) -> t.Optional[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SparkforgeError(f"{path} cannot be read: {error.strerror}.", "Become root for this task.") from error
+
+
+def _diff(
+    there: t.Mapping[str, t.Optional[str]], wanted: t.Mapping[str, str], live: t.Sequence[str]
+) -> t.List[t.Dict[str, str]]:
+    rows = [
+        {"before_header": path, "after_header": path, "before": there[path] or "", "after": wanted[path]}
+        for path in sorted(wanted)
+        if (there[path] or "") != wanted[path]
+    ]
+    if live:
+        rows.append(
+            {
+                "before_header": "interfaces",
+                "after_header": "interfaces",
+                "before": "".join(f"{line}\n" for line in live),
+                "after": "as in the netplan file\n",
+            }
+        )
+    return rows

@@ -1,0 +1,467 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Downloads that end as a verified file or as one cause and one remedy.
+
+Proxies and the CA come from the environment, as every tool on the host reads them: ``http_proxy``,
+``https_proxy``, ``no_proxy``, ``SSL_CERT_FILE``. TLS is verified always; there is no way to turn it off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.message
+import errno
+import hashlib
+import http.client
+import io
+import os
+import re
+import socket
+import ssl
+import tempfile
+import time
+import typing as t
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Bytes per read: large enough that Python's share of a download does not show.
+BLOCK = 1 << 20
+
+#: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
+TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+_HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+
+
+class _TransientError(Exception):
+    """A failure that is worth another attempt.
+
+    :param final: what to raise once no attempt is left.
+    :param validator: the ETag or date of the file whose first bytes have arrived.
+    """
+
+    def __init__(self, final: SparkforgeError, validator: str | None = None) -> None:
+        super().__init__(str(final))
+        self.final = final
+        self.validator = validator
+
+
+class _Sink:
+    """A seekable file that knows the size and the sha256 of what was written to it."""
+
+    def __init__(self, stream: t.BinaryIO, limit: int | None = None) -> None:
+        self.stream = stream
+        self.limit = limit
+        self.size = 0
+        self.head = b""
+        self.sha256 = hashlib.sha256()
+
+    def restart(self) -> None:
+        self.stream.seek(0)
+        self.stream.truncate()
+        self.size = 0
+        self.head = b""
+        self.sha256 = hashlib.sha256()
+
+    def write(self, block: bytes) -> None:
+        self.stream.write(block)
+        self.sha256.update(block)
+        if len(self.head) < 1024:
+            self.head += block[: 1024 - len(self.head)]
+        self.size += len(block)
+
+
+def shown(url: str) -> str:
+    """Return ``url`` without the user name and password that it may carry, for messages."""
+    parts = urllib.parse.urlsplit(url)
+    if "@" not in parts.netloc:
+        return url
+    return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def is_html(head: bytes) -> bool:
+    """Tell whether ``head``, the first bytes of a body, begins an HTML page (a login or an error page)."""
+    return _HTML.match(head) is not None
+
+
+def fetch(
+    url: str,
+    directory: str,
+    *,
+    sha256: str | None = None,
+    timeout: float = 60.0,
+    retries: int = 3,
+) -> str:
+    """Download ``url`` into a temporary file in ``directory`` and return that file's path.
+
+    The file is complete, verified and synced to the disk; the caller moves or removes it. Nothing is left in
+    ``directory`` after a failure. A broken connection is resumed with a Range request.
+
+    :param url: an ``http://``, ``https://`` or ``file://`` URL.
+    :param directory: an existing directory, on the file system where the file will end.
+    :param sha256: the pin, 64 hexadecimal digits; None leaves the verification to the caller.
+    :param timeout: seconds without a byte after which an attempt is given up.
+    :param retries: attempts after the first one.
+    :raises SparkforgeError: for every failure, with the URL in its details.
+    """
+    pin = None if sha256 is None else _checked_pin(url, sha256)
+    try:
+        descriptor, path = tempfile.mkstemp(prefix=".fetch-", dir=directory)
+    except OSError as error:
+        raise SparkforgeError(
+            f"A download cannot be stored in {directory}: {error.strerror}.",
+            "Make sure that the directory exists, is writable and has free space.",
+            url=shown(url),
+        ) from error
+    try:
+        with os.fdopen(descriptor, "w+b") as stream:
+            sink = _Sink(stream)
+            resumed = _receive(url, sink, timeout, retries)
+            if pin is not None and sink.sha256.hexdigest() != pin and resumed:
+                # The server changed the file between two attempts: only a whole download tells.
+                sink.restart()
+                _receive(url, sink, timeout, 0)
+            _verify(url, sink, pin)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        _discard(path)
+        raise _not_written(url, directory, error) from error
+    except BaseException:
+        _discard(path)
+        raise
+    return path
+
+
+def fetch_bytes(
+    url: str,
+    *,
+    limit: int = 16777216,
+    timeout: float = 60.0,
+    retries: int = 3,
+    html: bool = False,
+) -> bytes:
+    """Download a small document (a manifest, a key, an index) and return its bytes.
+
+    :param limit: bytes; a larger document is refused, for this one lies in memory.
+    :param html: True where the document is meant to be HTML.
+    :raises SparkforgeError: for every failure, with the URL in its details.
+    """
+    buffer = io.BytesIO()
+    sink = _Sink(buffer, limit)
+    _receive(url, sink, timeout, retries)
+    if not html:
+        _verify(url, sink, None)
+    return buffer.getvalue()
+
+
+def sha256_of(path: str) -> str:
+    """Return the sha256 of a file as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        for block in iter(lambda: stream.read(BLOCK), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _checked_pin(url: str, sha256: str) -> str:
+    pin = sha256.strip().lower()
+    if not re.fullmatch(r"[0-9a-f]{64}", pin):
+        raise SparkforgeError(
+            f"The pin of {shown(url)} is {sha256!r}, which is not a sha256 of 64 hexadecimal digits.",
+            "Correct the pin in the stack or its lock.",
+            url=shown(url),
+        )
+    return pin
+
+
+def _verify(url: str, sink: _Sink, pin: str | None) -> None:
+    digest = sink.sha256.hexdigest()
+    if pin is not None and digest == pin:
+        return
+    if is_html(sink.head):
+        raise SparkforgeError(
+            f"{shown(url)} is an HTML page and not the file that was asked for.",
+            "A proxy, a login page or a wrong mirror answered: open the URL in a browser, then correct "
+            "sparkforge_nvidia_url or sparkforge_proxies.",
+            url=shown(url),
+        )
+    if pin is not None:
+        raise SparkforgeError(
+            f"The sha256 of {shown(url)} is {digest}, the pin says {pin}.",
+            "Do not use the file: the mirror or a proxy changed it, or the pin belongs to another version. "
+            "Compare the pin with the vendor's manifest and correct the stack or the mirror.",
+            url=shown(url),
+            expected=pin,
+            actual=digest,
+            size=sink.size,
+        )
+
+
+def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
+    """Fill ``sink`` and tell whether more than one answer of the server went into it."""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme == "file":
+        _read_local(url, urllib.request.url2pathname(parts.path), sink)
+        return False
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SparkforgeError(
+            f"{shown(url)!r} is not a URL that can be fetched.",
+            "Give an http://, https:// or file:// URL.",
+            url=shown(url),
+        )
+    validator: str | None = None
+    resumed = False
+    for attempt in range(retries + 1):
+        if attempt:
+            time.sleep(min(2.0 ** (attempt - 1), 8.0))
+        if sink.size and validator is None:
+            # Without an ETag or a date two answers cannot be told to be of the same file.
+            sink.restart()
+        try:
+            appended, validator = _attempt(url, sink, validator, timeout)
+        except _TransientError as error:
+            if attempt == retries:
+                error.final.details.setdefault("attempts", attempt + 1)
+                raise error.final from error
+            validator = error.validator or validator
+        else:
+            return resumed or appended
+        resumed = resumed or sink.size > 0
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
+    """Ask once; append to what ``sink`` has where the server agrees to go on, else begin anew."""
+    # It brings a third of what a module call imports, and most calls fetch nothing.
+    from ansible.module_utils.urls import open_url
+
+    headers = {"Accept-Encoding": "identity"}
+    if sink.size and validator is not None:
+        headers["Range"] = f"bytes={sink.size}-"
+        headers["If-Range"] = validator
+    try:
+        response = open_url(url, headers=headers, timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark")
+    except Exception as error:
+        if isinstance(error, urllib.error.HTTPError) and error.code == 416:
+            sink.restart()
+        raise _explained(url, error, timeout) from error
+    with response:
+        if urllib.parse.urlsplit(url).scheme == "https" and not response.geturl().startswith("https://"):
+            raise SparkforgeError(
+                f"{shown(url)} redirects to {shown(response.geturl())}, which is not protected by TLS.",
+                "Correct the mirror's redirection, or name a URL that stays within https.",
+                url=shown(url),
+            )
+        appended = _goes_on(response, sink)
+        if not appended and sink.size:
+            sink.restart()
+        length = response.headers.get("Content-Length")
+        expected = sink.size + int(length) if length is not None and length.isdigit() else None
+        if sink.limit is not None and expected is not None and expected > sink.limit:
+            raise _too_large(url, sink.limit, expected)
+        if not appended and expected is not None:
+            _check_free_space(url, sink, expected)
+        etag = response.headers.get("ETag")
+        # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
+        strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")
+        try:
+            for block in iter(lambda: response.read(BLOCK), b""):
+                sink.write(block)
+                if sink.limit is not None and sink.size > sink.limit:
+                    raise _too_large(url, sink.limit, sink.size)
+        except (http.client.HTTPException, OSError) as error:
+            if isinstance(error, OSError) and error.errno in (
+                errno.ENOSPC,
+                errno.EDQUOT,
+                errno.EFBIG,
+                errno.EIO,
+            ):
+                raise
+            raise _cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
+        if expected is not None and sink.size != expected:
+            raise _cut_off(url, sink.size, expected, strong, "the server closed the connection")
+    return appended, strong
+
+
+def _goes_on(response: t.Any, sink: _Sink) -> bool:
+    if not sink.size or response.status != 206:
+        return False
+    begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return begins is not None and int(begins.group(1)) == sink.size
+
+
+def _check_free_space(url: str, sink: _Sink, expected: int) -> None:
+    try:
+        numbers = os.fstatvfs(sink.stream.fileno())
+    except (OSError, ValueError):  # in memory
+        return
+    free = numbers.f_bavail * numbers.f_frsize
+    if expected > free:
+        raise SparkforgeError(
+            f"{shown(url)} has {expected / 1e6:.1f} MB and the file system has {free / 1e6:.1f} MB free.",
+            "Free some space and run again.",
+            url=shown(url),
+        )
+
+
+def _read_local(url: str, path: str, sink: _Sink) -> None:
+    try:
+        with open(path, "rb") as stream:
+            for block in iter(lambda: stream.read(BLOCK), b""):
+                sink.write(block)
+                if sink.limit is not None and sink.size > sink.limit:
+                    raise _too_large(url, sink.limit, sink.size)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise SparkforgeError(
+            f"{shown(url)} cannot be read: {error.strerror}.",
+            "Put the file there, or correct the URL; it names a file on the managed host.",
+            url=shown(url),
+        ) from error
+
+
+def _explained(url: str, error: Exception, timeout: float) -> Exception:
+    """Map what the HTTP library raised to a cause and a remedy."""
+    name = shown(url)
+    via = _proxy_of(url)
+    through = f" through the proxy {via}" if via else ""
+    if isinstance(error, urllib.error.HTTPError):
+        return _explained_status(name, error.code, error.reason, error.headers, through)
+    reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
+    text = str(reason)
+    if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
+        bundle = os.environ.get("SSL_CERT_FILE")
+        missing = (
+            f" SSL_CERT_FILE names {bundle}, which does not exist." if bundle and not os.path.exists(bundle) else ""
+        )
+        return SparkforgeError(
+            f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
+            "Behind a proxy that inspects TLS, give its CA in sparkforge_ca_certificate; else check the "
+            "clock and the ca-certificates package. Verification is never turned off.",
+            url=name,
+        )
+    if isinstance(reason, ssl.SSLError):
+        return SparkforgeError(
+            f"No TLS connection to {name}{through}: {text.rstrip('.')}.",
+            "Check that the server speaks TLS on that port and that no proxy cuts it.",
+            url=name,
+        )
+    if "Tunnel connection failed" in text:
+        return SparkforgeError(
+            f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
+            "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
+            url=name,
+        )
+    if isinstance(reason, socket.gaierror):
+        host = urllib.parse.urlsplit(via or url).hostname
+        what = "the proxy" if via else name
+        return _TransientError(
+            SparkforgeError(
+                f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
+                "Check the host's DNS; where the host has no direct way out, set sparkforge_proxies, or a "
+                "mirror in sparkforge_nvidia_url.",
+                url=name,
+            )
+        )
+    if isinstance(reason, (TimeoutError, socket.timeout)) or "timed out" in text:
+        return _TransientError(
+            SparkforgeError(
+                f"{name} did not answer within {timeout:g} s{through}.",
+                "Check the network, the proxy and the mirror, then run again.",
+                url=name,
+            )
+        )
+    if isinstance(reason, (OSError, http.client.HTTPException)) or isinstance(error, urllib.error.URLError):
+        return _TransientError(
+            SparkforgeError(
+                f"No connection to {name}{through}: {text or type(reason).__name__}.",
+                "Check that the server runs, and the network, sparkforge_proxies and sparkforge_nvidia_url.",
+                url=name,
+            )
+        )
+    return SparkforgeError(
+        f"{name} cannot be fetched: {type(error).__name__}: {text}.",
+        "Check the URL and the network, then run again.",
+        url=name,
+    )
+
+
+def _explained_status(name: str, code: int, reason: str, headers: email.message.Message, through: str) -> Exception:
+    details = {"url": name, "status": code}
+    if code in (404, 410):
+        return SparkforgeError(
+            f"{name} does not exist (HTTP {code}){through}.",
+            "Check the release or version in the stack, and that sparkforge_nvidia_url holds it.",
+            **details,
+        )
+    if code == 407:
+        return SparkforgeError(
+            f"The proxy wants a user name and a password for {name} (HTTP 407).",
+            "Give them in sparkforge_proxies, as http://user:password@proxy:port.",
+            **details,
+        )
+    if code in (401, 403):
+        return SparkforgeError(
+            f"The server refused {name} (HTTP {code} {reason}){through}.",
+            "Check the URL, the credentials in it and the proxy's rules; some mirrors answer 403 for a file "
+            "that they do not hold.",
+            **details,
+        )
+    final = SparkforgeError(
+        f"{name} answered HTTP {code} {reason}{through}.",
+        "Check the server and the proxy, then run again.",
+        **details,
+    )
+    return _TransientError(final) if code in TRANSIENT_HTTP or code == 416 else final
+
+
+def _proxy_of(url: str) -> str | None:
+    parts = urllib.parse.urlsplit(url)
+    if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
+        return None
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    return shown(proxy) if proxy else None
+
+
+def _cut_off(url: str, size: int, expected: int | None, validator: str | None, why: str) -> _TransientError:
+    wanted = f" of {expected}" if expected is not None else ""
+    return _TransientError(
+        SparkforgeError(
+            f"The download of {shown(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
+            "Run again; if it stays, the mirror's file is incomplete or a proxy limits downloads.",
+            url=shown(url),
+            received=size,
+            expected_size=expected,
+        ),
+        validator,
+    )
+
+
+def _too_large(url: str, limit: int, size: int) -> SparkforgeError:
+    return SparkforgeError(
+        f"{shown(url)} has {size} bytes or more; {limit} are allowed for such a document.",
+        "Check that the URL names the document that is meant.",
+        url=shown(url),
+    )
+
+
+def _not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
+    return SparkforgeError(
+        f"The download of {shown(url)} cannot be written to {directory}: {error.strerror or error}.",
+        "Free some space on that file system, or make it writable, and run again.",
+        url=shown(url),
+    )
+
+
+def _discard(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

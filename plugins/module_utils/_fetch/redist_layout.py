@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Where redist archives lie on a host.
+
+Apart from the rest of ``_fetch.redist``, because a filter on the controller reads it in every worker that a task forks,
+and what fetches and unpacks takes 0.1 s to import.
+"""
+
+from __future__ import annotations
+
+import os
+import typing as t
+
+#: Where NVIDIA's archives keep libraries; the first that exists counts.
+LIBRARY_DIRECTORIES = ("lib", "lib64")
+
+
+def platform_of(machine: str) -> str:
+    """Return the platform of ``uname -m`` as manifests name it."""
+    return {"aarch64": "linux-sbsa"}.get(machine, f"linux-{machine}")
+
+
+def loader_path(loader_directory: str, component: str) -> str:
+    """Return where the loader entry of a component lies."""
+    return os.path.join(loader_directory, f"sparkforge-{component}.conf")
+
+
+def loader_entry(record: t.Mapping[str, t.Any], *, identity: bool) -> str:
+    """Return the text of the loader entry.
+
+    Its first line names what is installed, so that an observer of /etc alone can tell. That line is written
+    after the receipt and so proves that the installation came to its end.
+    """
+    head = ""
+    if identity:
+        what = [record["component"], record["version"], record["variant"] or "-", record["platform"]]
+        head = f"# sparkforge redist_archive: {' '.join(what)} {record['sha256']}\n"
+    return f"{head}{os.path.join(record['current'], record['library_directory'])}\n"

@@ -1,0 +1,270 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Unpack a vendor's tar archive, or refuse it and leave the host as it was.
+
+An archive is read once, member by member, into a directory that nothing refers to yet. Each member is judged
+before it is written; the first bad one ends the work and takes the directory with it. What tarfile's own
+filters check is checked here, for Python before 3.12 may lack them, and more: a vendor's archive has one
+directory at its top, no path twice, no set-user-ID bits.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import dataclasses
+import gzip
+import lzma
+import os
+import posixpath
+import shutil
+import tarfile
+import time
+import typing as t
+import zlib
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Bytes that stay free on the file system, whatever an archive claims to need.
+RESERVE = 64 << 20
+
+#: Members that an archive may have; the largest that NVIDIA publishes has some thousands.
+MEMBERS_LIMIT = 200_000
+
+_BLOCK = 1 << 20
+
+_OPENERS: t.Final[tuple[tuple[bytes, t.Callable[[str], t.Any]], ...]] = (
+    (b"\xfd7zXZ\x00", lzma.open),
+    (b"\x1f\x8b", gzip.open),
+    (b"BZh", bz2.open),
+)
+
+_KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
+    (b"PK\x03\x04", "a zip archive"),
+    (b"!<arch>\n", "a Debian package or an ar archive"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"\xed\xab\xee\xdb", "an RPM package"),
+    (b"\x7fELF", "an ELF file"),
+)
+
+
+@dataclasses.dataclass
+class Unpacked:
+    """What was written: paths below the archive's top directory, which is stripped.
+
+    :param top: the name of that directory.
+    :param files: path -> size in bytes.
+    :param links: path -> target of the symlink.
+    """
+
+    top: str
+    files: dict[str, int]
+    links: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        return sum(self.files.values())
+
+
+def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
+    """Unpack ``archive`` into the new ``directory``, without the single directory at its top.
+
+    Files get mode 0644, or 0755 where anybody may execute them; directories 0755; the owner is who runs this.
+
+    :param archive: a tar archive compressed with xz, gzip or bzip2, already verified.
+    :param directory: must not exist, its parent must; it is removed again on every failure.
+    :param label: how messages call the archive (its URL); its path where this is None.
+    :raises SparkforgeError: for an archive that is none, is damaged, or wants to write where it must not.
+    """
+    name = label or archive
+    opener = _opener(archive, name)
+    os.mkdir(directory, 0o700)
+    try:
+        with opener(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+            unpacked = _Extraction(name, directory).all(members)
+        os.chmod(directory, 0o755)  # noqa: S103 - libraries are for everybody
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
+        _remove(directory)
+        raise _damaged(name, error) from error
+    except OSError as error:
+        _remove(directory)
+        if error.errno is None:  # gzip and bz2 report bad data so
+            raise _damaged(name, error) from error
+        raise SparkforgeError(
+            f"{name} cannot be unpacked into {directory}: {error.strerror}.",
+            "Make sure that the file system is writable and has free space, and run again.",
+        ) from error
+    except BaseException:
+        _remove(directory)
+        raise
+    return unpacked
+
+
+def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
+    with open(archive, "rb") as stream:
+        head = stream.read(16)
+    for magic, opener in _OPENERS:
+        if head.startswith(magic):
+            return opener
+    kinds = [kind for magic, kind in _KNOWN_OTHERS if head.startswith(magic)]
+    it_is = f"it is {kinds[0]}" if kinds else f"it begins with {head!r}" if head else "it is empty"
+    raise SparkforgeError(
+        f"{name} is not a tar archive compressed with xz, gzip or bzip2: {it_is}.",
+        "Check that the URL names the archive, and that the mirror holds the vendor's file.",
+    )
+
+
+class _Extraction:
+    """The state of one pass over an archive."""
+
+    def __init__(self, name: str, directory: str) -> None:
+        self.name = name
+        self.directory = directory
+        self.top: str | None = None
+        self.directories: set[str] = {""}
+        self.files: dict[str, int] = {}
+        self.links: dict[str, str] = {}
+
+    def all(self, members: tarfile.TarFile) -> Unpacked:
+        for count, member in enumerate(members, 1):
+            if count > MEMBERS_LIMIT:
+                raise self.refusal(f"has more than {MEMBERS_LIMIT} members")
+            self.one(members, member)
+        if self.top is None or not (self.files or self.links):
+            raise self.refusal("holds no file")
+        return Unpacked(self.top, self.files, self.links)
+
+    def one(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        path = self.path_of(member)
+        if member.isdir():
+            self.add_directory(path)
+            return
+        if not path:
+            raise self.refusal(f"has {member.name!r}, which is no directory, at its top")
+        if path in self.files or path in self.links or path in self.directories:
+            raise self.refusal(f"holds {member.name!r} twice")
+        self.add_directory(posixpath.dirname(path))
+        if member.issym():
+            self.add_symlink(path, member)
+        elif member.islnk():
+            self.add_hard_link(path, member)
+        elif member.isreg():
+            self.add_file(path, members, member)
+        elif member.ischr() or member.isblk():
+            raise self.refusal(f"holds the device node {member.name!r}")
+        elif member.isfifo():
+            raise self.refusal(f"holds the named pipe {member.name!r}")
+        else:
+            raise self.refusal(f"holds {member.name!r}, which is of the unknown type {member.type!r}")
+
+    def path_of(self, member: tarfile.TarInfo) -> str:
+        """Return where ``member`` belongs, below the top directory; '' for that directory itself."""
+        top, path = self.split(member.name, "the path")
+        if not top:
+            if member.isdir():  # "./", as `tar -C directory .` writes it
+                return ""
+            raise self.refusal(f"has {member.name!r} at its top")
+        if self.top is None:
+            self.top = top
+        elif top != self.top:
+            raise self.refusal(f"has more than one directory at its top: {self.top!r} and {top!r}")
+        return path
+
+    def split(self, name: str, what: str) -> tuple[str, str]:
+        if name.startswith("/"):
+            raise self.refusal(f"holds {what} {name!r}, which is absolute")
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        if ".." in parts:
+            raise self.refusal(f"holds {what} {name!r}, which climbs out by '..'")
+        return (parts[0] if parts else ""), "/".join(parts[1:])
+
+    def add_directory(self, path: str) -> None:
+        missing: list[str] = []
+        while path not in self.directories:
+            if path in self.links:
+                raise self.refusal(f"holds the symlink {path!r} and writes through it")
+            if path in self.files:
+                raise self.refusal(f"holds {path!r} as a file and as a directory")
+            missing.append(path)
+            path = posixpath.dirname(path)
+        for directory in reversed(missing):
+            os.mkdir(self.absolute(directory))
+            os.chmod(self.absolute(directory), 0o755)  # noqa: S103 - libraries are for everybody
+            self.directories.add(directory)
+
+    def add_symlink(self, path: str, member: tarfile.TarInfo) -> None:
+        target = member.linkname
+        climbs, rest = 0, target.split("/")
+        while rest and rest[0] in ("..", ".", ""):
+            climbs += rest.pop(0) == ".."
+        # Behind another name '..' would be taken from wherever that name's link leads: only leading ones are
+        # sure to be counted from a real directory.
+        depth = path.count("/")
+        if not target or target.startswith("/") or climbs > depth or ".." in rest:
+            raise self.refusal(f"holds the symlink {member.name!r} to {target!r}, which leaves the archive")
+        os.symlink(target, self.absolute(path))
+        self.links[path] = target
+
+    def add_hard_link(self, path: str, member: tarfile.TarInfo) -> None:
+        top, target = self.split(member.linkname, "a hard link to")
+        if top != self.top or target not in self.files:
+            raise self.refusal(
+                f"holds the hard link {member.name!r} to {member.linkname!r}, which is no earlier file of it"
+            )
+        os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
+        self.files[path] = self.files[target]
+
+    def add_file(self, path: str, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        self.check_free_space(member)
+        mode = 0o755 if member.mode & 0o111 else 0o644
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        source = members.extractfile(member)
+        if source is None:
+            raise self.refusal(f"holds {member.name!r}, which cannot be read")
+        descriptor = os.open(self.absolute(path), flags, 0o600)
+        with os.fdopen(descriptor, "wb") as target:
+            shutil.copyfileobj(source, target, _BLOCK)
+            size = target.tell()
+            target.flush()
+            os.fchmod(target.fileno(), mode)
+        if size != member.size:
+            raise tarfile.ReadError(f"{member.name!r} has {size} of {member.size} bytes")
+        # The vendor's times stay, so that unpacking the same version again rebuilds nothing that uses it.
+        stamp = min(max(int(member.mtime), 0), int(time.time()))
+        os.utime(self.absolute(path), (stamp, stamp))
+        self.files[path] = size
+
+    def check_free_space(self, member: tarfile.TarInfo) -> None:
+        numbers = os.statvfs(self.directory)
+        free = numbers.f_bavail * numbers.f_frsize
+        if member.size + RESERVE > free:
+            raise SparkforgeError(
+                f"{self.name} needs {member.size / 1e6:.0f} MB for {member.name!r}, and {self.directory} "
+                f"has {free / 1e6:.0f} MB free.",
+                "Free some space and run again; should the size be absurd, do not trust the archive.",
+            )
+
+    def absolute(self, path: str) -> str:
+        return os.path.join(self.directory, path) if path else self.directory
+
+    def refusal(self, why: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"The archive {self.name} {why}: refused, nothing of it was kept.",
+            "Do not use this archive. Take the vendor's, and check the mirror that gave this one.",
+        )
+
+
+def _damaged(name: str, error: Exception) -> SparkforgeError:
+    return SparkforgeError(
+        f"{name} is damaged or not a tar archive: {str(error) or type(error).__name__}.",
+        "Check that the mirror holds the vendor's whole file, and run again.",
+    )
+
+
+def _remove(directory: str) -> None:
+    with contextlib.suppress(OSError):
+        shutil.rmtree(directory)

@@ -1,0 +1,293 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What apt and dpkg know of a host, read from their own files: one subprocess at most, for offers."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+DPKG = "/var/lib/dpkg"
+# In the order in which apt takes them: the first names the process that a person must wait for.
+LOCKS = (
+    f"{DPKG}/lock-frontend",
+    f"{DPKG}/lock",
+    "/var/lib/apt/lists/lock",
+    "/var/cache/apt/archives/lock",
+)
+INSTALLED = frozenset({"installed", "triggers-awaited", "triggers-pending"})
+BROKEN = frozenset({"half-installed", "half-configured", "unpacked"})
+
+_STATUS_FIELD = re.compile(r"^(Package|Status|Architecture|Version): *(.*)$", re.MULTILINE)
+# apt reads no other name in a .d directory (apt_preferences(5), sources.list(5)).
+_PART_NAME = re.compile(r"^[A-Za-z0-9_.-]+$")
+_OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
+
+
+class Packages(t.NamedTuple):
+    """What ``/var/lib/dpkg/status`` says."""
+
+    versions: t.Dict[str, str]
+    broken: t.List[t.Dict[str, str]]
+    held: t.List[str]
+    architecture: t.Optional[str]
+
+
+def parse_status(text: str, architecture: t.Optional[str] = None) -> Packages:
+    """Read dpkg's status file.
+
+    A package of a foreign architecture is named ``name:architecture``, as dpkg names it. dpkg's own stanza
+    says which architecture is the native one, unless the caller knows.
+    """
+    rows: t.List[t.Dict[str, str]] = []
+    for field, value in _STATUS_FIELD.findall(text):
+        if field == "Package":
+            rows.append({})
+        if rows:
+            # The first occurrence counts: a later one stands in a description.
+            rows[-1].setdefault(field, value.strip())
+    if architecture is None:
+        architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
+    versions: t.Dict[str, str] = {}
+    broken: t.List[t.Dict[str, str]] = []
+    held: t.List[str] = []
+    for row in rows:
+        words = row.get("Status", "").split()
+        if len(words) != 3:
+            continue
+        want, flag, state = words
+        own = row.get("Architecture", "all")
+        name = row["Package"] if own in ("all", architecture) else f"{row['Package']}:{own}"
+        if state in INSTALLED and flag == "ok":
+            versions[name] = row.get("Version", "")
+        if state in BROKEN or flag == "reinstreq":
+            broken.append({"name": name, "state": state if flag == "ok" else f"{state}, {flag}"})
+        if want == "hold":
+            held.append(name)
+    return Packages(versions, broken, sorted(held), architecture)
+
+
+def _paragraphs(text: str) -> t.List[t.Dict[str, str]]:
+    """Split a deb822 text into paragraphs; field names are lowered, continuation lines joined by newlines."""
+    found: t.List[t.Dict[str, str]] = []
+    current: t.Dict[str, str] = {}
+    field = ""
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("#"):
+            continue
+        if not line.strip():
+            if current:
+                found.append(current)
+            current, field = {}, ""
+        elif line[0] in " \t":
+            if field:
+                current[field] += "\n" + line.strip()
+        elif ":" in line:
+            name, _colon, value = line.partition(":")
+            field = name.strip().lower()
+            current[field] = value.strip()
+    return found
+
+
+def _signed_by(value: str) -> t.Optional[str]:
+    if "BEGIN PGP" in value:
+        return "inline"
+    return ",".join(value.replace(",", " ").split()) or None
+
+
+def parse_deb822_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+    """Read a ``.sources`` file, disabled entries included."""
+    rows = []
+    for paragraph in _paragraphs(text):
+        uris = paragraph.get("uris", "").split()
+        if not uris:
+            continue
+        rows.append(
+            {
+                "file": file,
+                "enabled": paragraph.get("enabled", "yes").lower() not in ("no", "false", "0", "off", "without"),
+                "types": paragraph.get("types", "deb").split(),
+                "uris": uris,
+                "suites": paragraph.get("suites", "").split(),
+                "components": paragraph.get("components", "").split(),
+                "signed_by": _signed_by(paragraph.get("signed-by", "")),
+            }
+        )
+    return rows
+
+
+def parse_one_line_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+    """Read a ``.list`` file; a commented line is no entry, as nobody can tell it from prose."""
+    rows = []
+    for line in text.splitlines():
+        line = line.split("#", 1)[0].strip()
+        match = re.match(r"(deb|deb-src)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*(.*)$", line)
+        if not match:
+            continue
+        kind, options, uri, suite, components = match.groups()
+        chosen = {name.lower(): value for name, value in _OPTION.findall(options or "")}
+        rows.append(
+            {
+                "file": file,
+                "enabled": True,
+                "types": [kind],
+                "uris": [uri],
+                "suites": [suite],
+                "components": components.split(),
+                "signed_by": _signed_by(chosen.get("signed-by", "")),
+            }
+        )
+    return rows
+
+
+def parse_preferences(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+    """Read a file of pins; one row a paragraph that has a package, a pin and a priority."""
+    rows = []
+    for paragraph in _paragraphs(text):
+        package, pin = paragraph.get("package"), paragraph.get("pin")
+        try:
+            priority = int(paragraph.get("pin-priority", ""))
+        except ValueError:
+            continue
+        if package and pin:
+            rows.append({"file": file, "package": " ".join(package.split()), "pin": pin, "priority": priority})
+    return rows
+
+
+def parse_policy(text: str) -> t.Dict[str, t.List[str]]:
+    """Read ``apt-cache policy NAME…``: for each name, the versions that apt would install, newest first.
+
+    A version with a negative priority is not one, and neither is one that stands in dpkg's status alone.
+    """
+    offers: t.Dict[str, t.List[str]] = {}
+    name = version = None
+    for line in text.splitlines():
+        head = re.match(r"^(\S[^ ]*):$", line)
+        row = re.match(r"^ (?:\*\*\*|   ) (\S+) (-?\d+)$", line)
+        origin = re.match(r"^ {8,}(-?\d+) (\S+)", line)
+        if head:
+            name, version = head.group(1), None
+            offers.setdefault(name, [])
+        elif row:
+            version = row.group(1) if int(row.group(2)) >= 0 else None
+        elif origin and name and version and int(origin.group(1)) >= 0:
+            known = origin.group(2) == f"{DPKG}/status" or version in offers[name]
+            offers[name] += [] if known else [version]
+    return offers
+
+
+class AptState:
+    """Observe apt and dpkg on one host."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def packages(self) -> Packages:
+        """Return what is installed, broken and held; a dpkg that was interrupted counts as broken."""
+        native = (self.host.read(f"{DPKG}/arch") or "").split()
+        found = parse_status(self.host.read(f"{DPKG}/status") or "", native[0] if native else None)
+        # dpkg journals into updates/; apt refuses to work until `dpkg --configure -a` has merged that.
+        if any(name.isdigit() for name in self.host.names(f"{DPKG}/updates")):
+            found.broken.append({"name": "dpkg", "state": "interrupted"})
+        return found
+
+    def sources(self) -> t.List[t.Dict[str, t.Any]]:
+        """Return every apt source, with whether the keyring that it names is there (``None``: names none)."""
+        rows = parse_one_line_sources("/etc/apt/sources.list", self.host.read("/etc/apt/sources.list") or "")
+        folder = "/etc/apt/sources.list.d"
+        for name in self.host.names(folder):
+            file = f"{folder}/{name}"
+            if not _PART_NAME.match(name):
+                continue
+            if name.endswith(".list"):
+                rows += parse_one_line_sources(file, self.host.read(file) or "")
+            elif name.endswith(".sources"):
+                rows += parse_deb822_sources(file, self.host.read(file) or "")
+        for row in rows:
+            paths = [path for path in (row["signed_by"] or "").split(",") if path.startswith("/")]
+            row["keyring_present"] = all(self.host.is_file(path) for path in paths) if paths else None
+        return rows
+
+    def pins(self) -> t.List[t.Dict[str, t.Any]]:
+        """Return every pin, in the order in which apt reads them."""
+        rows = []
+        folder = "/etc/apt/preferences.d"
+        for name in self.host.names(folder):
+            # apt takes names without an extension and with .pref, and silently passes over the others.
+            if _PART_NAME.match(name) and ("." not in name or name.endswith(".pref")):
+                rows += parse_preferences(f"{folder}/{name}", self.host.read(f"{folder}/{name}") or "")
+        main = "/etc/apt/preferences"
+        return parse_preferences(main, self.host.read(main) or "") + rows
+
+    def offers(self, names: t.Sequence[str]) -> t.Dict[str, t.List[str]]:
+        """Return the versions on offer for each name; a name that apt does not know has none."""
+        if not names:
+            return {}
+        offers: t.Dict[str, t.List[str]] = {name: [] for name in names}
+        status, stdout, stderr = self.host.run(["apt-cache", "policy", *names])
+        if status != 0:
+            self.host.note("apt-cache policy", stderr or f"exit status {status}")
+        for name, versions in parse_policy(stdout).items():
+            if name in offers:
+                offers[name] = versions
+        return offers
+
+    def lock_holder(self) -> t.Optional[t.Dict[str, t.Any]]:
+        """Return who holds one of apt's locks: ``pid``, ``command`` and ``file``, ``None`` where none does.
+
+        The pid is 0 for a process outside this process namespace.
+        """
+        for file in LOCKS:
+            pid = self._holder_by_fcntl(file)
+            if pid is None:
+                pid = self._holder_by_proc_locks(file)
+            if pid is not None and pid >= 0:
+                return {"pid": pid, "command": self._command_line(pid), "file": file}
+        return None
+
+    def _holder_by_fcntl(self, file: str) -> t.Optional[int]:
+        """Ask the kernel, without locking: the holder's process id, -1 for none, ``None`` for no answer."""
+        try:
+            descriptor = os.open(self.host.path(file), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return -1
+        except OSError:
+            return None
+        layout = "@hhqqi"  # struct flock of a 64-bit Linux: type, whence, start, length, process id
+        try:
+            question = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, question)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        kind, _whence, _start, _length, pid = struct.unpack(layout, answer)
+        return -1 if kind == fcntl.F_UNLCK else max(pid, 0)
+
+    def _holder_by_proc_locks(self, file: str) -> t.Optional[int]:
+        """Look the file's inode up in ``/proc/locks``: an ordinary user may not open dpkg's lock files."""
+        try:
+            inode = os.stat(self.host.path(file)).st_ino
+        except OSError:
+            return None
+        for line in (self.host.read("/proc/locks") or "").splitlines():
+            words = line.split()
+            # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; a waiter's line has "->" in second place.
+            if len(words) >= 8 and words[1] == "POSIX" and words[5].rsplit(":", 1)[-1] == str(inode):
+                return max(int(words[4]), 0)
+        return None
+
+    def _command_line(self, pid: int) -> str:
+        if pid <= 0:
+            return "a process outside this container"
+        text = self.host.read(f"/proc/{pid}/cmdline") or ""
+        return text.replace("\0", " ").strip() or "unknown"

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a host says of its NVIDIA GPUs, driver and CUDA toolkits.
+
+On GB10 the GPU shares the host's memory and nvidia-smi answers ``[N/A]`` for its size: that is no fault. Such
+a device has ``None`` for its memory, and the host's ``MemAvailable`` is what counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version"
+QUERY_PROCESSES = "pid,process_name,used_memory"
+FORMAT = "--format=csv,noheader,nounits"
+NVIDIA_VENDOR = "0x10de"
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+def mib(text: str) -> t.Optional[int]:
+    """Return nvidia-smi's number of MiB, ``None`` for ``[N/A]``, ``Not Supported`` and their like."""
+    match = re.match(r"^(\d+)(?: MiB)?$", text.strip())
+    return int(match.group(1)) if match else None
+
+
+def _known(text: str) -> t.Optional[str]:
+    text = text.strip()
+    return None if not text or text.startswith("[") or text in ("N/A", "Not Supported") else text
+
+
+def parse_devices(text: str) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.Optional[str]]:
+    """Read ``nvidia-smi --query-gpu``: the devices and the driver's version."""
+    devices = []
+    driver = None
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) != 7 or not fields[0].isdigit():
+            continue
+        index, name, uuid, capability, total, used, version = fields
+        driver = _known(version) or driver
+        devices.append(
+            {
+                "index": int(index),
+                "name": name,
+                "uuid": _known(uuid),
+                "compute_capability": _known(capability),
+                "memory_total_mib": mib(total),
+                "memory_used_mib": mib(used),
+            }
+        )
+    return devices, driver
+
+
+def parse_processes(text: str) -> t.List[t.Dict[str, t.Any]]:
+    """Read ``nvidia-smi --query-compute-apps``; a command's name may hold commas."""
+    rows = []
+    for line in text.splitlines():
+        match = re.match(r"^\s*(\d+)\s*,(.*),([^,]*)$", line)
+        if match:
+            pid, name, used = match.groups()
+            rows.append({"pid": int(pid), "name": name.strip(), "used_mib": mib(used)})
+    return rows
+
+
+def parse_proc_version(text: str) -> t.Tuple[t.Optional[str], t.Optional[bool]]:
+    """Read ``/proc/driver/nvidia/version``: the driver's version and whether it is the open kernel module."""
+    line = next((line for line in text.splitlines() if "Kernel Module" in line), None)
+    if line is None:
+        return None, None
+    match = _VERSION.search(line.split("Kernel Module", 1)[1])
+    return (match.group(0) if match else None), "Open Kernel Module" in line
+
+
+class Gpu:
+    """Observe GPUs, driver and CUDA toolkits on one host; runs nvidia-smi three times at most."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._smi = host.command("nvidia-smi")
+        self._smi_driver: t.Optional[str] = None
+        self._devices: t.List[t.Dict[str, t.Any]] = []
+
+    def _ask(self, *options: str) -> str:
+        # A wedged driver lets nvidia-smi hang for ever, so that a limit in seconds is set on it.
+        argv = [self._smi or "nvidia-smi", *options]
+        limit = self.host.command("timeout")
+        if limit:
+            argv = [limit, "--kill-after=5", "30", *argv]
+        status, stdout, stderr = self.host.run(argv)
+        if status != 0:
+            self.host.note("nvidia-smi " + " ".join(options[:1]), stderr or stdout or f"exit status {status}")
+            return ""
+        return stdout
+
+    def observe(self) -> t.Dict[str, t.Any]:
+        """Return the key ``gpu``."""
+        processes: t.List[t.Dict[str, t.Any]] = []
+        if self._smi:
+            self._devices, self._smi_driver = parse_devices(self._ask(f"--query-gpu={QUERY_GPU}", FORMAT))
+            if self._devices:
+                processes = parse_processes(self._ask(f"--query-compute-apps={QUERY_PROCESSES}", FORMAT))
+        return {
+            "present": bool(self._devices),
+            "hardware": bool(self._devices) or self._on_the_bus(),
+            "unified_memory": any(device["memory_total_mib"] is None for device in self._devices),
+            "devices": self._devices,
+            "processes": processes,
+        }
+
+    def _on_the_bus(self) -> bool:
+        """Whether the PCI bus shows an NVIDIA display device, driver or not (PCI class 0x03)."""
+        bus = "/sys/bus/pci/devices"
+        for name in self.host.names(bus):
+            if (self.host.read(f"{bus}/{name}/vendor") or "").strip() == NVIDIA_VENDOR and (
+                self.host.read(f"{bus}/{name}/class") or ""
+            ).startswith("0x03"):
+                return True
+        return False
+
+    def driver(self) -> t.Dict[str, t.Any]:
+        """Return the key ``driver``; call it after :meth:`observe`."""
+        version, open_module = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")
+        loaded = (self.host.read("/sys/module/nvidia/version") or "").strip() or None
+        modules = self.host.read("/proc/modules") or ""
+        return {
+            "version": self._smi_driver or version or loaded,
+            "cuda_version": self._cuda_version() if self._devices else None,
+            "open_kernel_module": open_module,
+            "nvidia_fs": bool(re.search(r"^nvidia_fs ", modules, re.MULTILINE))
+            or self.host.is_directory("/proc/driver/nvidia-fs"),
+        }
+
+    def _cuda_version(self) -> t.Optional[str]:
+        """Return the newest CUDA version that the driver serves."""
+        match = re.search(r"CUDA Version\s*:\s*(\d+\.\d+)", self._ask("--version"))
+        return match.group(1) if match else None
+
+    def toolkits(self, packages: t.Mapping[str, str]) -> t.List[t.Dict[str, t.Any]]:
+        """Return the key ``cuda_toolkits``: one row a real directory, oldest first; nvcc is not run."""
+        rows: t.Dict[str, t.Dict[str, t.Any]] = {}
+        for name in self.host.names("/usr/local"):
+            if not re.match(r"^cuda(-\d+(\.\d+)*)?$", name) or not self.host.is_directory(f"/usr/local/{name}"):
+                continue
+            path = self.host.real(f"/usr/local/{name}")
+            version, nvcc_version = self._toolkit_versions(path)
+            if version is None:
+                match = _VERSION.search(path.rsplit("/", 1)[-1])
+                version = match.group(0) if match else None
+            nvcc = f"{path}/bin/nvcc"
+            if version and nvcc_version is None:
+                nvcc_version = packages.get("cuda-nvcc-" + "-".join(version.split(".")[:2]))
+            present = self.host.is_file(nvcc)
+            rows[path] = {
+                "version": version,
+                "path": path,
+                "nvcc": nvcc if present else None,
+                "nvcc_version": nvcc_version.split("-")[0] if present and nvcc_version else None,
+            }
+        return sorted(rows.values(), key=lambda row: [int(part) for part in (row["version"] or "0").split(".")])
+
+    def _toolkit_versions(self, path: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
+        text = self.host.read(f"{path}/version.json")
+        if text is None:
+            return None, None
+        try:
+            parts = json.loads(text)
+            return _part_version(parts, "cuda"), _part_version(parts, "cuda_nvcc")
+        except ValueError as error:
+            self.host.note(f"{path}/version.json", error)
+            return None, None
+
+
+def _part_version(parts: t.Any, name: str) -> t.Optional[str]:
+    part = parts.get(name) if isinstance(parts, dict) else None
+    version = part.get("version") if isinstance(part, dict) else None
+    return version if isinstance(version, str) and _VERSION.fullmatch(version) else None

@@ -1,0 +1,416 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""One observation of a host: all that the roles need to know before they decide whether to do anything.
+
+A probe that fails gives ``None`` (or an empty list) and a row in ``unread``; it never fails the observation.
+Under emulation a subprocess costs half a second, so what a file or a system call says is read from there:
+only nvidia-smi, where it is installed, and apt-cache, where offers are asked for, are run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import re
+import stat
+import struct
+import threading
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState, Packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+MIB = 1024 * 1024
+
+# File systems that hold no files of ours, whatever size they report.
+PSEUDO = frozenset(
+    (
+        "autofs",
+        "binfmt_misc",
+        "bpf",
+        "cgroup",
+        "cgroup2",
+        "configfs",
+        "debugfs",
+        "devpts",
+        "devtmpfs",
+        "efivarfs",
+    )
+    + ("fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "ramfs", "rpc_pipefs", "securityfs")
+    + ("selinuxfs", "squashfs", "sysfs", "tracefs")
+)
+# A server that does not answer would hang statvfs for ever.
+NETWORK = frozenset(
+    (
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "ceph",
+        "lustre",
+        "glusterfs",
+        "fuse.sshfs",
+        "fuse.glusterfs",
+        "beegfs",
+        "9p",
+    )
+)
+NETWORK_TIMEOUT = 5.0
+
+# Arm's part numbers (implementer 0x41), as in the kernel's arch/arm64/include/asm/cputype.h.
+ARM_PARTS = {
+    "0xd0b": "Cortex-A76",
+    "0xd0c": "Neoverse-N1",
+    "0xd40": "Neoverse-V1",
+    "0xd49": "Neoverse-N2",
+    "0xd4f": "Neoverse-V2",
+    "0xd83": "Neoverse-V3AE",
+    "0xd84": "Neoverse-V3",
+    "0xd85": "Cortex-X925",
+    "0xd87": "Cortex-A725",
+}
+
+LIBRARIES = re.compile(
+    r"^lib(cuda|cud|cublas|cufft|curand|cusparse|cusolver|cufile|cupti|nccl|nvrtc|nvpl|nvjitlink|nvshmem|nvfatbin|nvToolsExt)"
+)
+
+MANAGED_FOLDERS = ("/etc", "/usr/local/share/ca-certificates")
+MANAGED_NAME = "sparkforge"
+
+
+def parse_release(text: str) -> t.Dict[str, str]:
+    """Read ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line of a key counts."""
+    found = {}
+    for line in text.splitlines():
+        match = re.match(r"^\s*([A-Z][A-Z0-9_]*)=(.*)$", line)
+        if match:
+            found[match.group(1)] = match.group(2).strip().strip("\"'")
+    return found
+
+
+def parse_meminfo(text: str) -> t.Dict[str, t.Optional[int]]:
+    """Read ``/proc/meminfo`` (KiB) into MiB."""
+    sizes = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}
+    return {
+        "total_mib": sizes.get("MemTotal"),
+        "available_mib": sizes.get("MemAvailable"),
+        "swap_total_mib": sizes.get("SwapTotal"),
+    }
+
+
+def parse_cpuinfo(text: str) -> t.Tuple[int, t.List[str]]:
+    """Read ``/proc/cpuinfo``: how many processors, and the distinct models in order of appearance."""
+    models: t.List[str] = []
+    implementer = ""
+    for name, value in re.findall(r"^(model name|CPU implementer|CPU part)\s*:\s*(.*?)\s*$", text, re.MULTILINE):
+        if name == "CPU implementer":
+            implementer = value
+            continue
+        if name == "CPU part":
+            value = ARM_PARTS.get(value, f"Arm part {value}") if implementer == "0x41" else f"{implementer} {value}"
+        if value not in models:
+            models.append(value)
+    return len(re.findall(r"^processor\s*:", text, re.MULTILINE)), models
+
+
+def parse_mountinfo(text: str) -> t.List[t.Dict[str, str]]:
+    """Read ``/proc/self/mountinfo``: the mounts that can hold files, the top one of each mount point."""
+    rows: t.Dict[str, t.Dict[str, str]] = {}
+    for line in text.splitlines():
+        left, separator, right = line.partition(" - ")
+        words, tail = left.split(), right.split()
+        if not separator or len(words) < 6 or len(tail) < 2:
+            continue
+        mount = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), words[4])
+        rows.pop(mount, None)
+        # Container runtimes hide parts of /proc and /sys under small file systems in memory.
+        if tail[0] not in PSEUDO and not mount.startswith(("/proc/", "/sys/", "/dev/")) and mount != "/dev":
+            rows[mount] = {"mount": mount, "device": tail[1], "fstype": tail[0], "id": words[2]}
+    return list(rows.values())
+
+
+def parse_loader_cache(content: bytes) -> t.Dict[str, str]:
+    """Read ``/etc/ld.so.cache`` (glibc's dl-cache.h, format 1.1): SONAME to path, the loader's first choice.
+
+    :raises ValueError: for another format.
+    """
+    magic = b"glibc-ld.so.cache1.1"
+    start = content.find(magic)
+    if start < 0:
+        raise ValueError("The loader's cache is not in glibc's format 1.1.")
+    found: t.Dict[str, str] = {}
+    try:
+        (count,) = struct.unpack_from("=I", content, start + 20)
+        for number in range(count):
+            _flags, key, value = struct.unpack_from("=iII", content, start + 48 + 24 * number)
+            name, path = (_text_at(content, start + offset) for offset in (key, value))
+            found.setdefault(name, path)
+    except struct.error as error:
+        raise ValueError("The loader's cache is truncated.") from error
+    return found
+
+
+def _text_at(content: bytes, offset: int) -> str:
+    end = content.find(b"\0", offset)
+    if not 0 <= offset < len(content) or end < 0:
+        raise ValueError("The loader's cache is truncated.")
+    return content[offset:end].decode("utf-8", "replace")
+
+
+class _Timex(ctypes.Structure):
+    # struct timex of a 64-bit Linux (adjtimex(2)): only modes and status are used.
+    _fields_ = (
+        ("modes", ctypes.c_uint),
+        ("offset", ctypes.c_long),
+        ("freq", ctypes.c_long),
+        ("maxerror", ctypes.c_long),
+        ("esterror", ctypes.c_long),
+        ("status", ctypes.c_int),
+        ("rest", ctypes.c_char * 256),
+    )
+
+
+def kernel_clock_synchronized() -> t.Optional[bool]:
+    """Ask the kernel, with adjtimex(2) in its read-only mode, whether something keeps the clock right."""
+    unsynchronized, error = 0x40, -1
+    try:
+        timex = _Timex()
+        if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex)) == error:
+            return None
+        return not timex.status & unsynchronized
+    except (OSError, AttributeError):
+        return None
+
+
+class SparkInfo:
+    """Observe one host.
+
+    :param host: what the files, commands and system calls of the host are reached through.
+    :param offers: names of packages whose versions on offer are wanted; they cost one subprocess together.
+    :param controller_epoch: the controller's seconds since 1970, to tell how far the clocks are apart.
+    :param root: the directory below which the collection keeps everything.
+    :param synchronized: asks the kernel whether the clock is synchronized.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        offers: t.Sequence[str] = (),
+        controller_epoch: t.Optional[float] = None,
+        root: str = "/opt/sparkforge",
+        synchronized: t.Callable[[], t.Optional[bool]] = kernel_clock_synchronized,
+    ) -> None:
+        self.host = host
+        self.offer_names = list(offers)
+        self.controller_epoch = controller_epoch
+        self.root = root
+        self.synchronized = synchronized
+
+    def observe(self) -> t.Dict[str, t.Any]:
+        """Return the observation; it never raises for what a host lacks."""
+        clock = self._probe("clock", self._clock, None)  # first, as the controller's time stands still
+        apt = AptState(self.host)
+        gpu = Gpu(self.host)
+        packages = self._probe("packages", apt.packages, Packages({}, [], [], None))
+        observation = {
+            "gpu": self._probe("gpu", gpu.observe, None),
+            "driver": self._probe("driver", gpu.driver, None),
+            "cuda_toolkits": self._probe("cuda_toolkits", lambda: gpu.toolkits(packages.versions), []),
+            "os": self._probe("os", self._os, None),
+            "kernel": self._probe("kernel", self._kernel, None),
+            "memory": self._probe("memory", self._memory, None),
+            "disk": self._probe("disk", self._disk, []),
+            "cpu": self._probe("cpu", self._cpu, None),
+            "apt_sources": self._probe("apt_sources", apt.sources, []),
+            "apt": {
+                "packages": packages.versions,
+                "architecture": packages.architecture,
+                "broken": packages.broken,
+                "held": packages.held,
+                "pins": self._probe("pins", apt.pins, []),
+                "lock_holder": self._probe("lock_holder", apt.lock_holder, None),
+                "offers": self._probe("offers", lambda: apt.offers(self.offer_names), {}),
+            },
+            "python": self._probe("python", lambda: self._python(packages.versions), []),
+            "loader": self._probe("loader", self._loader, {"entries": {}, "libraries": {}}),
+            "clock": clock,
+            "managed_files": self._probe("managed_files", self._managed_files, {}),
+            "environments": self._probe("environments", self._environments, {}),
+        }
+        observation["unread"] = self.host.unread
+        return observation
+
+    def _probe(self, name: str, probe: t.Callable[[], t.Any], otherwise: t.Any) -> t.Any:
+        try:
+            return probe()
+        except Exception as error:
+            # Whatever a strange host makes a probe do, the others still count; the reason is returned.
+            self.host.note(name, f"{type(error).__name__}: {error}")
+            return otherwise
+
+    def _os(self) -> t.Dict[str, t.Any]:
+        release = parse_release(self.host.read("/etc/os-release") or self.host.read("/usr/lib/os-release") or "")
+        dgx = parse_release(self.host.read("/etc/dgx-release") or "")
+        return {
+            "id": release.get("ID"),
+            "version": release.get("VERSION_ID"),
+            "codename": release.get("VERSION_CODENAME"),
+            "like": release.get("ID_LIKE", "").split(),
+            # An over-the-air update adds lines of its own below the version that was flashed.
+            "dgx": {
+                "name": dgx.get("DGX_PRETTY_NAME") or dgx.get("DGX_NAME"),
+                "version": dgx.get("DGX_OTA_VERSION") or dgx.get("DGX_SWBUILD_VERSION"),
+            }
+            if dgx
+            else None,
+        }
+
+    def _kernel(self) -> t.Dict[str, t.Any]:
+        return {
+            "release": self.host.release,
+            "machine": self.host.machine,
+            "cmdline": (self.host.read("/proc/cmdline") or "").strip() or None,
+            "boot_id": (self.host.read("/proc/sys/kernel/random/boot_id") or "").strip() or None,
+        }
+
+    def _memory(self) -> t.Dict[str, t.Optional[int]]:
+        return parse_meminfo(self.host.read("/proc/meminfo") or "")
+
+    def _cpu(self) -> t.Dict[str, t.Any]:
+        count, models = parse_cpuinfo(self.host.read("/proc/cpuinfo") or "")
+        return {"count": count or os.cpu_count(), "models": models}
+
+    def _disk(self) -> t.List[t.Dict[str, t.Any]]:
+        rows: t.List[t.Dict[str, t.Any]] = []
+        for mount in parse_mountinfo(self.host.read("/proc/self/mountinfo") or ""):
+            if self.host.live and not self.host.is_directory(mount["mount"]):
+                continue  # a file that a container runtime bound, such as /etc/hosts
+            total, available = self._sizes(mount)
+            if total != 0:
+                rows.append({**mount, "total_mib": total, "available_mib": available})
+        return rows
+
+    def _sizes(self, mount: t.Dict[str, str]) -> t.Tuple[t.Optional[int], t.Optional[int]]:
+        """Return the sizes in MiB of a file system: all of it, and what an ordinary user may still write."""
+        answer: t.List[t.Any] = []
+
+        def ask() -> None:
+            try:
+                answer.append(self.host.statvfs(mount["mount"]))
+            except OSError as error:
+                self.host.note(f"statvfs {mount['mount']}", error)
+
+        if mount["fstype"] in NETWORK:
+            thread = threading.Thread(target=ask, daemon=True)
+            thread.start()
+            thread.join(NETWORK_TIMEOUT)
+            if thread.is_alive():
+                self.host.note(f"statvfs {mount['mount']}", "The file server does not answer.")
+        else:
+            ask()
+        if not answer:
+            return None, None
+        size = answer[0]
+        return size.f_blocks * size.f_frsize // MIB, size.f_bavail * size.f_frsize // MIB
+
+    def _python(self, packages: t.Mapping[str, str]) -> t.List[t.Dict[str, t.Any]]:
+        rows = []
+        for prefix in ("/usr", "/usr/local"):
+            for name in self.host.names(f"{prefix}/bin"):
+                match = re.match(r"^python(3\.\d+)$", name)
+                path = f"{prefix}/bin/{name}"
+                if not match or not self.host.is_file(path):
+                    continue
+                minor = match.group(1)
+                header = self.host.read(f"{prefix}/include/{name}/patchlevel.h")
+                library = f"{prefix}/lib/{name}"
+                rows.append(
+                    {
+                        "path": path,
+                        "version": self._python_version(minor, header, packages if prefix == "/usr" else {}),
+                        "headers": self.host.is_file(f"{prefix}/include/{name}/Python.h"),
+                        # Debian's python3-venv brings ensurepip; the venv module alone makes no environment.
+                        "venv": self.host.is_file(f"{library}/venv/__init__.py")
+                        and self.host.is_file(f"{library}/ensurepip/__init__.py"),
+                    }
+                )
+        return rows
+
+    @staticmethod
+    def _python_version(minor: str, header: t.Optional[str], packages: t.Mapping[str, str]) -> str:
+        """Return the interpreter's version without running it; the minor version where nothing tells more."""
+        match = re.search(r'^#define\s+PY_VERSION\s+"(\d+\.\d+\.\d+)', header or "", re.MULTILINE)
+        if match is None:
+            match = re.match(r"(\d+\.\d+\.\d+)", packages.get(f"python{minor}-minimal", ""))
+        return match.group(1) if match and match.group(1).startswith(minor + ".") else minor
+
+    def _loader(self) -> t.Dict[str, t.Any]:
+        entries = {}
+        folder = "/etc/ld.so.conf.d"
+        for name in self.host.names(folder):
+            if name.endswith(".conf"):
+                lines = (self.host.read(f"{folder}/{name}") or "").splitlines()
+                entries[f"{folder}/{name}"] = [
+                    line.split("#", 1)[0].strip() for line in lines if line.split("#", 1)[0].strip()
+                ]
+        content = self.host.read_bytes("/etc/ld.so.cache")
+        libraries: t.Dict[str, str] = {}
+        if content:
+            try:
+                libraries = parse_loader_cache(content)
+            except ValueError as error:
+                self.host.note("/etc/ld.so.cache", error)
+        return {
+            "entries": entries,
+            "libraries": {
+                name: path for name, path in sorted(libraries.items()) if LIBRARIES.match(name) and ".so." in name
+            },
+        }
+
+    def _clock(self) -> t.Dict[str, t.Any]:
+        epoch = self.host.clock()
+        synchronized: t.Optional[bool] = True
+        if not os.path.exists(self.host.path("/run/systemd/timesync/synchronized")):
+            synchronized = self.synchronized()
+        return {
+            "epoch": round(epoch, 3),
+            "synchronized": synchronized,
+            "offset": None if self.controller_epoch is None else round(epoch - self.controller_epoch, 3),
+        }
+
+    def _managed_files(self) -> t.Dict[str, t.Optional[str]]:
+        """Return the sha256 of each regular file named after this collection, ``None`` where unreadable."""
+        found: t.Dict[str, t.Optional[str]] = {}
+        for folder in MANAGED_FOLDERS:
+            for parent, folders, names in os.walk(self.host.path(folder)):
+                folders.sort()
+                for name in names:
+                    path = os.path.join(parent, name)
+                    if MANAGED_NAME not in name or not stat.S_ISREG(os.lstat(path).st_mode):
+                        continue
+                    shown = path if self.host.live else path[len(self.host.root) :]
+                    content = self.host.read_bytes(shown)
+                    found[shown] = None if content is None else hashlib.sha256(content).hexdigest()
+        return dict(sorted(found.items()))
+
+    def _environments(self) -> t.Dict[str, t.Any]:
+        """Return the current environment of each name, and the stack that its receipt records."""
+        found: t.Dict[str, t.Any] = {}
+        for name in self.host.names(f"{self.root}/envs"):
+            place = f"{self.root}/envs/{name}"
+            # A link to what is gone, or was never finished, is no environment.
+            try:
+                current = os.readlink(self.host.path(f"{place}/current"))
+                receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "null")
+            except (OSError, ValueError):
+                continue
+            if isinstance(receipt, dict):
+                found[name] = {"current": current, "stack": receipt.get("stack") or {}}
+        return found

@@ -1,0 +1,331 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""One tree for the fingerprints of a unit that only patches and edits tell apart.
+
+An edit that mends a failed build is another fingerprint. It goes on in the tree of the build that failed: what differs
+in the sources is written, with a time of its own, CMake configures from an empty cache, and ninja compiles what that
+touches. What is built must be what an empty directory would give. So nothing else may differ, what the build put
+beside its sources is removed unless ninja answers for it, and wherever it is not certain the tree is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+
+#: The file of a tree that names the fingerprint whose state tells what is in it.
+_HOLDER = "holder"
+_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def)$")
+#: What a compiler reads: ninja knows from its dependency files which objects that touches.
+_COMPILED = re.compile(rf"{_HEADER.pattern}|\.(c|cc|cpp|cxx|cu|s|S|asm|m|mm)$")
+#: What CMake and the build backend read, both of which run again, and what nothing reads.
+_READ_AGAIN = re.compile(
+    r"(^|/)(CMakeLists\.txt|[^/]*\.cmake(\.in)?|setup\.(py|cfg)|pyproject\.toml|MANIFEST\.in|[^/]*\.(md|rst))$"
+)
+#: What setuptools copies together below ``build`` and packs whole, also what the sources have no more.
+_COLLECTED = ("lib.*", "bdist.*")
+
+
+class Doubt(Exception):
+    """Why a tree cannot be gone on with: the end of a sentence."""
+
+
+# --- who has the tree ------------------------------------------------------------------------------------------
+
+
+def holder(tree: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
+    """Return the fingerprint whose state tells what is in ``tree``, and the one that is changing it into its own."""
+    try:
+        with open(os.path.join(tree, _HOLDER), encoding="ascii") as stream:
+            found = re.fullmatch(r"([0-9a-f]{16})(?: ([0-9a-f]{16}))?\n", stream.read())
+    except (OSError, ValueError):
+        found = None
+    return (found[1], found[2]) if found else (None, None)
+
+
+def hold(tree: str, fingerprint: str, taker: str = "") -> None:
+    """Say so, durable once this returns."""
+    receipts.write_file(os.path.join(tree, _HOLDER), f"{fingerprint} {taker}".strip().encode("ascii") + b"\n")
+
+
+def trees(directory: str) -> t.List[t.Tuple[str, t.Optional[str]]]:
+    """Return each tree below a unit's ``directory`` with its holder."""
+    try:
+        names = sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    paths = [os.path.join(directory, name) for name in names if name.startswith("tree-")]
+    return [(path, holder(path)[0]) for path in paths]
+
+
+# --- decisions -------------------------------------------------------------------------------------------------
+
+
+def check_builds(old: t.Mapping[str, t.Any], state: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> None:
+    """Say whether the tree of a build may be gone on with by another fingerprint of the unit.
+
+    :param old: the request of the build that holds the tree.
+    :param state: its state.
+    :param new: the request of the build that wants it.
+    :raises Doubt: where it may not.
+    """
+    if not isinstance(state.get("changed"), dict):
+        raise Doubt("nothing tells how its sources were changed")
+    for key in ("tools", "versions", "depends"):
+        if old.get(key) != new.get(key):
+            raise Doubt(f"it was built with other {key}")
+    for key in ("python", "system_site_packages", "requirements"):
+        # Requirements of other hashes are one fingerprint, and yet other files.
+        if _listed(old["unit"].get(key)) != _listed(new["unit"].get(key)):
+            raise Doubt(f"it was built with another {key}")
+
+
+def _listed(value: t.Any) -> t.Any:
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def differences(
+    source: str, wanted: str, changed: t.Mapping[str, t.Optional[str]], touched: t.Iterable[str], pristine: Comparison
+) -> t.List[str]:
+    """Return the files of ``source`` that must be written or removed to make it ``wanted``.
+
+    :param changed: what the patches and edits of the build that ``source`` is of had made: a ``digest`` for each path.
+    :param touched: the paths that those of ``wanted`` change.
+    :param pristine: ``source`` compared with ``wanted`` before it was changed.
+    :raises Doubt: where the build changed such a file itself, or a compiler would look for an added file where it had
+        found none.
+    """
+    found = []
+    for path in sorted({*changed, *touched}):
+        have, want = digest(os.path.join(source, path)), digest(os.path.join(wanted, path))
+        if have == want:
+            continue
+        known = changed[path] is not None if path in changed else path in pristine.names
+        if have is not None:
+            own = have != changed[path] if path in changed else not known or path in pristine.differ
+            if own:
+                raise Doubt(f"the build itself changed {path}, which a patch or an edit changes too")
+        elif not known and (_HEADER.search(path) or "." not in os.path.basename(path)):
+            raise Doubt(f"{path} is new, and what would include it is not known")
+        found.append(path)
+    # What the build or a loss of power removed.
+    found += sorted(path for path in pristine.missing if digest(os.path.join(wanted, path)) and path not in found)
+    return found
+
+
+# --- trees -----------------------------------------------------------------------------------------------------
+
+
+class Comparison(t.NamedTuple):
+    """What a tree is beside the pristine one: all names there, those that differ, and those that it lacks."""
+
+    names: t.Set[str]
+    differ: t.Set[str]
+    missing: t.Set[str]
+
+
+def compare(source: str, pristine: str) -> Comparison:
+    """Compare what ``pristine`` has with what ``source`` has of it: kind, content, whether it is executable."""
+    names = set(_walk(pristine))
+    found = Comparison(names, set(), set())
+    for path in names:
+        one, other = os.path.join(source, path), os.path.join(pristine, path)
+        try:
+            same = _same(one, other)
+        except (FileNotFoundError, NotADirectoryError):
+            found.missing.add(path)
+            continue
+        if not same:
+            found.differ.add(path)
+    return found
+
+
+def digest(path: str) -> t.Optional[str]:
+    """Return what tells two files apart: kind, content, whether it is executable; None where there is none."""
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            return f"symlink {os.fsencode(os.readlink(path)).hex()}"
+        with open(path, "rb") as stream:
+            content = hashlib.sha256(stream.read()).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except IsADirectoryError:
+        return "directory"
+    return f"{'executable' if mode & 0o100 else 'file'} {content}"
+
+
+def merge(source: str, wanted: str, paths: t.Iterable[str], moment: float) -> None:
+    """Make the ``paths`` of ``source`` those of ``wanted``; what is written gets the time ``moment``.
+
+    :param moment: later than anything that was built.
+    """
+    for path in paths:
+        origin, target = os.path.join(wanted, path), os.path.join(source, path)
+        if not os.path.lexists(origin):
+            _remove(target)
+            continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.utime(origin, (moment, moment), follow_symlinks=False)
+        # From one file system to the same: whole with its time, or not at all.
+        os.replace(origin, target)
+
+
+def tidy(trees: t.Sequence[str], source: str, wanted: t.Set[str], changed: t.Iterable[str]) -> None:
+    """Take out of the trees of an earlier build what an empty directory would not have, and what must be done again.
+
+    :param trees: ``source`` and, where it is not inside of that, the build directory.
+    :param wanted: every file that ``source`` is to have.
+    :param changed: those of them that are not what they were.
+    :raises Doubt: where something was configured in a way that cannot be repeated; nothing was removed then.
+    """
+    sources = {os.path.join(source, path) for path in wanted}
+    files = [
+        path for tree in trees for path in (os.path.join(tree, name) for name in _walk(tree)) if path not in sources
+    ]
+    logs = [path for path in files if os.path.basename(path) == ".ninja_log"]
+    if not logs:
+        raise Doubt("it has no record of ninja's")
+    directories = [os.path.dirname(path) for path in logs]
+    outputs = {_output(os.path.dirname(path), row) for path in logs for row in _log(path)}
+    steps = [path for path in files if re.search(r"-stamp/[^/]+-(configure|build|install)$", path)]
+    caches = [path for path in files if os.path.basename(path) == "CMakeCache.txt"]
+    for path in caches:
+        nested = any(path.startswith(os.path.dirname(other) + "/") for other in caches if other != path)
+        # What configure itself configures, to try something or to fetch, comes again with it.
+        scratch = "/_deps/" in path or "/CMakeFiles/" in path
+        if nested and not scratch and path not in outputs and not steps:
+            raise Doubt(f"it is not known what configured {os.path.dirname(path)}")
+    if any(_is_for_generators(path, source, directories) for path in changed):
+        for directory in directories:
+            _forget_generators(directory)
+    read = {path for directory in directories for path in _read_by_compilers(directory)}
+    # What CMake has found it would not look for again, and an external project's sources are not ninja's to watch.
+    gone = {*caches, *steps}
+    for path in files:
+        # A header that configuring writes among the sources is written again where it differs, and has its time else.
+        if path in outputs or path in read or not path.startswith(source + "/"):
+            continue
+        home = next((place for place in sorted(directories) if path.startswith(place + "/")), None)
+        top = os.path.relpath(path, home).partition("/")[0] if home else ""
+        if home is None or any(fnmatch.fnmatch(top, pattern) for pattern in _COLLECTED):
+            gone.add(path)
+    for path in gone:
+        _remove(path)
+
+
+def _is_for_generators(path: str, source: str, directories: t.Iterable[str]) -> bool:
+    """Tell whether a generator may read ``path`` without ninja's knowing."""
+    if _COMPILED.search(path) or _READ_AGAIN.search(path):
+        return False
+    wanted = os.path.join(source, path)
+    for directory in directories:
+        if wanted in _read_by_compilers(directory):
+            return False
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, "build.ninja"), "rb") as stream:
+            if any(os.fsencode(wanted) in line for line in stream if line.startswith(b"build ")):
+                return False
+    return True
+
+
+def _read_by_compilers(directory: str) -> t.Set[str]:
+    """Return the files that ninja knows from the compilers to have been read: the paths of ``.ninja_deps``."""
+    found: t.Set[str] = set()
+    try:
+        with open(os.path.join(directory, ".ninja_deps"), "rb") as stream:
+            content = stream.read()
+    except FileNotFoundError:
+        return found
+    # After a line and a version: records of a size, whose highest bit says that it is no path, and as many bytes; of a
+    # path these are its name, up to three zeros, and a checksum.
+    place = content.find(b"\n") + 5
+    while 5 <= place <= len(content) - 4:
+        size = int.from_bytes(content[place : place + 4], sys.byteorder)
+        if not size >> 31:
+            name = os.fsdecode(content[place + 4 : place + size].rstrip(b"\0"))
+            found.add(os.path.normpath(os.path.join(directory, name)))
+        place += 4 + (size & 0x7FFFFFFF)
+    return found
+
+
+def _forget_generators(directory: str) -> None:
+    """Make ninja run every custom command of CMake's again, by taking them out of its log."""
+    outputs: t.Set[str] = set()
+    with (
+        contextlib.suppress(FileNotFoundError),
+        open(os.path.join(directory, "build.ninja"), encoding="utf-8", errors="surrogateescape") as stream,
+    ):
+        for line in stream:
+            found = re.match(r"build (.+?): CUSTOM_COMMAND\b", line)
+            for word in re.findall(r"(?:\$.|[^\s$])+", found[1]) if found else ():
+                plain = re.sub(r"\$(.)", r"\1", word.replace("${cmake_ninja_workdir}", directory + "/"))
+                outputs.add(os.path.normpath(os.path.join(directory, plain)))
+    path = os.path.join(directory, ".ninja_log")
+    kept = [row for row in _log(path) if _output(directory, row) not in outputs]
+    temporary = f"{path}.new"
+    with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.writelines("\t".join(row) + "\n" for row in kept)
+    shutil.copystat(path, temporary)
+    os.replace(temporary, path)
+
+
+def _log(path: str) -> t.List[t.List[str]]:
+    """Return the rows of ninja's log, the line that names its version too: start, end, time, output, command."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        return [line.rstrip("\n").split("\t") for line in stream]
+
+
+def _remove(path: str) -> None:
+    """Remove a file, if it is there, and the directories that this empties."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with contextlib.suppress(OSError):
+        os.removedirs(os.path.dirname(path))
+
+
+def _output(directory: str, row: t.Sequence[str]) -> str:
+    """Return the path of the output that a row of ninja's log is about."""
+    return os.path.normpath(os.path.join(directory, row[3])) if len(row) > 3 else ""
+
+
+def _same(one: str, other: str) -> bool:
+    left, right = os.lstat(one), os.lstat(other)
+    if stat.S_IFMT(left.st_mode) != stat.S_IFMT(right.st_mode):
+        return False
+    if stat.S_ISLNK(left.st_mode):
+        return os.readlink(one) == os.readlink(other)
+    if left.st_size != right.st_size or (left.st_mode ^ right.st_mode) & 0o100:
+        return False
+    with open(one, "rb") as first, open(other, "rb") as second:
+        while True:
+            piece = first.read(1 << 20)
+            if piece != second.read(1 << 20):
+                return False
+            if not piece:
+                return True
+
+
+def _walk(tree: str, below: str = "") -> t.Iterator[str]:
+    """Yield the path of each file and symlink, from the top of ``tree``; git's own are left out."""
+    with os.scandir(os.path.join(tree, below)) as entries:
+        for entry in entries:
+            path = os.path.join(below, entry.name)
+            if entry.name == ".git":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(tree, path)
+            else:
+                yield path

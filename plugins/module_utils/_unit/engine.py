@@ -1,0 +1,460 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What ``source_build`` does on the host: compare the fingerprint, start the worker, look how it goes.
+
+One call is one decision: the artefact of these inputs is there, or it is being built, or it has to be built. The work
+itself is the worker's, which outlives the call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
+    follow,
+    jobs,
+    model,
+    outcome,
+    patching,
+    progress,
+    toolchain,
+    worker,
+)
+
+#: What runs detached, and all that it imports.
+WORKER = "_unit.worker"
+_PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+#: What a fetch needs of the task's environment; the build itself gets none of it.
+_NETWORK = re.compile(
+    r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
+    r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"
+)
+#: The receipt of the account, where the engine made it.
+_ACCOUNT = "builds-account"
+
+
+class Engine:
+    """One unit on this host.
+
+    :param options: the options of ``source_build``.
+    :param environment: of the task: proxies and certificates are taken from it.
+    """
+
+    def __init__(
+        self,
+        options: t.Mapping[str, t.Any],
+        *,
+        check_mode: bool = False,
+        environment: t.Optional[t.Mapping[str, str]] = None,
+    ) -> None:
+        self.options = options
+        self.check_mode = check_mode
+        self.environment = os.environ if environment is None else environment
+        self.root = os.path.abspath(options["root"])
+        user = options.get("user")
+        if not user and options["state"] == "absent":
+            user = detached.owner_of(os.path.join(self.root, "builds"))
+        self.account = detached.Account(user)
+        self.warnings: t.List[str] = []
+
+    # --- present -----------------------------------------------------------------------------------------------
+
+    def ensure(self) -> t.Dict[str, t.Any]:
+        """Return what is the case, having started the worker where the artefact is not there.
+
+        :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
+        """
+        unit = model.Unit.from_options(self.options)
+        with self.account.acting():
+            plan = self._plan(unit)
+            result = self._compare(unit, plan)
+        if result["status"] == "unchanged" or self.check_mode:
+            return result
+        if result["status"] != "running":
+            self._start(unit, plan)
+        if not self.options["follow"]:
+            return {**result, "changed": True, "status": "running"}
+        found = outcome.look(plan["paths"], self.account, None, self.warnings)
+        return {**result, **found, "changed": True, "changes": result["changes"]}
+
+    def _plan(self, unit: model.Unit) -> t.Dict[str, t.Any]:
+        """Return everything that the fingerprint stands for."""
+        tools = self._tools(unit)
+        for name, minimum in unit.minimum.items():
+            if name in unit.brings:
+                # The worker judges it, once it is there.
+                continue
+            if name not in tools.tools:
+                raise SparkforgeError(
+                    f"A minimum of {name} is given, which {unit.name} does not use.",
+                    "Remove it from the option minimum.",
+                )
+            toolchain.check_minimum(tools.tools[name], str(minimum))
+        depends = {depend.name: self._depend(unit, depend) for depend in unit.depends}
+        commit, identity = self._identity(unit)
+        system = toolchain.platform()
+        inputs = unit.inputs(
+            identity=identity,
+            tools=tools.identity(),
+            platform=system,
+            depends={name: depend["fingerprint"] for name, depend in depends.items()},
+            digest=patching.contents_digest(unit.patches, unit.edits),
+        )
+        paths = model.Paths(
+            self.root,
+            self.options["log_root"],
+            unit.name,
+            model.fingerprint(inputs),
+            system,
+            model.tree_key(inputs),
+        )
+        return {"tools": tools, "depends": depends, "commit": commit, "inputs": inputs, "paths": paths}
+
+    def _tools(self, unit: model.Unit) -> toolchain.Toolchain:
+        """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
+        builds = os.path.join(self.root, "builds")
+        wanted = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
+        tools = toolchain.observe(
+            {name: command for name, command in wanted.items() if name not in unit.brings},
+            unit.python if unit.kind == "wheel" or unit.requirements else None,
+            self._known_tools,
+            _PATH,
+            optional={"ccache": "ccache"} if unit.ccache else {},
+        )
+        if not self.check_mode and os.access(builds, os.W_OK | os.X_OK, effective_ids=True):
+            tools.remember(self._known_tools)
+        return tools
+
+    @property
+    def _known_tools(self) -> str:
+        return os.path.join(self.root, "builds", ".toolchain.json")
+
+    def _identity(self, unit: model.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
+        """Return the commit, and what identifies the source.
+
+        A commit is taken as it is. A tag or a branch is asked for each time; where upstream does not answer, the
+        commit that was built of it last is kept, and that is said.
+        """
+        source = unit.source
+        if not unit.is_git:
+            return None, {"sha256": source["sha256"]}
+        try:
+            commit = sources.resolve(
+                source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
+            )
+        except SparkforgeError as error:
+            for receipt in self._receipts(unit.name):
+                if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
+                    self.warnings.append(f"{error.cause} The commit that was built last is kept.")
+                    commit = receipt["inputs"]["source"]["commit"]
+                    break
+            else:
+                raise
+        return commit, {"commit": commit}
+
+    def _depend(self, unit: model.Unit, depend: model.Depend) -> t.Dict[str, t.Any]:
+        """Return fingerprint, prefix and wheels of a unit that this one depends on.
+
+        :raises SparkforgeError: where it was not built on this host.
+        """
+        for receipt in self._receipts(depend.name):
+            if depend.fingerprint in (None, receipt["fingerprint"]):
+                directory = os.path.join(
+                    self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
+                )
+                wheels = [
+                    {**item, "path": os.path.join(directory, item["path"])}
+                    for item in receipt["outputs"]
+                    if item["path"].endswith(".whl")
+                ]
+                return {
+                    "fingerprint": receipt["fingerprint"],
+                    "prefix": os.path.join(directory, "prefix"),
+                    "wheels": wheels,
+                }
+        if self.check_mode and depend.fingerprint:
+            # It would be built first.
+            return {"fingerprint": depend.fingerprint, "prefix": "", "wheels": []}
+        raise SparkforgeError(
+            f"The unit {unit.name} depends on {depend.name}, which was not built on this host.",
+            f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
+        )
+
+    def _compare(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+        """Return the result as far as it is known without building."""
+        paths: model.Paths = plan["paths"]
+        running = follow.is_running(paths.build_directory)
+        receipt = None
+        if running or not self.options["rebuild"]:
+            receipt = outcome.valid_receipt(paths, self.warnings, self.check_mode)
+        state = follow.read(paths.inside("state.json")) or {}
+        known = self._receipts(unit.name)
+        old = receipt or (known[0] if known else None)
+        changes = (
+            [] if receipt else model.changes(old["inputs"], plan["inputs"]) if old else ["receipt: (none) -> built"]
+        )
+        if not receipt and not changes:
+            changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
+        versions = {**plan["tools"].versions(), **unit.found_libraries}
+        result: t.Dict[str, t.Any] = {
+            "name": unit.name,
+            "fingerprint": paths.fingerprint,
+            "platform": paths.platform,
+            "artefact": paths.artefact,
+            "prefix": paths.prefix if unit.kind == "cmake" else None,
+            "wheels": outcome.wheels(receipt, paths.artefact),
+            "receipt": paths.receipt,
+            "log": paths.log,
+            "changes": changes,
+            "toolchain_changes": toolchain.patch_level_changes(old["tools"], versions) if old else [],
+            "changed": receipt is None,
+            "status": "unchanged" if receipt else "running" if running else "would_build",
+            "state": state if not receipt else {},
+            "diff": {
+                "before_header": f"{unit.name} {old['fingerprint']}" if old else f"{unit.name} (none)",
+                "after_header": f"{unit.name} {paths.fingerprint}",
+                "before": _diff_text(old["inputs"] if old else {}),
+                "after": _diff_text(plan["inputs"]) if not receipt else _diff_text(old["inputs"] if old else {}),
+            },
+        }
+        return result
+
+    # --- receipts ----------------------------------------------------------------------------------------------
+
+    def _receipts(self, name: str) -> t.List[t.Dict[str, t.Any]]:
+        """Return the intact receipts of a unit, the newest first."""
+        directory = os.path.join(self.root, "receipts", "units")
+        found = []
+        for file in _names(directory):
+            if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.json", file):
+                receipt = outcome.read_receipt(os.path.join(directory, file))
+                if receipt:
+                    found.append(receipt)
+        return sorted(found, key=lambda receipt: str(receipt["finished"]), reverse=True)
+
+    # --- starting ----------------------------------------------------------------------------------------------
+
+    def _start(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> None:
+        """Start the worker.
+
+        :raises SparkforgeError: where it cannot be; then the next call tries again.
+        """
+        paths: model.Paths = plan["paths"]
+        self._check_room(unit)
+        memory = jobs.memory()
+        # The worker sizes its jobs again; this refuses before anything is written.
+        worker.size_jobs(unit, memory)
+        if self.account.ensure(paths.builds):
+            _receipt.write(self.root, _ACCOUNT, {"name": self.account.name})
+        self.account.check_interpreter(sys.executable)
+        for directory in (paths.builds, os.path.join(self.root, "wheelhouse"), paths.receipts):
+            self.account.own(directory)
+        try:
+            _receipt.make_directories(self.options["log_root"])
+            self.account.own_file(paths.log)
+        except OSError as error:
+            raise SparkforgeError(
+                f"The log {paths.log} cannot be written: {error.strerror}.",
+                "Set become for this task, or the option log_root.",
+            ) from error
+        # Read before: the account may not read what Ansible sent.
+        bundle.files(WORKER)
+        with self.account.acting():
+            _receipt.make_directories(os.path.dirname(paths.artefact))
+            _receipt.make_directories(paths.build_directory)
+            if self.options["rebuild"]:
+                # The worker makes the tree anew, for it alone knows that no other one is at it.
+                worker.remove(paths.inside("state.json"))
+            attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
+            # Beside the build: what Ansible sent is gone when the call ends.
+            engine = paths.inside("engine")
+            shutil.rmtree(engine, ignore_errors=True)
+            bundle.write(engine, WORKER)
+            # The first build of a host had no place yet for them.
+            plan["tools"].remember(self._known_tools)
+            self._write_request(unit, plan)
+        program = f"import sys; sys.path.insert(0, {engine!r}); "
+        program += f"from {bundle.PACKAGE}.{WORKER} import main; sys.exit(main({paths.build_directory!r}))"
+        reserve = unit.memory_reserve or jobs.reserve(memory.total_mib)
+        detached.start(
+            [sys.executable, "-I", "-c", program],
+            account=self.account,
+            service=paths.service,
+            marker=paths.marker,
+            log=paths.log,
+            directory=paths.build_directory,
+            memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
+        )
+        # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
+        patience = time.monotonic() + 2
+        while not follow.is_running(paths.build_directory):
+            if (follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
+                break
+            if time.monotonic() > patience:
+                # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
+                with self.account.acting():
+                    if not detached.is_alive(paths.marker):
+                        break
+                patience = time.monotonic() + 1
+            time.sleep(0.05)
+
+    def _check_room(self, unit: model.Unit) -> None:
+        if not unit.free_space:
+            return
+        place = self.root
+        while not os.path.exists(place):
+            place = os.path.dirname(place)
+        free = shutil.disk_usage(place).free >> 20
+        if free < unit.free_space:
+            raise SparkforgeError(
+                f"{place} has {free} MiB free, and building {unit.name} takes {unit.free_space} MiB.",
+                "Make room, or set sparkforge_root to a larger file system.",
+            )
+
+    def _write_request(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> None:
+        paths: model.Paths = plan["paths"]
+        source = unit.source.get("repo") or unit.source.get("archive")
+        request = {
+            "unit": unit.as_request(),
+            "paths": {
+                "root": paths.root,
+                "log_root": paths.log_root,
+                "name": paths.name,
+                "fingerprint": paths.fingerprint,
+                "platform": paths.platform,
+                "tree": paths.tree,
+            },
+            "rebuild": bool(self.options["rebuild"]),
+            "inputs": plan["inputs"],
+            "commit": plan["commit"],
+            "depends": plan["depends"],
+            "tools": {name: tool.path for name, tool in plan["tools"].tools.items()},
+            "versions": {**plan["tools"].versions(), **unit.found_libraries},
+            "shown_source": http.shown(str(source)),
+            "override": self.options.get("override"),
+        }
+        # Both may hold the password of an index or a proxy.
+        _receipt.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
+        _receipt.write_file(paths.inside("network.json"), json.dumps(self._network()).encode("ascii"), 0o600)
+
+    def _network(self) -> t.Dict[str, str]:
+        return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
+
+    # --- absent ------------------------------------------------------------------------------------------------
+
+    def absent(self) -> t.Dict[str, t.Any]:
+        """End the unit's builds and remove its trees, artefacts, receipts and logs."""
+        name = self.options["name"]
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise SparkforgeError(f"{name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'.")
+        house = os.path.join(self.root, "wheelhouse")
+        found = [os.path.join(self.root, "builds", name)]
+        found += [os.path.join(house, platform, name) for platform in _names(house)]
+        for directory in (os.path.join(self.root, "receipts", "units"), self.options["log_root"]):
+            found += [
+                os.path.join(directory, file)
+                for file in _names(directory)
+                if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.(json|log)", file)
+            ]
+        found = [path for path in found if os.path.lexists(path)]
+        if found and not self.check_mode:
+            for fingerprint in _names(os.path.join(self.root, "builds", name)):
+                if fingerprint.startswith("tree-"):
+                    continue
+                paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
+                detached.stop(paths.service, paths.marker, self.account)
+            # The account's own are removed with its rights alone; logs lie in a directory of root's.
+            with self.account.acting():
+                for path in found:
+                    if not path.startswith(self.options["log_root"]):
+                        worker.remove(path)
+            for path in found:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path) if path.startswith(self.options["log_root"]) else None
+            self._remove_shared()
+        return {"changed": bool(found), "name": name, "status": "absent", "removed": found}
+
+    def _remove_shared(self) -> None:
+        """Remove what builds share once no unit is left, and directories that have become empty."""
+        builds = os.path.join(self.root, "builds")
+        with self.account.acting():
+            if not [name for name in _names(builds) if not name.startswith(".")]:
+                for name in _names(builds):
+                    worker.remove(os.path.join(builds, name))
+            for platform in _names(os.path.join(self.root, "wheelhouse")):
+                with contextlib.suppress(OSError):
+                    os.rmdir(os.path.join(self.root, "wheelhouse", platform))
+        for path in (builds, os.path.join(self.root, "wheelhouse"), os.path.join(self.root, "receipts", "units")):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.options["log_root"])
+        made = _receipt.read(self.root, _ACCOUNT)
+        if made and not os.path.exists(builds):
+            self.account.remove(str(made.get("name")))
+            _receipt.remove(self.root, _ACCOUNT)
+
+
+# --- small things ----------------------------------------------------------------------------------------------
+
+
+def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
+    """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
+    receipts, changed = [], []
+    directory = os.path.join(root, "receipts", "units")
+    for file in _names(directory):
+        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
+            continue
+        receipt = outcome.read_receipt(os.path.join(directory, file))
+        if receipt is None:
+            changed.append(os.path.join(directory, file))
+        else:
+            receipts.append(receipt)
+    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
+    running, unfinished = [], []
+    builds = os.path.join(root, "builds")
+    for unit in _names(builds):
+        if unit.startswith(".") or (name and unit != name):
+            continue
+        for fingerprint in _names(os.path.join(builds, unit)):
+            place = os.path.join(builds, unit, fingerprint)
+            state = follow.read(os.path.join(place, "state.json"))
+            if state is None:
+                continue
+            known = {"name": unit, "fingerprint": fingerprint, "state": state}
+            if follow.is_running(place):
+                running.append({**known, "line": progress.describe(state)})
+            elif (unit, fingerprint) not in done:
+                unfinished.append({**known, "error": state.get("error")})
+    return {
+        "receipts": sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True),
+        "running": running,
+        "unfinished": unfinished,
+        "changed_receipts": changed,
+    }
+
+
+def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:
+    return json.dumps(inputs, indent=2, sort_keys=True) + "\n" if inputs else ""
+
+
+def _names(directory: str) -> t.List[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

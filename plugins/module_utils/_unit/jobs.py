@@ -1,0 +1,327 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""How many jobs a build may run, from the memory that is there and not from the cores.
+
+A compiler process of PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10 the GPU's programs take theirs from the
+same memory: a job for each core has made hosts unreachable for hours.
+
+What a process may use is the least of the host's memory and of the limits of its control groups, its own and
+those around it (``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/memory.rst`` of the kernel).
+"""
+
+# Runs in the detached worker too, where there is no module to run commands.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import math
+import os
+import posixpath
+import re
+import subprocess
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+MEMORY_PER_JOB_MIB = 4096
+#: What is left to the host at least: the share of all memory, and MiB. Below 64 GiB those would be most of a host,
+#: and a quarter of it does.
+RESERVE_SHARE = 0.15
+RESERVE_MIB = 16 * 1024
+SMALL_RESERVE_SHARE = 0.25
+#: Beside GPU processes a build goes ahead while at least this share of its jobs still fits.
+ENOUGH_SHARE = 0.25
+
+_MIB = 1 << 20
+# A v1 limit that nobody set is the largest number of whole pages.
+_UNLIMITED = 1 << 60
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What memory a process here may use, MiB.
+
+    :ivar limit: the control group that allows less than the host has, None where none does.
+    """
+
+    total_mib: int
+    available_mib: int
+    limit: t.Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """How many jobs, and one sentence that says why."""
+
+    count: int
+    why: str
+
+
+@dataclass(frozen=True)
+class GpuProcess:
+    """A process that holds memory through the GPU; ``mib`` is None where the driver does not tell."""
+
+    pid: int
+    name: str
+    mib: t.Optional[int]
+
+
+def size(
+    cores: int,
+    available_mib: int,
+    total_mib: int,
+    memory_per_job_mib: int = MEMORY_PER_JOB_MIB,
+    reserve_mib: int = 0,
+    requested: int = 0,
+    gpu: t.Sequence[GpuProcess] = (),
+) -> Jobs:
+    """Say how many jobs fit: ``min(cores, (available - reserve) / memory per job)``.
+
+    :param reserve_mib: what the host keeps; 0 for what :func:`reserve` says.
+    :param requested: the most jobs that are wanted, in place of the cores; 0 leaves it to them. Memory limits them
+        all the same: who wants more says that a job needs less.
+    :param gpu: what :func:`gpu_memory_processes` returned.
+    :raises SparkforgeError: where not one job fits, or where GPU processes leave too little for the build.
+    """
+    kept = reserve_mib or reserve(total_mib)
+    wanted = requested or max(1, cores)
+    fitting = (available_mib - kept) // memory_per_job_mib
+    if gpu:
+        _check_gpu(gpu, wanted, available_mib - kept, total_mib - kept, memory_per_job_mib)
+    memory = f"{_gib(available_mib)} are available, less a reserve of {_gib(kept)}"
+    if fitting < 1:
+        raise SparkforgeError(
+            f"Not one job of {_gib(memory_per_job_mib)} fits into the memory of this host: {memory}.",
+            "End the programs that hold the memory, or set memory_per_job or memory_reserve lower.",
+            available_mib=available_mib,
+            reserve_mib=kept,
+            memory_per_job_mib=memory_per_job_mib,
+        )
+    count = min(wanted, fitting)
+    asked = f"of {requested} asked for" if requested else f"for {_counted(cores, 'core')}"
+    jobs = f"{_counted(count, 'job')} {asked}"
+    if fitting < wanted:
+        return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} a job.")
+    return Jobs(count, f"{jobs}: the memory would do for {fitting}.")
+
+
+def reserve(total_mib: int) -> int:
+    """Return what a host with so much memory keeps where nobody says it."""
+    least = min(RESERVE_MIB, math.ceil(total_mib * SMALL_RESERVE_SHARE))
+    return max(least, math.ceil(total_mib * RESERVE_SHARE))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
+    """Refuse where so much is held through the GPU that less than a quarter of the jobs is left.
+
+    A model that is being served may grow at any time, so that what is left is not sure to stay.
+
+    :param free_mib: what is left for jobs.
+    :param most_mib: what would be were the host empty; taken where the driver does not tell what is held.
+    """
+    held = [process.mib for process in gpu]
+    without = most_mib if None in held else min(most_mib, free_mib + sum(mib or 0 for mib in held))
+    possible = min(wanted, max(1, without // per_job_mib))
+    fitting = max(0, free_mib // per_job_mib)
+    if fitting >= max(1, math.ceil(possible * ENOUGH_SHARE)):
+        return
+    largest = sorted(gpu, key=lambda process: -(process.mib or 0))
+    listed = ", ".join(
+        f"{process.pid} {process.name} ({'size unknown' if process.mib is None else f'{process.mib} MiB'})"
+        for process in largest[:5]
+    )
+    more = f" and {len(largest) - 5} more" if len(largest) > 5 else ""
+    raise SparkforgeError(
+        f"GPU processes hold memory that GPU and CPU share: {listed}{more}; {fitting} of {possible} jobs are left.",
+        "End them and run again, or set jobs to the number that may run beside them.",
+        gpu_processes=[{"pid": process.pid, "name": process.name, "used_mib": process.mib} for process in largest],
+    )
+
+
+def _gib(mib: int) -> str:
+    return f"{mib / 1024:.1f} GiB".replace(".0 GiB", " GiB")
+
+
+# -- what the host says
+
+
+def live() -> Host:
+    """Return the host that this process runs on; a program on it may be run."""
+    return Host(run=_run)
+
+
+def _run(argv: list[str]) -> tuple[int, str, str]:
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 127, "", str(error)
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def memory(host: t.Optional[Host] = None, service: str = "") -> Memory:
+    """Return what memory is there for a process in this process's control group.
+
+    :param service: the build's own unit of systemd, whose limit is the host's memory less the reserve. It is passed
+        over, for whoever asks takes the reserve off.
+    :raises SparkforgeError: where the kernel does not tell.
+    """
+    host = host or live()
+    values = dict(re.findall(r"^(\w+): +(\d+) kB$", host.read("/proc/meminfo") or "", re.MULTILINE))
+    if "MemTotal" not in values or "MemAvailable" not in values:
+        raise SparkforgeError(
+            "/proc/meminfo does not say how much memory there is.",
+            "Mount /proc where the build runs, or set jobs.",
+        )
+    total, available = int(values["MemTotal"]) // 1024, int(values["MemAvailable"]) // 1024
+    limited = None
+    for group in _groups(host, "memory"):
+        if service and posixpath.basename(group.path) == service:
+            continue
+        limit, used = _limit(host, group)
+        if limit is None:
+            continue
+        if limit // _MIB < total:
+            total, limited = limit // _MIB, group.path
+        available = min(available, max(0, limit - used) // _MIB)
+    return Memory(total, available, limited)
+
+
+def cores(host: t.Optional[Host] = None) -> int:
+    """Return how many cores a process may use: its affinity, and the quota of its control groups rounded up."""
+    host = host or live()
+    count: float = len(os.sched_getaffinity(0)) if host.live else _online(host)
+    for group in _groups(host, "cpu"):
+        if group.version == 2:
+            quota, _space, period = (host.read(f"{group.path}/cpu.max") or "").strip().partition(" ")
+        else:
+            quota = (host.read(f"{group.path}/cpu.cfs_quota_us") or "").strip()
+            period = (host.read(f"{group.path}/cpu.cfs_period_us") or "").strip()
+        if quota.isdigit() and period.isdigit() and int(period):
+            count = min(count, math.ceil(int(quota) / int(period)))
+    return max(1, int(count))
+
+
+def _online(host: Host) -> int:
+    return len(re.findall(r"^processor\s*:", host.read("/proc/cpuinfo") or "", re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A control group: the directory of its files, and which of the two interfaces they have."""
+
+    path: str
+    version: int
+
+
+def _groups(host: Host, controller: str) -> list[_Group]:
+    """Return this process's control group of a controller and those around it, the inner ones first."""
+    own: dict[int, str] = {}
+    for line in (host.read("/proc/self/cgroup") or "").splitlines():
+        number, _colon, rest = line.partition(":")
+        names, _colon, path = rest.partition(":")
+        if number == "0" and not names:
+            own[2] = path
+        elif controller in names.split(","):
+            own[1] = path
+    groups = []
+    for line in (host.read("/proc/self/mountinfo") or "").splitlines():
+        fields, _dash, source = line.partition(" - ")
+        kind, _space, options = source.partition(" ")
+        version = {"cgroup2": 2, "cgroup": 1}.get(kind)
+        if version not in own or (version == 1 and controller not in options.rpartition(" ")[2].split(",")):
+            continue
+        root, mount = fields.split(" ")[3:5]
+        groups += _up(mount, root, own[version], version)
+    return groups
+
+
+def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
+    """Return the groups from ``path`` up to the mounted one; in a container ``path`` may not be below ``root``."""
+    inner = posixpath.relpath(path, root) if path == root or path.startswith(root.rstrip("/") + "/") else "."
+    parts = [] if inner == "." else inner.split("/")
+    return [_Group(posixpath.join(mount, *parts[:count]), version) for count in range(len(parts), -1, -1)]
+
+
+def _limit(host: Host, group: _Group) -> tuple[t.Optional[int], int]:
+    """Return (limit, bytes that cannot be had back) of a group; None for the limit where there is none."""
+    if group.version == 2:
+        names, usage = ["memory.max", "memory.high"], "memory.current"
+        cached = r"^(?:in)?active_file (\d+)$"
+    else:
+        names, usage = ["memory.limit_in_bytes"], "memory.usage_in_bytes"
+        cached = r"^total_(?:in)?active_file (\d+)$"
+    limits = [_number(host, f"{group.path}/{name}") for name in names]
+    limit = min((value for value in limits if value is not None and value < _UNLIMITED), default=None)
+    used = _number(host, f"{group.path}/{usage}") or 0
+    # As for MemAvailable, what files have in the cache is given back when it is needed.
+    pages = sum(int(value) for value in re.findall(cached, host.read(f"{group.path}/memory.stat") or "", re.MULTILINE))
+    return limit, max(0, used - pages)
+
+
+def _number(host: Host, path: str) -> t.Optional[int]:
+    text = (host.read(path) or "").strip()
+    return int(text) if text.isdigit() else None
+
+
+def gpu_memory_processes(host: t.Optional[Host] = None) -> list[GpuProcess]:
+    """Return the processes that hold memory through a GPU which shares the host's; none where it has its own."""
+    observed = Gpu(host or live()).observe()
+    if not observed["unified_memory"]:
+        return []
+    return [GpuProcess(row["pid"], row["name"], row["used_mib"]) for row in observed["processes"]]
+
+
+# -- what ended a build
+
+
+def oom_kills(host: t.Optional[Host] = None) -> t.Optional[int]:
+    """Return how many processes the kernel has killed for memory, in this control group or else on this host.
+
+    None where the kernel does not count them. Version 1 of control groups counts without the groups below one's
+    own, so that the host's number is taken there.
+    """
+    host = host or live()
+    files = [f"{group.path}/memory.events" for group in _groups(host, "memory") if group.version == 2]
+    for path in (*files[:1], "/proc/vmstat"):
+        found = re.search(r"^oom_kill (\d+)$", host.read(path) or "", re.MULTILINE)
+        if found:
+            return int(found.group(1))
+    return None
+
+
+def killed_for_memory(
+    log_tail: str,
+    oom_kills_before: t.Optional[int],
+    oom_kills_after: t.Optional[int],
+    status: t.Optional[int] = None,
+) -> bool:
+    """Tell whether a build failed because memory ran out.
+
+    A signal 9 in the log, or as the build's own end, counts unless the kernel counts its kills and counts none
+    more than before: then somebody else sent it. A program that was refused memory counts always.
+
+    :param log_tail: the log of the attempt that failed, or its last part.
+    :param status: how the build ended, as :attr:`subprocess.Popen.returncode` has it or a shell.
+    """
+    # Its table of patterns takes longer to compile than all the rest; a build that goes well does without it.
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+
+    found = _diagnosis.diagnose(log_tail)
+    if found.rule == _diagnosis.OUT_OF_MEMORY or (
+        found.rule in _diagnosis.KILLED and _diagnosis.OUT_OF_MEMORY in found.others
+    ):
+        return True
+    if status not in (-9, 137) and not _diagnosis.KILLED.intersection([found.rule, *found.others]):
+        return False
+    return oom_kills_before is None or oom_kills_after is None or oom_kills_after > oom_kills_before

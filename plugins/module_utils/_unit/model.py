@@ -1,0 +1,421 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""A unit: one thing built from source, what identifies it, and where everything of it lies.
+
+Identity is a fingerprint over every input that can change the artefact. What cannot (where the bytes come from, how
+many jobs compile, what is checked afterwards) is no input, so that changing it builds nothing again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Raised when the meaning of the inputs changes: every unit is then built again.
+FORMAT = 1
+KINDS = ("wheel", "cmake")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
+#: Tools that are packages of the index too, by the same name.
+_BROUGHT = frozenset({"cmake", "ninja"})
+#: What a build makes on its way, and what can be made again.
+TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
+#: What may differ between two fingerprints that use one tree, one after the other: see _carry.
+_CARRIED = ("changes", "build_tag")
+#: What a build must not be given, because the engine sets it, and what to give instead.
+_RESERVED = {
+    "MAX_JOBS": "jobs",
+    "CMAKE_BUILD_PARALLEL_LEVEL": "jobs",
+    "CC": "toolchain.cc",
+    "CXX": "toolchain.cxx",
+    "PATH": "toolchain",
+    "HOME": "",
+    "TMPDIR": "",
+    "CCACHE_DIR": "ccache",
+    "CCACHE_MAXSIZE": "ccache_size",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Depend:
+    """A unit that must be built before; ``fingerprint`` None stands for the newest one on the host."""
+
+    name: str
+    fingerprint: t.Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Paths:
+    """Where everything of one fingerprint of a unit lies; see docs/architecture.md.
+
+    :param tree: ``tree_key`` of the inputs; whoever only looks at a build does without.
+    """
+
+    root: str
+    log_root: str
+    name: str
+    fingerprint: str
+    platform: str
+    tree: str = ""
+
+    @property
+    def builds(self) -> str:
+        """The builds of every unit, and what they share."""
+        return os.path.join(self.root, "builds")
+
+    @property
+    def build_directory(self) -> str:
+        return os.path.join(self.builds, self.name, self.fingerprint)
+
+    @property
+    def tree_directory(self) -> str:
+        """Sources and objects. Compilers and CMake write this path into what they make."""
+        return os.path.join(self.builds, self.name, f"tree-{self.tree}")
+
+    def inside(self, *parts: str) -> str:
+        """Return a path in the build directory, of sources and objects in the tree's."""
+        return os.path.join(self.tree_directory if parts[0] in TREES else self.build_directory, *parts)
+
+    @property
+    def artefact(self) -> str:
+        return os.path.join(self.root, "wheelhouse", self.platform, self.name, self.fingerprint)
+
+    @property
+    def prefix(self) -> str:
+        return os.path.join(self.artefact, "prefix")
+
+    @property
+    def receipts(self) -> str:
+        return os.path.join(self.root, "receipts", "units")
+
+    @property
+    def receipt(self) -> str:
+        return os.path.join(self.receipts, f"{self.name}-{self.fingerprint}.json")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.log_root, f"{self.name}-{self.fingerprint}.log")
+
+    @property
+    def marker(self) -> str:
+        """What every process of the build has in its environment."""
+        return f"{self.name}/{self.fingerprint}"
+
+    @property
+    def service(self) -> str:
+        """The name of the transient systemd unit."""
+        return f"sparkforge-{self.name}-{self.fingerprint}.service"
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """What ``source_build`` was asked for, checked."""
+
+    name: str
+    kind: str
+    source: t.Mapping[str, t.Any]
+    rewrite: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    subdirectory: str = ""
+    patches: t.Tuple[t.Mapping[str, str], ...] = ()
+    edits: t.Tuple[t.Mapping[str, t.Any], ...] = ()
+    environment: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    requirements: t.Tuple[str, ...] = ()
+    index_url: t.Optional[str] = None
+    find_links: t.Tuple[str, ...] = ()
+    python: str = "/usr/bin/python3"
+    system_site_packages: bool = False
+    cmake_args: t.Tuple[str, ...] = ()
+    targets: t.Tuple[str, ...] = ()
+    depends: t.Tuple[Depend, ...] = ()
+    toolchain: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    minimum: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    libraries: t.Mapping[str, t.Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    jobs: int = 0
+    memory_per_job: int = 4096
+    memory_reserve: int = 0
+    free_space: int = 0
+    ccache: bool = True
+    ccache_size: str = "20G"
+    expect: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    build_tag: t.Optional[str] = None
+    keep: int = 0
+
+    @classmethod
+    def from_options(cls, options: t.Mapping[str, t.Any]) -> Unit:
+        """Return the unit that the module's options describe.
+
+        :raises SparkforgeError: for the first option that contradicts itself or another.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        values = {key: value for key, value in options.items() if key in known and value is not None}
+        for key in ("patches", "edits", "requirements", "find_links", "cmake_args", "targets"):
+            values[key] = tuple(values.get(key) or ())
+        values["depends"] = tuple(_depend(item) for item in values.get("depends") or ())
+        values["environment"] = _environment(values.get("environment") or {})
+        values["source"] = _source(values.get("source") or {})
+        values["libraries"] = {name: _library(name, row) for name, row in (values.get("libraries") or {}).items()}
+        for key in ("toolchain", "minimum", "expect"):
+            values[key] = {name: value for name, value in (values.get(key) or {}).items() if value not in (None, "")}
+        unit = cls(**values)
+        unit.check()
+        return unit
+
+    def check(self) -> None:
+        """Refuse what cannot be built whatever the host is.
+
+        :raises SparkforgeError: naming the option.
+        """
+        if not _NAME.fullmatch(self.name):
+            raise SparkforgeError(
+                f"{self.name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'."
+            )
+        if self.kind not in KINDS:
+            raise SparkforgeError(f"A unit cannot be of the kind {self.kind!r}.", f"Choose {' or '.join(KINDS)}.")
+        names = [depend.name for depend in self.depends]
+        if self.name in names:
+            raise SparkforgeError(
+                f"The unit {self.name} depends on itself.", "Take its own name out of the option depends."
+            )
+        if len(set(names)) < len(names):
+            raise SparkforgeError(
+                f"The unit {self.name} depends on one unit twice: {', '.join(names)}.", "Name each of them once."
+            )
+        for where in ("subdirectory",):
+            path = getattr(self, where)
+            if os.path.isabs(path) or ".." in path.split("/"):
+                raise SparkforgeError(
+                    f"The {where} {path!r} is outside the source.", "Give a directory of the source tree."
+                )
+        if self.kind == "wheel" and (self.cmake_args or self.targets):
+            raise SparkforgeError(
+                f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
+                "Give its options as environment variables, for example CMAKE_ARGS.",
+            )
+        if self.kind == "cmake" and self.build_tag:
+            raise SparkforgeError(f"The unit {self.name} is no wheel: it takes no build_tag.", "Remove the option.")
+        if self.build_tag and not re.fullmatch(r"\d[a-z0-9_.]*", self.build_tag):
+            raise SparkforgeError(
+                f"{self.build_tag!r} cannot be a build tag.", "Begin it with a digit, then letters, digits, '_', '.'."
+            )
+        for option in ("jobs", "memory_per_job", "memory_reserve", "free_space", "keep"):
+            if getattr(self, option) < 0:
+                raise SparkforgeError(f"The option {option} is {getattr(self, option)}.", "Give 0 or more.")
+        texts = [*self.environment.values(), *self.cmake_args]
+        for text in texts:
+            for found in _PLACEHOLDER.finditer(text):
+                if found[2] and found[2] not in names:
+                    raise SparkforgeError(
+                        f"{found[0]} is used, but the unit {self.name} does not depend on {found[2]}.",
+                        f"Add {found[2]} to the option depends.",
+                    )
+
+    @property
+    def is_git(self) -> bool:
+        return "repo" in self.source
+
+    @property
+    def brings(self) -> t.FrozenSet[str]:
+        """The build tools that the requirements bring: they build in place of the host's, and their pins are inputs."""
+        return frozenset(_BROUGHT.intersection(_by_name(self.requirements)))
+
+    def inputs(
+        self,
+        *,
+        identity: t.Mapping[str, str],
+        tools: t.Mapping[str, str],
+        platform: str,
+        depends: t.Mapping[str, str],
+        digest: t.Mapping[str, str],
+    ) -> t.Dict[str, t.Any]:
+        """Return everything that can change the artefact, as the fingerprint and ``--diff`` take it.
+
+        :param identity: of the source: its ``commit`` or its ``sha256``. The URL is none, for a mirror has the same.
+        :param tools: ``_toolchain.Toolchain.identity()``.
+        :param platform: for example ``ubuntu24.04-aarch64``.
+        :param depends: the fingerprint of each unit that this one depends on.
+        :param digest: ``_patch.contents_digest()``: a name and sha256 of each patch and edit.
+        """
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "kind": self.kind,
+            "source": {
+                **identity,
+                "subdirectory": self.subdirectory,
+                **({"submodules": str(bool(self.source["submodules"])).lower()} if self.is_git else {}),
+            },
+            "changes": dict(digest),
+            "environment": dict(self.environment),
+            "requirements": _by_name(self.requirements),
+            # What such a host has installed is no input: whoever asks for this answers for it.
+            **({"system_site_packages": "true"} if self.system_site_packages else {}),
+            "cmake_args": list(self.cmake_args),
+            "targets": list(self.targets),
+            "build_tag": self.build_tag or "",
+            "toolchain": dict(tools),
+            # What was asked for and not what was found: a newer one of the same SONAME is no reason to build for hours.
+            **({"libraries": asked} if (asked := self._libraries("version")) else {}),
+            "platform": platform,
+            "depends": dict(depends),
+        }
+
+    @property
+    def found_libraries(self) -> t.Dict[str, str]:
+        """Return the version of each library that the host has, for the receipt."""
+        return self._libraries("found")
+
+    def _libraries(self, key: str) -> t.Dict[str, str]:
+        return {name: row[key] for name, row in sorted(self.libraries.items()) if row.get(key)}
+
+    def as_request(self) -> t.Dict[str, t.Any]:
+        """Return the unit as JSON has it; ``from_options`` reads it."""
+        return {
+            **dataclasses.asdict(self),
+            "depends": [dataclasses.asdict(depend) for depend in self.depends],
+        }
+
+
+def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
+    """Return the 16 hexadecimal digits that stand for ``inputs``."""
+    text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
+    """Return what the inputs have in common with those whose tree they can go on with."""
+    return fingerprint({key: value for key, value in inputs.items() if key not in _CARRIED})
+
+
+def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> t.List[str]:
+    """Return each input that differs, by name: ``environment.USE_CUFILE: 0 -> 1``."""
+    before, after = dict(_flat(old)), dict(_flat(new))
+    found = []
+    for key in sorted({*before, *after}):
+        one, other = before.get(key), after.get(key)
+        if one != other:
+            found.append(f"{key}: {_shown(one)} -> {_shown(other)}")
+    return found
+
+
+def expand(text: str, places: t.Mapping[str, str]) -> str:
+    """Replace ``{source}``, ``{depends.llvm.prefix}`` … by paths; other braces stay as they are.
+
+    :param places: the path for each placeholder without its braces.
+    """
+    return _PLACEHOLDER.sub(lambda found: places.get(found[1], found[0]), text)
+
+
+def _flat(value: t.Any, path: str = "") -> t.Iterator[t.Tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        # By content, so that one more argument is one line and not a shift of all that follow.
+        for item in value:
+            yield f"{path}[{item}]", "given"
+    else:
+        yield path, str(value)
+
+
+def _shown(value: t.Optional[str]) -> str:
+    if value is None:
+        return "(none)"
+    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", value):
+        return value[:7]
+    return value if value else "''"
+
+
+def _by_name(requirements: t.Iterable[str]) -> t.Dict[str, str]:
+    """Return requirement lines by the name of their package, so that ``--diff`` says which one changed."""
+    found: t.Dict[str, str] = {}
+    for line in requirements:
+        name = re.split(r"[\s=<>!~;\[@]", line.strip(), maxsplit=1)[0].lower()
+        # Hashes say which file of a version it is: one more platform in the lock is no other version.
+        rest = re.sub(r"\s*--hash=\S+", "", line.strip())[len(name) :].strip()
+        found[name] = " ".join(sorted([*found[name].split(), rest])) if name in found else rest
+    return found
+
+
+def _depend(item: t.Any) -> Depend:
+    if isinstance(item, str):
+        item = {"name": item}
+    if not isinstance(item, dict) or set(item) - {"name", "fingerprint"} or not isinstance(item.get("name"), str):
+        raise SparkforgeError(
+            f"{item!r} does not say which unit this one depends on.", "Give its name, or its name and fingerprint."
+        )
+    mark = item.get("fingerprint")
+    if not _NAME.fullmatch(item["name"]) or (mark is not None and not _FINGERPRINT.fullmatch(str(mark))):
+        raise SparkforgeError(
+            f"{item!r} is no unit to depend on.", "Give a unit's name, and a fingerprint of 16 hexadecimal digits."
+        )
+    return Depend(item["name"], mark)
+
+
+def _library(name: str, given: t.Any) -> t.Dict[str, str]:
+    if not isinstance(given, dict) or set(given) - {"version", "found"}:
+        raise SparkforgeError(
+            f"{given!r} does not say which {name} the unit is compiled against.",
+            "Give the library's version that is asked for, and found, the version that the host has.",
+        )
+    return {key: str(value) for key, value in given.items() if value}
+
+
+def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:
+    found: t.Dict[str, str] = {}
+    for key, value in given.items():
+        if not _VARIABLE.fullmatch(str(key)):
+            raise SparkforgeError(f"{key!r} is no name of an environment variable.", "Use letters, digits and '_'.")
+        if key in _RESERVED:
+            instead = _RESERVED[key]
+            raise SparkforgeError(
+                f"The environment variable {key} is set by the engine itself.",
+                f"Use the option {instead} instead." if instead else "Remove it.",
+            )
+        if value is None:
+            continue
+        if isinstance(value, (dict, list)):
+            raise SparkforgeError(f"The environment variable {key} is no text.", "Give a string.")
+        # YAML makes a boolean of `yes` and `true`; builds know 1 and 0.
+        found[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
+    return found
+
+
+def _source(given: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    source = {key: value for key, value in given.items() if value is not None}
+    if ("repo" in source) == ("archive" in source):
+        raise SparkforgeError(
+            "A source is either a repository or an archive.",
+            "Give source.repo and source.version, or source.archive and source.sha256.",
+        )
+    if "repo" in source:
+        if not source.get("version"):
+            raise SparkforgeError(
+                f"The source {source['repo']} has no version.", "Give source.version: a commit, a tag or a branch."
+            )
+        if str(source["version"]).startswith("-"):
+            raise SparkforgeError(f"{source['version']!r} is no version.", "Give a commit, a tag or a branch.")
+        return {
+            "repo": str(source["repo"]),
+            "version": str(source["version"]),
+            "submodules": bool(source.get("submodules", True)),
+        }
+    sha256 = str(source.get("sha256") or "").lower()
+    if not _SHA256.fullmatch(sha256):
+        raise SparkforgeError(
+            f"The archive {source['archive']} has no sha256.",
+            "Give source.sha256, 64 hexadecimal digits, from a source that you trust.",
+        )
+    return {"archive": str(source["archive"]), "sha256": sha256}

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What ``source_build`` says of a build that was started: how it goes, or how it ended, and what its receipt is worth.
+
+Apart from ``_unit.engine``, which it does without: whoever follows a build asks for this alone, and what a call
+imports is compiled each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+
+#: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
+_NO_ROOM = 64 << 10
+_STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
+
+
+def look(
+    paths: model.Paths,
+    account: detached.Account,
+    seen: t.Optional[t.Mapping[str, t.Any]],
+    warnings: t.List[str],
+) -> t.Dict[str, t.Any]:
+    """Return how the build goes, after a ``_unit.follow.look``, or how it ended.
+
+    :param seen: the news that are known; None to look once.
+    :param warnings: gets what the user should know.
+    :raises SparkforgeError: where the build failed: the cause and remedy that the worker found.
+    """
+    with account.acting():
+        state = follow.look(paths.build_directory, seen)
+        if state is not None:
+            return {**_describe(paths, state), "status": "running"}
+        # Its last words may have come after the look.
+        state = follow.read(paths.inside("state.json")) or {}
+        receipt = valid_receipt(paths, warnings)
+        result = {**_describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
+    if receipt is not None and result["status"] == "built":
+        return {**result, "wheels": wheels(receipt, paths.artefact)}
+    error = state.get("error")
+    brief = {key: result[key] for key in ("name", "fingerprint", "log", "notes", "status")}
+    brief["phase"] = state.get("failed_phase")
+    if result["status"] == "failed" and error:
+        raise SparkforgeError(
+            error["cause"],
+            error["remedy"],
+            **{key: value for key, value in error.items() if key not in ("msg", "cause", "remedy")},
+            **brief,
+        )
+    if shutil.disk_usage(paths.root).free < _NO_ROOM:
+        # Not even its last words had a place.
+        raise SparkforgeError(
+            f"No space left on the file system of {paths.root}; the build of {paths.name} has ended.",
+            "Make room, or set sparkforge_root to a larger file system; the next run goes on from what is done.",
+            **brief,
+        )
+    raise SparkforgeError(
+        f"The build of {paths.name} ended without a word in the phase {state.get('phase', 'fetch')}.",
+        "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
+        **brief,
+    )
+
+
+def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return what is said of every build, and where everything of it lies."""
+    return {
+        "name": paths.name,
+        "fingerprint": paths.fingerprint,
+        "platform": paths.platform,
+        "directory": paths.build_directory,
+        "artefact": paths.artefact,
+        "prefix": paths.prefix if os.path.isdir(paths.prefix) else None,
+        "receipt": paths.receipt,
+        "log": paths.log,
+        "state": state,
+        "notes": state.get("notes", []),
+    }
+
+
+# --- receipts --------------------------------------------------------------------------------------------------
+
+
+def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return the receipt with the digest of its own content, by which a changed one is told."""
+    return {**receipt, "seal": model.fingerprint({key: value for key, value in receipt.items() if key != "seal"})}
+
+
+def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether nobody changed the receipt since it was written."""
+    return sealed(receipt)["seal"] == receipt.get("seal")
+
+
+def read_receipt(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
+    receipt = follow.read(path)
+    return receipt if receipt is not None and is_intact(receipt) else None
+
+
+def receipt_text(receipt: t.Mapping[str, t.Any]) -> bytes:
+    """Return what the file of a receipt has in it."""
+    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def valid_receipt(
+    paths: model.Paths, warnings: t.List[str], check_mode: bool = False
+) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the receipt where it and what it names are there; mend it from its copy beside the artefact."""
+    receipt = read_receipt(paths.receipt)
+    if receipt is None:
+        copy = read_receipt(os.path.join(paths.artefact, "receipt.json"))
+        if copy is None or copy["fingerprint"] != paths.fingerprint:
+            if os.path.exists(paths.receipt):
+                warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
+            return None
+        if os.path.exists(paths.receipt):
+            warnings.append(
+                f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
+            )
+        if not check_mode:
+            receipts.write_file(paths.receipt, receipt_text(copy))
+        receipt = copy
+    for item in receipt["outputs"]:
+        try:
+            found = os.stat(os.path.join(paths.artefact, item["path"]))
+        except OSError:
+            return None
+        if stat.S_ISREG(found.st_mode) and found.st_size != item["size"]:
+            return None
+    return receipt
+
+
+def wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:
+    """Return the wheels that the receipt names, each with the path where it lies."""
+    outputs = receipt["outputs"] if receipt else []
+    return [
+        {**item, "path": os.path.join(artefact, item["path"])}
+        for item in outputs
+        if "sha256" in item and "version" in item
+    ]

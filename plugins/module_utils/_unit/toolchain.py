@@ -1,0 +1,355 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What compiles: which compilers and build tools a host has, and what of them identifies a build.
+
+A tool is asked for its version once. What it said is kept beside the identity of its file (real path, size, mtime,
+inode), so that looking again starts no process. Of a version only that goes into a fingerprint which changes what is
+built: the major of a C compiler, the minor of nvcc, CMake and Ninja, the ABI of Python. The rest is told, and rebuilds
+on request.
+"""
+
+# A private core without a module: its caller is tested without one.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Raised when the same output is read differently: what was kept before then counts for nothing.
+CACHE_FORMAT = 1
+#: Seconds within which ``--version`` must answer; under emulation the slowest takes some.
+ANSWER_LIMIT = 120.0
+#: A script longer than this is a program, not a wrapper around one.
+_WRAPPER_LIMIT = 16384
+#: Tools that do not change what is built: they are recorded and never fingerprinted.
+_UNFINGERPRINTED = frozenset({"ccache"})
+
+# Not after '-', '.' or a word: of "gcc-4.9" the number is part of the name.
+_VERSION = re.compile(r"(?<![\w.-])\d+(?:\.\d+)+")
+_NVCC = re.compile(r"release (\d+\.\d+), V(\d+(?:\.\d+)+)")
+_PROBE = (
+    "import platform, sys, sysconfig\n"
+    "print(platform.python_implementation(), platform.python_version(), sys.version_info[0], sys.version_info[1],"
+    " 't' if sysconfig.get_config_var('Py_GIL_DISABLED') else '-')\n"
+)
+# Implementation -> the beginning of its wheel tag, as packaging.tags has it.
+_PYTHONS = {"CPython": "cp", "PyPy": "pp"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool of the host.
+
+    :ivar name: what it is for: ``cc``, ``cxx``, ``cmake``, ``ninja``, ``nvcc``, ``ccache``, ``python``.
+    :ivar path: absolute, as it was found: what a symlink is called may decide what it does (clang++, ccache).
+    :ivar version: the full one, ``13.3.0``.
+    :ivar line: the line of ``--version`` that has it.
+    :ivar identity: what of it goes into a fingerprint: ``gcc 13``, ``13.0``, ``cp312``.
+    """
+
+    name: str
+    path: str
+    version: str
+    line: str
+    identity: str
+
+
+class Toolchain:
+    """The tools that were observed, by name."""
+
+    def __init__(self, tools: t.Mapping[str, Tool], kept: _Kept) -> None:
+        self.tools: t.Dict[str, Tool] = dict(tools)
+        self._kept = kept
+
+    def identity(self) -> t.Dict[str, str]:
+        """Return what goes into the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
+        return {name: tool.identity for name, tool in self.tools.items() if name not in _UNFINGERPRINTED}
+
+    def versions(self) -> t.Dict[str, str]:
+        """Return the full versions, for the receipt."""
+        return {name: tool.version for name, tool in self.tools.items()}
+
+    def remember(self, path: str) -> None:
+        """Keep in the file at ``path`` what the tools said, for ``observe`` to know."""
+        self._kept.write(path)
+
+
+def observe(
+    wanted: t.Mapping[str, str],
+    python: t.Optional[str],
+    known: t.Optional[str],
+    path: str,
+    *,
+    optional: t.Optional[t.Mapping[str, str]] = None,
+) -> Toolchain:
+    """Find the tools and return what they are.
+
+    :param wanted: for each tool's name a command or an absolute path.
+    :param python: the interpreter that the build is for, a command or an absolute path; None where there is none.
+    :param known: the file with what a ``Toolchain`` remembered, where there is one: those tools are not asked again.
+    :param path: directories to look for commands in, as PATH has them.
+    :param optional: as ``wanted``; those that are not there are left out.
+    :raises SparkforgeError: for a tool that is not there or does not work.
+    """
+    kept = _Kept(known)
+    tools = {}
+    for name, command in wanted.items():
+        found = _find(command, path)
+        if found is None:
+            raise _missing(name, command, path)
+        if name != "ccache" and os.path.basename(os.path.realpath(found)) == "ccache":
+            raise SparkforgeError(
+                f"{found}, which is wanted as {name}, is a link to ccache and not a compiler.",
+                f"Give the compiler's own path in the option toolchain.{name}: the build puts ccache before it.",
+                tool=name,
+            )
+        tools[name] = kept.tool(name, found, path)
+    for name, command in (optional or {}).items():
+        found = _find(command, path)
+        if found is not None:
+            tools[name] = kept.tool(name, found, path)
+    if python is not None:
+        found = _find(python, path)
+        if found is None:
+            raise _missing("python", python, path)
+        tools["python"] = kept.tool("python", found, path)
+    return Toolchain(tools, kept)
+
+
+def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> None:
+    """Refuse a tool that is older than ``minimum``, which is compared number by number: 3.9 is older than 3.28.
+
+    :param remedy: what to do about it, where the tool is not the host's.
+    :raises SparkforgeError: where it is, or where ``minimum`` is no version.
+    """
+    if not re.fullmatch(r"\d+(\.\d+)*", minimum):
+        raise SparkforgeError(
+            f"{minimum!r}, the minimum of {tool.name}, is no version.", "Give numbers and dots, for example 3.18."
+        )
+    bound = _numbers(minimum)
+    if _numbers(tool.version)[: len(bound)] < bound:
+        raise SparkforgeError(
+            f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
+            remedy
+            or f"Install a newer one (role {_role(tool.name)}), or name another in the option "
+            f"{'python' if tool.name == 'python' else f'toolchain.{tool.name}'}.",
+            tool=tool.name,
+            version=tool.version,
+            minimum=minimum,
+        )
+
+
+def patch_level_changes(old: t.Mapping[str, str], new: t.Mapping[str, str]) -> t.List[str]:
+    """Return each tool whose full version differs: ``cc: 13.2.0 -> 13.3.0``.
+
+    :param old: ``versions()`` of the receipt; a tool that only one of the two has is no change of version.
+    :param new: ``versions()`` of now.
+    """
+    return [f"{name}: {old[name]} -> {new[name]}" for name in sorted({*old} & {*new}) if old[name] != new[name]]
+
+
+def platform(root: str = "/") -> str:
+    """Return ``<os id><os version>-<machine>`` of this host, ``ubuntu24.04-aarch64``; os-release(5) says the first two.
+
+    :param root: below which ``etc/os-release`` lies.
+    """
+    values = {"ID": "linux", "VERSION_ID": ""}
+    for name in ("etc/os-release", "usr/lib/os-release"):
+        try:
+            with open(os.path.join(root, name), encoding="utf-8", errors="replace") as stream:
+                text = stream.read()
+        except OSError:
+            continue
+        values.update(re.findall(r"^(ID|VERSION_ID)=[\"']?([A-Za-z0-9._-]*)[\"']?\s*$", text, re.MULTILINE))
+        break
+    return f"{values['ID']}{values['VERSION_ID']}-{os.uname().machine}"
+
+
+# --- finding -----------------------------------------------------------------------------------------------------
+
+
+def _find(command: str, path: str) -> t.Optional[str]:
+    """Return the absolute path of an executable.
+
+    A link to ccache is passed over: its file stays the same when the compiler behind it changes.
+    """
+    if "/" in command:
+        found = os.path.abspath(command)
+        return found if _is_executable(found) else None
+    for directory in path.split(":"):
+        found = os.path.join(os.path.abspath(directory), command) if directory else ""
+        if found and _is_executable(found):
+            behind = os.path.basename(os.path.realpath(found))
+            if behind != "ccache" or command == "ccache":
+                return found
+    return None
+
+
+def _is_executable(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _missing(name: str, command: str, path: str) -> SparkforgeError:
+    option = "python" if name == "python" else f"toolchain.{name}"
+    where = "is not there or not executable" if "/" in command else f"is in none of {path}"
+    return SparkforgeError(
+        f"{command}, which is wanted as {name}, {where}.",
+        f"Run the role {_role(name)}, or give its path in the option {option}.",
+        tool=name,
+    )
+
+
+def _role(name: str) -> str:
+    return "cuda_libraries" if name == "nvcc" else "build_toolchain"
+
+
+# --- asking ------------------------------------------------------------------------------------------------------
+
+
+class _Kept:
+    """What the tools said, by name and path, each beside the identity of the files that it depends on.
+
+    It is a cache: what cannot be read, or is not as it was written, is asked for again.
+    """
+
+    def __init__(self, path: t.Optional[str]) -> None:
+        self.entries: t.Dict[str, t.Dict[str, t.Any]] = {}
+        self.changed = False
+        if path is None:
+            return
+        try:
+            with open(path, encoding="utf-8") as stream:
+                data = json.load(stream)
+        except (OSError, ValueError):
+            return
+        if isinstance(data, dict) and data.get("format") == CACHE_FORMAT and isinstance(data.get("tools"), dict):
+            self.entries = data["tools"]
+
+    def tool(self, name: str, found: str, path: str) -> Tool:
+        """Return the tool at ``found``, without starting it where its files are those that were asked."""
+        key = f"{name} {found}"
+        files = _identity(found)
+        entry = self.entries.get(key)
+        if isinstance(entry, dict) and entry.get("files") == files:
+            said = [entry.get(field) for field in ("version", "line", "identity")]
+            if all(isinstance(value, str) for value in said):
+                return Tool(name, found, *t.cast("t.List[str]", said))
+        tool = _ask_python(found, path) if name == "python" else _ask(name, found, path)
+        self.entries[key] = {"files": files, "version": tool.version, "line": tool.line, "identity": tool.identity}
+        self.changed = True
+        return tool
+
+    def write(self, path: str) -> None:
+        """Keep what was learnt; a run that learnt nothing writes nothing."""
+        if self.changed:
+            text = json.dumps({"format": CACHE_FORMAT, "tools": self.entries}, indent=1, sort_keys=True) + "\n"
+            receipts.write_file(path, text.encode("ascii"))
+            self.changed = False
+
+
+def _identity(found: str) -> t.List[t.List[t.Any]]:
+    """Return ``[real path, size, mtime in ns, inode]`` of the tool, and of the programs it names if it is a script.
+
+    A wrapper such as ``exec /usr/local/cuda-13.0/bin/nvcc "$@"`` stays the same when the program behind it changes.
+    """
+    real = os.path.realpath(found)
+    files = {real}
+    try:
+        with open(real, "rb") as stream:
+            if stream.read(2) == b"#!" and os.fstat(stream.fileno()).st_size <= _WRAPPER_LIMIT:
+                words = re.findall(r"/[^\s\"'`;:$(){}<>|&]+", os.fsdecode(stream.read()))
+                files |= {os.path.realpath(word) for word in words if _is_executable(word)}
+    except OSError:
+        pass  # executable, yet not readable: a program
+    identity = []
+    for file in sorted(files):
+        numbers = os.stat(file)
+        identity.append([file, numbers.st_size, numbers.st_mtime_ns, numbers.st_ino])
+    return identity
+
+
+def _ask(name: str, found: str, path: str) -> Tool:
+    """Start ``<tool> --version``.
+
+    :raises SparkforgeError: where it fails or prints no version.
+    """
+    output = _output(name, [found, "--version"], path)
+    release = _NVCC.search(output)
+    if release:
+        line = next(line for line in output.splitlines() if release[0] in line)
+        return Tool(name, found, release[2], line.strip(), release[1])
+    for line in output.splitlines():
+        # What stands in parentheses is the package's version, which may have a number before the compiler's own.
+        number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
+        if number:
+            return Tool(name, found, number[0], line.strip(), _tool_identity(name, number[0], output))
+    raise _useless(name, f"{found} --version", "printed no version", output)
+
+
+def _tool_identity(name: str, version: str, output: str) -> str:
+    parts = version.split(".")
+    if name in ("cc", "cxx"):
+        # GCC says its name only where it was called by it; its copyright line is always the same.
+        family = "clang" if "clang" in output else "gcc" if "Free Software Foundation" in output else output.split()[0]
+        return f"{family} {parts[0]}"
+    return ".".join(parts[:2])
+
+
+def _ask_python(found: str, path: str) -> Tool:
+    output = _output("python", [found, "-I", "-S", "-c", _PROBE], path)
+    words = output.split()
+    if len(words) != 5:
+        raise _useless("python", found, "did not tell its version", output)
+    implementation, version, major, minor, free_threaded = words
+    tag = f"{_PYTHONS.get(implementation, implementation.lower())}{major}{minor}{free_threaded.strip('-')}"
+    return Tool("python", found, version, f"{implementation} {version}", tag)
+
+
+def _output(name: str, argv: t.List[str], path: str) -> str:
+    shown = " ".join(argv[:2]) if argv[1] == "--version" else argv[0]
+    try:
+        done = subprocess.run(
+            argv,
+            env={"PATH": path, "LC_ALL": "C", "HOME": "/nonexistent"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd="/",
+            timeout=ANSWER_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _useless(name, shown, f"did not end within {ANSWER_LIMIT:g} s", "") from error
+    except OSError as error:
+        raise _useless(name, shown, "cannot be started", error.strerror or str(error)) from error
+    output = done.stdout.decode("utf-8", "replace")
+    if done.returncode != 0:
+        ending = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
+        raise _useless(name, shown, ending, done.stderr.decode("utf-8", "replace") or output)
+    return output
+
+
+def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
+    first = next((line.strip() for line in output.splitlines() if line.strip()), "")
+    said = f": {first[:200].rstrip('.')}" if first else ""
+    return SparkforgeError(
+        f"{shown}, which is wanted as {name}, {what}{said}.",
+        f"Install it again (role {_role(name)}), or name another in the option "
+        f"{'python' if name == 'python' else f'toolchain.{name}'}.",
+        tool=name,
+    )
+
+
+def _numbers(version: str) -> t.Tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,243 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a wheelhouse publishes, as far as it can be told without a host: manifest, simple index, keep rule.
+
+::
+
+    <root>/wheelhouse/<platform>/<unit>/<fingerprint>/<wheel>        written by source_build
+    <root>/wheelhouse/<platform>/manifests/<stack>-<lock id>.json    which wheels a stack is made of
+    <root>/wheelhouse/<platform>/simple/<project>/index.html         the same for pip and uv (PEP 503)
+
+A manifest is all that a host needs to install what another one built: names, versions and hashes. Whoever carries it
+and the wheels need not be trusted, as long as the manifest itself comes from who is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+import typing as t
+import urllib.parse
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Raised when the meaning of a manifest changes.
+FORMAT = 1
+
+_STACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_LOCK_ID = re.compile(r"[0-9a-f]{8,64}")
+_PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
+_UNIT = re.compile(r"[a-z][a-z0-9_]*")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PROJECT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
+_TEXTS = {"stack": _STACK, "lock_id": _LOCK_ID, "platform": _PLATFORM, "python": re.compile(r"\d+\.\d+")}
+_WHEEL_TEXTS = {"name": _PROJECT, "version": _VERSION, "file": _FILE, "sha256": _SHA256}
+
+# --------------------------------------------------------------------------------------------------------- manifest
+
+
+def manifest(
+    *,
+    stack: str,
+    lock_id: str,
+    platform: str,
+    python: str,
+    host: str,
+    written: str,
+    units: t.Iterable[t.Mapping[str, t.Any]],
+) -> t.Dict[str, t.Any]:
+    """Return the manifest of a stack, with its seal.
+
+    :param units: of each its ``name``, ``fingerprint`` and ``wheels`` (``name``, ``version``, ``file``, ``sha256``,
+        ``size``), in any order.
+    :raises SparkforgeError: for what no manifest can say.
+    """
+    rows = []
+    for unit in sorted(units, key=lambda unit: str(unit["name"])):
+        name, mark = str(unit["name"]), str(unit["fingerprint"])
+        wheels = [
+            {
+                **{key: str(wheel[key]) for key in _WHEEL_TEXTS},
+                "size": wheel["size"],
+                "path": f"{name}/{mark}/{wheel['file']}",
+            }
+            for wheel in sorted(unit["wheels"], key=lambda wheel: str(wheel["file"]))
+        ]
+        rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
+    made: t.Dict[str, t.Any] = {
+        "format": FORMAT,
+        "stack": stack,
+        "lock_id": lock_id,
+        "platform": platform,
+        "python": python,
+        "host": host,
+        "written": written,
+        "units": rows,
+    }
+    made["seal"] = seal(made)
+    return check(made)
+
+
+def seal(manifest: t.Mapping[str, t.Any]) -> str:
+    """Return the sha256 over the canonical JSON of a manifest without its seal."""
+    rest = {key: value for key, value in manifest.items() if key != "seal"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def text_of(manifest: t.Mapping[str, t.Any]) -> bytes:
+    """Return the bytes of a manifest's file, the same for the same manifest."""
+    return (json.dumps(manifest, indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def file_of(stack: str, lock_id: str) -> str:
+    """Return the name of the file of a manifest."""
+    return f"{stack}-{lock_id}.json"
+
+
+def read(content: bytes, where: str = "The manifest") -> t.Dict[str, t.Any]:
+    """Return the manifest that ``content`` is.
+
+    :param where: how messages call it, for example ``The manifest at https://…``.
+    :raises SparkforgeError: where it is none, for example the HTML of a proxy's error page.
+    """
+    try:
+        data = json.loads(content.decode("utf-8"))
+    except ValueError as error:
+        start = content[:200].lstrip().lower()
+        what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "no JSON"
+        raise SparkforgeError(
+            f"{where} is {what}.",
+            "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse.",
+        ) from error
+    return check(data, where=where)
+
+
+def check(
+    manifest: t.Any,
+    *,
+    stack: t.Optional[str] = None,
+    lock_id: t.Optional[str] = None,
+    platform: t.Optional[str] = None,
+    where: str = "The manifest",
+) -> t.Dict[str, t.Any]:
+    """Return ``manifest`` if it is whole, unchanged, and of what is asked for.
+
+    Its texts become paths, URLs and requirement lines: each is checked for what it may hold.
+
+    :param stack, lock_id, platform: what it must be of, where that is given.
+    :param where: how messages call it.
+    :raises SparkforgeError: naming what is wrong first.
+    """
+    _check_shape(manifest, where)
+    if seal(manifest) != manifest["seal"]:
+        raise SparkforgeError(
+            f"{where} was changed after it was written: its seal is {manifest['seal'][:12]}…, its content's "
+            f"{seal(manifest)[:12]}….",
+            "Publish it again on the builder with playbooks/build.yml, and find out who changed it.",
+            expected=manifest["seal"],
+            got=seal(manifest),
+        )
+    for key, wanted in (("platform", platform), ("stack", stack), ("lock_id", lock_id)):
+        if wanted is not None and manifest[key] != wanted:
+            words = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock"}[key]
+            raise SparkforgeError(
+                f"{where} is of {words} {manifest[key]}, and {wanted} is wanted.",
+                "Give the URL or the cache of the wheelhouse that has it, or build it with playbooks/build.yml.",
+                expected=wanted,
+                got=manifest[key],
+            )
+    return dict(manifest)
+
+
+def _check_shape(manifest: t.Any, where: str) -> None:
+    def refuse(what: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"{where} is no manifest of a wheelhouse: {what}.",
+            "Publish it again on the builder with playbooks/build.yml.",
+        )
+
+    if not isinstance(manifest, dict):
+        raise refuse("it is no JSON object")
+    if manifest.get("format") != FORMAT:
+        raise refuse(f"its format is {manifest.get('format')!r}, and this collection reads {FORMAT}")
+    for key, pattern in _TEXTS.items():
+        if not _fits(pattern, manifest.get(key)):
+            raise refuse(f"{key} is {_shown(manifest.get(key))}")
+    for key in ("host", "written", "seal"):
+        if not isinstance(manifest.get(key), str):
+            raise refuse(f"{key} is {_shown(manifest.get(key))}")
+    units = manifest.get("units")
+    if not isinstance(units, list) or not all(isinstance(unit, dict) for unit in units):
+        raise refuse("units is no list of units")
+    for unit in units:
+        if not _fits(_UNIT, unit.get("name")) or not _fits(_FINGERPRINT, unit.get("fingerprint")):
+            raise refuse(f"it names the unit {_shown(unit.get('name'))} {_shown(unit.get('fingerprint'))}")
+        wheels = unit.get("wheels")
+        if not isinstance(wheels, list) or not all(isinstance(wheel, dict) for wheel in wheels):
+            raise refuse(f"the wheels of {unit['name']} are no list")
+        for wheel in wheels:
+            for key, pattern in _WHEEL_TEXTS.items():
+                if not _fits(pattern, wheel.get(key)):
+                    raise refuse(f"{key} of a wheel of {unit['name']} is {_shown(wheel.get(key))}")
+            if not isinstance(wheel.get("size"), int) or isinstance(wheel["size"], bool) or wheel["size"] < 0:
+                raise refuse(f"the size of {wheel['file']} is {_shown(wheel.get('size'))}")
+            if wheel.get("path") != f"{unit['name']}/{unit['fingerprint']}/{wheel['file']}":
+                raise refuse(f"the path of {wheel['file']} is {_shown(wheel.get('path'))}")
+    names = [unit["name"] for unit in units]
+    if len(set(names)) < len(names):
+        raise refuse("it names a unit twice")
+
+
+def _fits(pattern: t.Pattern[str], value: t.Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _shown(value: t.Any) -> str:
+    return "missing" if value is None else repr(value)[:80]
+
+
+# ----------------------------------------------------------------------------------------------------- simple index
+
+
+def normalised(name: str) -> str:
+    """Return the name of a project as PEP 503 writes it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def index(wheels: t.Iterable[t.Mapping[str, t.Any]]) -> t.Dict[str, str]:
+    """Return the pages of the simple index by their path below ``simple/``.
+
+    :param wheels: rows of manifests; one that several manifests have stands in the page once.
+    """
+    projects: t.Dict[str, t.Dict[str, t.Mapping[str, t.Any]]] = {}
+    for wheel in wheels:
+        projects.setdefault(normalised(wheel["name"]), {})[wheel["path"]] = wheel
+    pages = {
+        "index.html": _page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)]),
+    }
+    for project, rows in projects.items():
+        links = [
+            (f"../../{urllib.parse.quote(path)}#sha256={wheel['sha256']}", wheel["file"])
+            for path, wheel in sorted(rows.items())
+        ]
+        pages[f"{project}/index.html"] = _page(f"Links for {project}", links)
+    return pages
+
+
+def _page(title: str, links: t.Sequence[t.Tuple[str, str]]) -> str:
+    lines = [f'    <a href="{html.escape(target)}">{html.escape(text)}</a><br>\n' for target, text in links]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n  <head>\n    <meta charset="utf-8">\n'
+        '    <meta name="pypi:repository-version" content="1.0">\n'
+        f"    <title>{html.escape(title)}</title>\n  </head>\n  <body>\n{''.join(lines)}  </body>\n</html>\n"
+    )

@@ -1,0 +1,673 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""apt's plan, its complaints and the receipt, on recorded output of apt 2.6.1 and dpkg 1.21."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import packages as _apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+POLICY = """\
+libnccl2:
+  Installed: (none)
+  Candidate: 2.28.3-1+cuda12.9
+  Version table:
+     2.28.3-1+cuda12.9 500
+        500 file:/srv/repo  Packages
+     2.27.7-1+cuda13.0 500
+        500 file:/srv/repo  Packages
+pinned:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+     1.0-1 -1
+        500 file:/srv/repo  Packages
+leftover:
+  Installed: 3.0-1
+  Candidate: 3.0-1
+  Version table:
+ *** 3.0-1 100
+        100 /var/lib/dpkg/status
+virtual:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+preferred:
+  Installed: (none)
+  Candidate: 1.0-1+cuda13.0
+  Version table:
+     2.0-1+cuda13.0 500
+        500 http://ports.example.invalid/ubuntu noble/multiverse arm64 Packages
+     1.0-1+cuda13.0 600
+        600 https://nvidia.example.invalid/sbsa  Packages
+phased:
+  Installed: (none)
+  Candidate: 1.0-1
+  Version table:
+     1.0-1 (phased 50%) 500
+        500 http://ports.example.invalid/ubuntu noble-updates/main arm64 Packages
+"""
+
+SIMULATION = """\
+NOTE: This is only a simulation!
+      apt-get needs root privileges for real execution.
+Reading package lists...
+Building dependency tree...
+The following packages will be REMOVED:
+  libcublas-13-0 libcublas-dev-13-0
+Remv libcublas-dev-13-0 [13.1.0.3-1]
+Remv libcublas-13-0 [13.1.0.3-1] []
+Inst libc6 [2.36-9+deb12u9] (2.36-9+deb12u10 Debian:12.11/stable [amd64]) [libc6:i386 ]
+Inst conflicter (1 T [amd64])
+Inst nvidia-driver-580 (580.1  [arm64])
+Conf conflicter (1 T [amd64])
+"""
+
+
+# -- what is asked for -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-x", "libfoo-", "a b", "foo=", "foo|", "Foo", "foo=1 2", "foo>=", "foo>1", "--allow-downgrades", "../x"],
+)
+def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
+    with pytest.raises(SparkforgeError, match="does not name a package"):
+        _apt.parse_wanted(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "installed", "expected"),
+    [
+        ("libfoo", {"libfoo": "1"}, True),
+        ("libfoo", {}, False),
+        ("libfoo=1.2*", {"libfoo": "1.2.3-1"}, True),
+        ("libfoo=1.2*", {"libfoo": "1.3-1"}, False),
+        ("libnccl2=*+cuda13.*", {"libnccl2": "2.27.7-1+cuda13.0"}, True),
+        ("libnccl2=*+cuda13.*", {"libnccl2": "2.18.5-1-2"}, False),
+        ("libcusparselt0-cuda-13|libcusparselt0", {"libcusparselt0": "0.8.1.1-1"}, True),
+        ("libcusparselt0=0.8.1[.-]*", {"libcusparselt0": "0.8.10.1-1"}, False),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.13.0.50-1"}, True),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.28.0.42-1"}, True),
+        ("libcudnn9-dev-cuda-13>=9.13", {"libcudnn9-dev-cuda-13": "9.9.0.52-1"}, False),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.28.9-1+cuda13.0"}, True),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.28.9-1+cuda12.9"}, False),
+        ("libnccl2=*+cuda13.*>=2.27.7", {"libnccl2": "2.27.3-1+cuda13.0"}, False),
+    ],
+)
+def test_a_package_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
+    assert _apt.satisfied(text, installed) is expected
+    assert _apt.missing([text, text], installed) == ([] if expected else [text])
+
+
+VERSIONS = [
+    "0",
+    "1",
+    "1.0",
+    "1.0-1",
+    "1.0-1ubuntu1",
+    "1.0-1~bpo12+1",
+    "1.0~rc1",
+    "1.0~",
+    "1.0~~",
+    "1.0+b1",
+    "1:0.1",
+    "2.28.3-1+cuda12.9",
+    "2.27.7-1+cuda13.0",
+    "0.8.10",
+    "0.8.9",
+    "0.8.1.1-1",
+    "0.8.1-1",
+    "1.0a",
+    "1.0.a",
+    "13.1.0.3-1",
+    "1:20.1.2-0ubuntu1~24.04.3",
+    "1.0-01",
+]
+
+
+def test_versions_are_ordered_as_dpkg_orders_them():
+    if shutil.which("dpkg") is None:
+        pytest.skip("dpkg is not installed on this machine")
+    pairs = list(itertools.combinations(VERSIONS, 2))
+    # One shell-free call for each relation would be 462 processes: ask only whether `left lt right`.
+    for left, right in pairs:
+        less = subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0
+        assert (_apt.compare_versions(left, right) < 0) is less, (left, right)
+        assert _apt.compare_versions(left, right) == -_apt.compare_versions(right, left)
+
+
+def test_a_version_equals_itself_and_leading_zeros_do_not_count():
+    assert _apt.compare_versions("1.0-01", "1.0-1") == 0
+    assert _apt.compare_versions("0:1", "1") == 0
+
+
+# -- what apt offers -------------------------------------------------------------------------------------
+
+
+def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _apt.Choice:
+    return _apt.choose(text, _apt.parse_policy(POLICY), pins)
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"),
+    [
+        ("libnccl2", "libnccl2"),
+        ("libnccl2=*+cuda13.*", "libnccl2=2.27.7-1+cuda13.0"),
+        ("libnccl2=2.*", "libnccl2=2.28.3-1+cuda12.9"),
+        ("nope|libnccl2", "libnccl2"),
+        ("libnccl2>=2.28", "libnccl2"),
+        ("libnccl2=*+cuda13.*>=2.27", "libnccl2=2.27.7-1+cuda13.0"),
+        ("preferred=*+cuda13.*", "preferred=1.0-1+cuda13.0"),
+        ("phased=1.*", "phased=1.0-1"),
+    ],
+)
+def test_the_version_is_the_one_that_apt_would_prefer_among_those_asked_for(text: str, argument: str):
+    assert choose(text) == _apt.Choice(argument, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nope", "nope is not known to any enabled source"),
+        ("virtual", "virtual is not known to any enabled source"),
+        ("pinned", "pinned is forbidden by a pin with a negative priority"),
+        ("pinned=1.*", "pinned is forbidden by a pin with a negative priority"),
+        ("libnccl2=9*", "libnccl2 has no version 9*, only 2.28.3-1+cuda12.9, 2.27.7-1+cuda13.0"),
+        ("libnccl2=*+cuda13.*>=2.28", "libnccl2 has no version *+cuda13.* and 2.28 or newer, only 2.28.3-1+cuda12.9"),
+        ("libnccl2>=3", "libnccl2 has no version 3 or newer, only 2.28.3-1+cuda12.9"),
+        ("leftover=3*", "leftover has no version 3*, only 3.0-1"),
+        ("nope|pinned", "nope is not known to any enabled source; pinned is forbidden by a pin"),
+    ],
+)
+def test_what_cannot_be_had_says_why(text: str, reason: str):
+    choice = choose(text)
+    assert choice.argument is None
+    assert choice.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("package", ["pinned", "other pin*", "/^pin/"])
+def test_the_pin_that_forbids_a_package_is_named(package: str):
+    pins = [
+        {"file": "/etc/apt/preferences.d/a", "package": "pinned", "pin": "release *", "priority": 600},
+        {"file": "/etc/apt/preferences.d/b", "package": "/(/ other", "pin": "release *", "priority": -1},
+        {"file": "/etc/apt/preferences.d/c", "package": package, "pin": "release *", "priority": -1},
+    ]
+    reason = choose("pinned", pins).reason
+    assert reason == f"pinned is forbidden by the pin of {package} to -1 in /etc/apt/preferences.d/c"
+
+
+# -- the plan --------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_read_from_the_simulation():
+    plan = _apt.parse_simulation(SIMULATION)
+    assert plan.remove == [
+        _apt.Step("libcublas-dev-13-0", "13.1.0.3-1", None),
+        _apt.Step("libcublas-13-0", "13.1.0.3-1", None),
+    ]
+    assert plan.install == [
+        _apt.Step("libc6", "2.36-9+deb12u9", "2.36-9+deb12u10"),
+        _apt.Step("conflicter", None, "1"),
+        _apt.Step("nvidia-driver-580", None, "580.1"),
+    ]
+
+
+def test_a_purge_is_read_as_a_removal():
+    assert _apt.parse_simulation("Purg libfoo [1.0-1]\n").remove == [_apt.Step("libfoo", "1.0-1", None)]
+
+
+def test_a_plan_that_removes_is_refused_with_the_names():
+    with pytest.raises(SparkforgeError, match="would remove libcublas-dev-13-0, libcublas-13-0"):
+        _apt.check_plan(_apt.parse_simulation(SIMULATION), _apt.PROTECTED)
+
+
+def plan_of(*names: str) -> _apt.Plan:
+    return _apt.Plan([_apt.Step(name, None, "1") for name in names], [])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nvidia-driver-580-open",
+        "nvidia-kernel-common-580",
+        "nvidia-dkms-580",
+        "libnvidia-compute-580",
+        "nvidia-fs-dkms",
+        "linux-image-6.17.0-1008-nvidia",
+        "linux-headers-generic",
+        "linux-modules-nvidia-580",
+        "dgx-release",
+        "nvidia-spark-repo",
+        "cuda-drivers",
+        "nvidia-utils-580",
+        "cuda-compute-repo-lowpri",
+    ],
+)
+def test_the_vendor_s_packages_are_protected(name: str):
+    with pytest.raises(SparkforgeError, match=name):
+        _apt.check_plan(plan_of(name), _apt.PROTECTED)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "linux-libc-dev",
+        "cuda-driver-dev-13-0",
+        "cuda-nvcc-13-0",
+        "libcublas-13-0",
+        "nvidia-gds-13-0",
+        "libcudnn9-cuda-13",
+        "libnccl2",
+    ],
+)
+def test_a_library_and_the_kernel_s_header_package_are_not_protected(name: str):
+    _apt.check_plan(plan_of(name), _apt.PROTECTED)
+
+
+def test_what_is_asked_for_by_name_can_be_allowed():
+    _apt.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), _apt.PROTECTED, [r"^nvidia-fs"])
+    with pytest.raises(SparkforgeError, match="dgx-release"):
+        _apt.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), _apt.PROTECTED, [r"^nvidia-fs"])
+
+
+def test_a_downgrade_is_refused():
+    plan = _apt.Plan([_apt.Step("libnccl2", "2.28.3-1", "2.27.7-1")], [])
+    with pytest.raises(SparkforgeError, match=r"downgrade libnccl2 from 2.28.3-1 to 2.27.7-1"):
+        _apt.check_plan(plan, _apt.PROTECTED)
+
+
+# -- complaints ------------------------------------------------------------------------------------------
+
+COMPLAINTS = [
+    (
+        "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 15302 (python3)\n"
+        "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n",
+        r"lock /var/lib/dpkg/lock-frontend is held by process 15302 \(python3\)",
+        "lock_timeout",
+    ),
+    (
+        "dpkg: error: dpkg frontend lock was locked by another process with pid 77\n",
+        r"lock-frontend is held by process 77\.",
+        "do not delete",
+    ),
+    (
+        "E: Conflicting values set for option Signed-By regarding source https://x.invalid/sbsa/ /: "
+        "/usr/share/keyrings/a.gpg != /usr/share/keyrings/b.gpg\nE: The list of sources could not be read.\n",
+        r"name the same repository https://x.invalid/sbsa/ / with different keyrings, /usr/share/keyrings/a.gpg",
+        "Remove one of the two files",
+    ),
+    (
+        "W: GPG error: https://x.invalid/spark  InRelease: The following signatures couldn't be verified because the "
+        "public key is not available: NO_PUBKEY 453F7D216B8AD7FD\nE: The repository 'https://x.invalid/spark  "
+        "InRelease' is not signed.\n",
+        r"repository https://x.invalid/spark is signed with the key 453F7D216B8AD7FD",
+        "nvidia-spark-repo",
+    ),
+    (
+        "W: OpenPGP signature verification failed: https://x.invalid/ InRelease: Sub-process /usr/bin/sqv returned an "
+        "error code (1), error message is: Missing key EB693B3035CD5710E231E123A4B469963BF863CC, which is needed to "
+        "verify signature.\n",
+        r"key EB693B3035CD5710E231E123A4B469963BF863CC",
+        "Signed-By",
+    ),
+    (
+        "E: Unable to correct problems, you have held broken packages.\n",
+        r"dependencies do not fit together",
+        "showhold",
+    ),
+    (
+        "E: Unable to locate package nope1\nE: Unable to locate package nope2\n",
+        r"offers nope1, nope2",
+        "names",
+    ),
+    ("E: Package 'old' has no installation candidate\n", r"offers old\.", "names"),
+    (
+        "E: You don't have enough free space in /var/cache/apt/archives/.\n",
+        r"no space left in /var/cache/apt/archives/",
+        "apt-get clean",
+    ),
+    (
+        "dpkg: error processing archive /var/cache/apt/archives/x.deb (--unpack):\n cannot copy extracted data: "
+        "failed to write (No space left on device)\n",
+        r"no space left on a file system",
+        "apt-get clean",
+    ),
+    (
+        "E: dpkg was interrupted, you must manually run 'sudo dpkg --configure -a' to correct the problem. \n",
+        r"dpkg was interrupted",
+        "dpkg --configure -a",
+    ),
+    (
+        "E: Failed to fetch http://127.0.0.1:9/x/InRelease  Could not connect to 127.0.0.1:9 (127.0.0.1). - connect "
+        "(111: Connection refused)\n",
+        r"127.0.0.1:9",
+        "sparkforge_proxies",
+    ),
+    (
+        "E: Failed to fetch https://x.invalid/InRelease  Certificate verification failed: The certificate is NOT "
+        "trusted.\n",
+        r"TLS certificate",
+        "sparkforge_ca_certificate",
+    ),
+    (
+        "dpkg: error processing package fails (--configure):\n installed fails package post-installation script "
+        "subprocess returned error exit status 3\nE: Sub-process /usr/bin/dpkg returned an error code (1)\n",
+        r"dpkg could not finish fails\.",
+        "dpkg.log",
+    ),
+    ("E: Could not open lock file x - open (13: Permission denied)\n", r"not run as root", "become"),
+    ("E: Something never seen\n", r"Something never seen", "apt-get check"),
+]
+
+
+@pytest.mark.parametrize(("stderr", "cause", "remedy"), COMPLAINTS)
+def test_each_complaint_of_apt_has_one_cause_and_one_remedy(stderr: str, cause: str, remedy: str):
+    error = _apt.diagnose("install libfoo", "", stderr)
+    assert re.search(cause, error.cause), error.cause
+    assert remedy in error.remedy
+    assert error.details["stderr"] == stderr
+
+
+def test_the_lock_s_holder_is_named_with_its_command():
+    holder = {"pid": 42, "command": "/usr/bin/unattended-upgrade", "file": "/var/lib/dpkg/lock-frontend"}
+    error = _apt.diagnose("install", "", COMPLAINTS[0][0], holder)
+    assert "process 42 (/usr/bin/unattended-upgrade)" in error.cause
+    assert error.details["holder"] == holder
+
+
+def test_unmet_dependencies_are_named():
+    stdout = (
+        "The following packages have unmet dependencies:\n broken-dep : Depends: missing but it is not installable\n"
+    )
+    error = _apt.diagnose(
+        "install broken-dep", stdout, "E: Unable to correct problems, you have held broken packages.\n"
+    )
+    assert "broken-dep : Depends: missing but it is not installable" in error.cause
+
+
+# -- what may leave --------------------------------------------------------------------------------------
+
+
+def status(*rows: tuple[str, str]) -> str:
+    return "\n".join(
+        f"Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\n{extra}"
+        for name, extra in rows
+    )
+
+
+INSTALLED = _apt.parse_dependencies(
+    status(
+        ("dev", "Depends: lib (= 1), base\n"),
+        ("lib", "Pre-Depends: base (>= 1)\n"),
+        ("base", ""),
+        ("user", "Depends: lib:any (>= 1) | other\n"),
+        ("mail", "Provides: mta (= 1)\n"),
+        ("cron", "Depends: exim | mta\n"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("brought", "expected"),
+    [
+        ({"dev"}, {"dev"}),
+        ({"dev", "lib"}, {"dev"}),
+        ({"dev", "lib", "user"}, {"dev", "lib", "user"}),
+        ({"base"}, set()),
+        ({"dev", "lib", "base"}, {"dev"}),
+        ({"mail"}, set()),
+        ({"mail", "cron"}, {"mail", "cron"}),
+        ({"gone", "dev"}, {"dev"}),
+    ],
+)
+def test_only_what_nothing_else_needs_may_leave(brought: set, expected: set):
+    assert _apt.removable(brought, INSTALLED) == expected
+
+
+def test_a_half_configured_package_counts_as_there_and_a_removed_one_does_not():
+    text = (
+        status(("a", "")).replace("ok installed", "ok half-configured")
+        + "\n"
+        + status(("b", "")).replace("install ok installed", "deinstall ok config-files")
+    )
+    assert set(_apt.parse_dependencies(text)) == {"a"}
+
+
+def test_packages_that_apt_chose_itself_are_read_from_extended_states():
+    text = "Package: a\nArchitecture: amd64\nAuto-Installed: 1\n\nPackage: b\nArchitecture: amd64\nAuto-Installed: 0\n"
+    assert _apt.parse_extended_states(text) == {"a"}
+
+
+# -- the whole, on a recorded host -----------------------------------------------------------------------
+
+
+class FakeApt(_apt.Apt):
+    """A host of two directories' worth of files, on which install and purge edit dpkg's status file."""
+
+    def __init__(self, root: Path) -> None:
+        self.calls: list[list[str]] = []
+        super().__init__(self._answer, lock_timeout=0, poll=0)
+        self.files = root / "host"
+        (self.files / "var/lib/dpkg").mkdir(parents=True)
+        (self.files / "var/lib/apt").mkdir(parents=True)
+        (self.files / "var/lib/dpkg/arch").write_text("amd64\n")
+        self.state = AptState(Host(root=str(self.files)))
+        self.offers = {"dev": "Depends: lib\n", "lib": "", "third": ""}
+        self.plan_extra = ""
+        self.fail_with = ""
+        self.write({})
+
+    def write(self, packages: dict[str, str]) -> None:
+        self.have = packages
+        (self.files / "var/lib/dpkg/status").write_text(status(*packages.items()))
+        automatic = "".join(f"Package: {n}\nAuto-Installed: 1\n\n" for n in packages if n == "lib")
+        (self.files / "var/lib/apt/extended_states").write_text(automatic)
+
+    def _answer(self, argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+        assert environment["DEBIAN_FRONTEND"] == "noninteractive"
+        self.calls.append(argv)
+        if argv[0] == "apt-cache":
+            rows = [
+                f"{n}:\n  Installed: (none)\n  Candidate: 1\n  Version table:\n"
+                "     1 500\n        500 file:/r  Packages\n"
+                for n in argv[2:]
+                if n in self.offers
+            ]
+            return 0, "".join(rows), ""
+        verb = next((word for word in argv if word in ("install", "purge", "update")), "")
+        names = [word.split("=")[0] for word in argv[argv.index(verb) + 1 :] if not word.startswith("-")]
+        new = [n for n in ("lib", *names) if n not in self.have and (n != "lib" or "dev" in names or "lib" in names)]
+        if "--simulate" in argv:
+            lines = [f"Inst {n} (1 T [amd64])" for n in new] if verb == "install" else [f"Purg {n} [1]" for n in names]
+            return 0, "\n".join(lines) + "\n" + self.plan_extra, ""
+        if verb == "install":
+            self.write({**self.have, **{n: self.offers[n] for n in new[: 1 if self.fail_with else None]}})
+        elif verb == "purge":
+            self.write({n: e for n, e in self.have.items() if n not in names})
+        return (100, "", self.fail_with) if self.fail_with else (0, "", "")
+
+    def ran(self, verb: str) -> bool:
+        return any(verb in call and "--simulate" not in call for call in self.calls)
+
+
+@pytest.fixture
+def apt(tmp_path: Path) -> FakeApt:
+    return FakeApt(tmp_path)
+
+
+def package_set(apt: FakeApt, tmp_path: Path, *wanted: str, name: str = "x", **more: t.Any) -> _apt.PackageSet:
+    return _apt.PackageSet(apt, name=name, wanted=wanted, root=str(tmp_path / "root"), **more)
+
+
+def receipt(tmp_path: Path, name: str = "x") -> dict:
+    return json.loads((tmp_path / f"root/receipts/apt-{name}.json").read_text())
+
+
+def test_the_receipt_holds_what_was_not_there_before(apt: FakeApt, tmp_path: Path):
+    apt.write({"third": ""})
+    result = package_set(apt, tmp_path, "dev", "third").present()
+    assert result["changed"]
+    assert receipt(tmp_path)["brought"] == ["dev", "lib"]
+    assert receipt(tmp_path)["asked"] == ["dev", "third"]
+    assert result["diff"]["after"] == "lib 1\ndev 1\n"
+
+
+def test_a_second_run_changes_nothing_and_starts_no_process(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev").present()
+    apt.calls.clear()
+    result = package_set(apt, tmp_path, "dev", update_cache=True).present()
+    assert not result["changed"]
+    assert result["packages"] == {"dev": "1"}
+    assert apt.calls == []
+
+
+def test_check_mode_says_the_same_and_changes_nothing(apt: FakeApt, tmp_path: Path):
+    checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
+    assert checked["changed"]
+    assert not apt.ran("install")
+    assert not apt.ran("update")
+    assert not (tmp_path / "root").exists()
+    assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
+
+
+def test_check_mode_notes_what_no_source_offers_yet_and_does_not_fail(apt: FakeApt, tmp_path: Path):
+    result = package_set(apt, tmp_path, "dev", "later=1*", check_mode=True).present()
+    assert result["changed"]
+    assert result["notes"] == ["later=1* would be installed; today later is not known to any enabled source."]
+
+
+def test_all_unknown_packages_are_named_at_once_and_nothing_is_installed(apt: FakeApt, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=r"2 package\(s\).*nope1 is not known.*nope2 is not known") as raised:
+        package_set(apt, tmp_path, "dev", "nope1", "nope2").present()
+    assert raised.value.details["unknown"] == ["nope1", "nope2"]
+    assert not apt.ran("install")
+    assert not (tmp_path / "root").exists()
+
+
+@pytest.mark.parametrize(
+    "extra", ["Remv lib [1]\n", "Inst nvidia-driver-580 (580.1 T [amd64])\n", "Inst lib [2] (1 T [amd64])\n"]
+)
+def test_a_plan_that_is_refused_leaves_the_host_as_it_was(apt: FakeApt, tmp_path: Path, extra: str):
+    apt.plan_extra = extra
+    before = (apt.files / "var/lib/dpkg/status").read_text()
+    with pytest.raises(SparkforgeError):
+        package_set(apt, tmp_path, "dev").present()
+    assert not apt.ran("install")
+    assert (apt.files / "var/lib/dpkg/status").read_text() == before
+    assert not (tmp_path / "root").exists()
+
+
+def test_what_arrived_before_a_failure_is_in_the_receipt_and_can_be_taken_back(apt: FakeApt, tmp_path: Path):
+    apt.fail_with = "dpkg: error processing package dev (--configure):\n"
+    with pytest.raises(SparkforgeError, match="dpkg could not finish dev"):
+        package_set(apt, tmp_path, "dev").present()
+    assert receipt(tmp_path)["brought"] == ["lib"]
+    apt.fail_with = ""
+    package_set(apt, tmp_path).absent()
+    assert apt.have == {}
+
+
+def test_absent_takes_back_what_was_brought_and_no_more(apt: FakeApt, tmp_path: Path):
+    apt.write({"third": ""})
+    package_set(apt, tmp_path, "dev", "third").present()
+    result = package_set(apt, tmp_path).absent()
+    assert result["changed"]
+    assert set(apt.have) == {"third"}
+    assert not (tmp_path / "root/receipts").exists()
+    assert not package_set(apt, tmp_path).absent()["changed"]
+
+
+def test_absent_without_a_receipt_removes_nothing(apt: FakeApt, tmp_path: Path):
+    apt.write({"dev": "", "lib": ""})
+    assert not package_set(apt, tmp_path, "dev").absent()["changed"]
+    assert set(apt.have) == {"dev", "lib"}
+
+
+def test_absent_keeps_what_another_package_has_come_to_need(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev").present()
+    apt.write({**apt.have, "user": "Depends: lib\n"})
+    result = package_set(apt, tmp_path).absent()
+    assert set(apt.have) == {"lib", "user"}
+    assert result["kept"] == [{"name": "lib", "reason": "another installed package needs it"}]
+
+
+def test_absent_keeps_a_dependency_that_somebody_has_marked_since(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev").present()
+    (apt.files / "var/lib/apt/extended_states").write_text("")
+    result = package_set(apt, tmp_path).absent()
+    assert set(apt.have) == {"lib"}
+    assert "apt-mark manual" in result["kept"][0]["reason"]
+
+
+def test_a_package_that_a_second_set_asks_for_passes_to_that_set(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev", name="a").present()
+    package_set(apt, tmp_path, "lib", "third", name="b").present()
+    result = package_set(apt, tmp_path, name="a").absent()
+    assert result["kept"] == [{"name": "lib", "reason": "apt-b asks for it"}]
+    assert receipt(tmp_path, "b")["brought"] == ["lib", "third"]
+    package_set(apt, tmp_path, name="b").absent()
+    assert apt.have == {}
+
+
+def test_what_another_set_s_package_needs_leaves_with_that_set(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "lib", name="a").present()
+    package_set(apt, tmp_path, "dev", name="b").present()
+    result = package_set(apt, tmp_path, name="a").absent()
+    assert result["kept"] == [{"name": "lib", "reason": "what apt-b brought needs it"}]
+    assert receipt(tmp_path, "b")["brought"] == ["dev", "lib"]
+    package_set(apt, tmp_path, name="b").absent()
+    assert apt.have == {}
+
+
+def test_a_purge_that_would_take_more_is_refused(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev").present()
+    apt.plan_extra = "Remv ubuntu-desktop [1]\n"
+    with pytest.raises(SparkforgeError, match="would also change ubuntu-desktop"):
+        package_set(apt, tmp_path).absent()
+    assert set(apt.have) == {"dev", "lib"}
+
+
+def test_a_broken_source_elsewhere_is_a_warning(apt: FakeApt, tmp_path: Path):
+    said: list[str] = []
+    original = apt._run
+
+    def run(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+        if "update" in argv:
+            return 100, "", "W: GPG error: https://spark.invalid InRelease: NO_PUBKEY AAAA\n"
+        return original(argv, environment)
+
+    apt._run = run
+    assert package_set(apt, tmp_path, "dev", update_cache=True, warn=said.append).present()["changed"]
+    assert "AAAA" in said[0]
+
+
+def test_a_lock_that_stays_ends_with_its_holder(apt: FakeApt, tmp_path: Path):
+    apt.fail_with = COMPLAINTS[0][0]
+    with pytest.raises(SparkforgeError, match="is held by process 15302") as raised:
+        package_set(apt, tmp_path, "dev").present()
+    assert raised.value.details["waited"] == 0
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a/b"])
+def test_a_name_that_is_no_file_name_is_refused(apt: FakeApt, tmp_path: Path, name: str):
+    with pytest.raises(SparkforgeError, match="receipt"):
+        package_set(apt, tmp_path, "dev", name=f"{name}/")
+
+
+def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match="no regular expression"):
+        package_set(apt, tmp_path, "dev", protect=["("])

@@ -1,0 +1,44 @@
+"""Code that travels: complete for what it starts with, and nothing beside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+
+
+def names(*roots: str) -> set[str]:
+    prefix = bundle.PACKAGE.replace(".", "/") + "/"
+    return {path.removeprefix(prefix) for path in bundle.files(*roots)}
+
+
+@pytest.mark.parametrize("root", ["_unit.worker", "_proof.runner", "_proof.timer"])
+def test_what_is_sent_runs_by_itself_and_imports_nothing_of_ansible(root: str, tmp_path: Path) -> None:
+    bundle.write(str(tmp_path), root)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {bundle.PACKAGE}.{root} as it; "
+    code += f"assert it.__file__.startswith({str(tmp_path)!r}), it.__file__; assert 'ansible' not in sys.modules"
+    subprocess.run([sys.executable, "-I", "-c", code], check=True)
+
+
+def test_what_is_imported_within_a_function_comes_along_and_nothing_that_is_not_imported() -> None:
+    proof = names("_proof.runner")
+    # Imported by a check alone, in an environment that has Triton.
+    assert "_proof/kernels.py" in proof
+    assert "_core/errors.py" in proof
+    assert not proof & {"_unit/worker.py", "_wheelhouse/store.py", "_proof/timer.py"}
+    assert "_proof/runner.py" not in names("_unit.worker")
+
+
+def test_every_package_on_the_way_is_one() -> None:
+    found = bundle.files("_core.errors")
+    packages = [path for path in found if path.endswith("/__init__.py")]
+    assert len(packages) == len(bundle.PACKAGE.split(".")) + 1
+    assert set(found) - set(packages) == {bundle.PACKAGE.replace(".", "/") + "/_core/errors.py"}
+
+
+def test_a_module_that_is_not_there_is_told() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"_core\.nothing"):
+        bundle.files("_core.nothing")

@@ -1,0 +1,147 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Detached work: it goes on without its parent, is found again, and ends with all its processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+
+ROOT = Path(__file__).parents[5]
+PATH = str(ROOT / ".collections")
+MODULE = "from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    while not condition():
+        time.sleep(0.02)
+
+
+def me() -> str:
+    import pwd
+
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
+def test_what_is_started_outlives_its_starter_and_ignores_its_signals(tmp_path: Path) -> None:
+    flag, log = tmp_path / "go", tmp_path / "log"
+    command = ["/bin/sh", "-c", f"echo started $0; while [ ! -e {flag} ]; do sleep 0.05; done; echo ended"]
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+account = detached.Account({me()!r})
+detached._start_session({command!r}, account, "test", {str(log)!r}, {str(tmp_path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
+    # The starter's pipes are closed although the work goes on: ssh would wait for them.
+    assert done.stdout == ""
+    wait_for(lambda: "started" in log.read_text())
+    assert "ended" not in log.read_text()
+    flag.touch()
+    wait_for(lambda: "ended" in log.read_text())
+
+
+def test_a_program_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+try:
+    account = detached.Account({me()!r})
+    detached._start_session(["/no/such/program"], account, "test", {str(tmp_path / "log")!r}, {str(tmp_path)!r})
+except Exception as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
+    assert "The build cannot be started" in done.stdout
+    assert "No such file" in done.stdout
+
+
+def test_without_systemd_the_log_says_that_the_host_may_suspend(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    starter = f"""
+import sys; sys.path.insert(0, {PATH!r})
+{MODULE}
+detached.systemd_runs = lambda: False
+detached.start(["/bin/echo", "built"], account=detached.Account({me()!r}), service="x.service", marker="test",
+              log={str(log)!r}, directory={str(tmp_path)!r})
+"""
+    subprocess.run([sys.executable, "-c", starter], check=True)
+    wait_for(lambda: "built" in log.read_text())
+    first = log.read_text().splitlines()[0]
+    assert first.startswith("== Nothing keeps this host from suspending during the build: ")
+
+
+def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not the library of the interpreter that runs the tests, which may lie in root's home itself.
+    monkeypatch.setattr(os, "__file__", "/etc/passwd")
+    closed = tmp_path / "closed"
+    (closed / "bin").mkdir(parents=True)
+    python = closed / "bin/python"
+    python.touch(0o755)
+    # Nothing is closed to root, who builds as another.
+    root = os.geteuid() == 0
+    account = detached.Account("nobody" if root else me())
+    account.check_interpreter("/usr/bin/python3")
+    closed.chmod(0o700 if root else 0)
+    try:
+        with pytest.raises(SparkforgeError, match="may not enter /") as error:
+            account.check_interpreter(str(python))
+    finally:
+        closed.chmod(0o700)
+    place = error.value.cause.rpartition("may not enter ")[2].rstrip(".")
+    assert str(closed).startswith(place)
+    assert account.name in error.value.cause
+    assert str(python) in error.value.cause
+    assert "ansible_python_interpreter" in error.value.remedy
+
+
+def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", f"import sys, time; sys.path.insert(0, {PATH!r}); {MODULE}; "
+         f"lock = detached.Lock({path!r}); print(lock.take(), flush=True); time.sleep(600)"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "True\n"
+    assert follow.is_running(str(tmp_path))
+    assert not detached.Lock(path).take()
+    holder.kill()
+    holder.wait()
+    assert not follow.is_running(str(tmp_path))
+    assert detached.Lock(path).take()
+
+
+def test_orphans_are_found_by_their_marker_and_ended() -> None:
+    marker = f"test_unit/{os.getpid():016x}"
+    environment = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    # A child of a child whose parent is killed: as a compiler is that ninja started.
+    parent = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 600 & echo $!; wait"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    orphan = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    other = subprocess.Popen(["sleep", "600"], env={**environment, detached.MARKER: marker[:-1]})
+    try:
+        assert detached.end_processes(marker) == 1
+        assert not Path(f"/proc/{orphan}").exists() or " Z " in Path(f"/proc/{orphan}/stat").read_text()
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

@@ -1,0 +1,320 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import struct
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
+from elftools.elf.elffile import ELFFile
+
+RECORDED = Path(__file__).parents[3] / "data/fatbin/kernels.so"
+KERNEL = """
+__global__ void scale(float *x, float by) { x[blockIdx.x * blockDim.x + threadIdx.x] *= by; }
+void launch(float *x) { scale<<<1, 32>>>(x, 2.0f); }
+"""
+CALLER = """
+__device__ float twice(float x);
+__global__ void doubled(float *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }
+void launch(float *x) { doubled<<<1, 32>>>(x); }
+"""
+CALLED = "__device__ float twice(float x) { return 2 * x; }\n"
+MAIN = "void launch(float *);\nint main() { launch(nullptr); }\n"
+
+
+def found(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
+    return fatbin.Embedded(frozenset(cubins.split()), frozenset(ptx.split()))
+
+
+# --- with nvcc -----------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def why_not_nvcc() -> str:
+    if shutil.which("nvcc") is None:
+        return "nvcc is not on PATH: only the recorded library is read"
+    said = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout
+    release = re.search(r"release (\d+)\.(\d+)", said)
+    if release is None or (int(release[1]), int(release[2])) < (13, 0):
+        return f"nvcc is {release[0] if release else 'of an unknown version'}; the targets of these tests need 13.0"
+    return ""
+
+
+def target(name: str) -> list[str]:
+    """``121a`` machine code for it, ``ptx 120`` PTX of it."""
+    kind, _, number = name.rpartition(" ")
+    return ["-gencode", f"arch=compute_{number},code={'compute' if kind else 'sm'}_{number}"]
+
+
+def nvcc(directory: Path, *arguments: str, targets: str) -> None:
+    if why_not_nvcc():
+        pytest.skip(why_not_nvcc())
+    sources = {"kernel.cu": KERNEL, "caller.cu": CALLER, "called.cu": CALLED, "main.cpp": MAIN}
+    for name, text in sources.items():
+        (directory / name).write_text(text)
+    gencodes = [word for name in targets.split(",") for word in target(name.strip())]
+    subprocess.run(
+        ["nvcc", "--threads", "0", "-O1", "-Xcompiler", "-fPIC", *gencodes, *arguments], cwd=directory, check=True
+    )
+
+
+def agrees_with_cuobjdump(path: Path) -> None:
+    """Compare with NVIDIA's own tool where it is: it shows the number, not the letter behind it."""
+    tool = shutil.which("cuobjdump")
+    if tool is None:
+        print("cuobjdump is not on PATH: compared with the targets that nvcc was given alone")
+        return
+    said = subprocess.run([tool, "-all", "--list-elf", "--list-ptx", path], capture_output=True, text=True, check=False)
+
+    def shown(names: t.Iterable[str]) -> set[str]:
+        return {name.rstrip("af").replace(".", "") for name in names}
+
+    ours = fatbin.architectures(str(path))
+    assert set(re.findall(r"\.sm_(\d+)[af]?\.cubin", said.stdout)) == shown(ours.cubins)
+    assert set(re.findall(r"\.sm_(\d+)[af]?\.ptx", said.stdout)) == shown(ours.ptx)
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ("90, 90a, 100f, 120, 120a, 121, 121a, ptx 120", found("9.0 9.0a 10.0f 12.0 12.0a 12.1 12.1a", "12.0")),
+        ("120f, 121f, ptx 121a", found("12.0f 12.1f", "12.1a")),
+        ("ptx 120f", found("", "12.0f")),
+    ],
+)
+def test_a_shared_library_has_the_targets_that_nvcc_was_given(
+    tmp_path: Path, targets: str, expected: fatbin.Embedded
+) -> None:
+    nvcc(tmp_path, "-shared", "-cudart", "none", "kernel.cu", "-o", "lib.so", targets=targets)
+    assert fatbin.architectures(str(tmp_path / "lib.so")) == expected
+    agrees_with_cuobjdump(tmp_path / "lib.so")
+
+
+@pytest.mark.parametrize(
+    "options", ["--compress-mode none", "--compress-mode speed", "--compress-mode size", "-Xfatbin -compress-all"]
+)
+def test_compressed_code_is_told_as_well(tmp_path: Path, options: str) -> None:
+    arguments = ["-shared", "-cudart", "none", *options.split(), "kernel.cu", "-o", "lib.so"]
+    nvcc(tmp_path, *arguments, targets="90, ptx 120")
+    assert fatbin.architectures(str(tmp_path / "lib.so")) == found("9.0", "12.0")
+    agrees_with_cuobjdump(tmp_path / "lib.so")
+
+
+def test_an_executable_of_relocatable_device_code_is_read(tmp_path: Path) -> None:
+    nvcc(tmp_path, "-rdc=true", "caller.cu", "called.cu", "main.cpp", "-o", "program", targets="121, ptx 120")
+    assert fatbin.architectures(str(tmp_path / "program")) == found("12.1", "12.0")
+    agrees_with_cuobjdump(tmp_path / "program")
+
+
+def test_objects_and_archives_of_them_are_read(tmp_path: Path) -> None:
+    nvcc(tmp_path, "-dc", "caller.cu", "called.cu", targets="90, ptx 120")
+    long_name = "an-object-with-a-name-longer-than-sixteen-characters.o"
+    os.rename(tmp_path / "called.o", tmp_path / long_name)
+    expected = found("9.0", "12.0")
+    assert fatbin.architectures(str(tmp_path / "caller.o")) == expected
+    for options, name in (("rcs", "lib.a"), ("rcsT", "thin.a")):
+        subprocess.run(["ar", options, name, "caller.o", long_name, "main.cpp"], cwd=tmp_path, check=True)
+        assert fatbin.architectures(str(tmp_path / name)) == expected
+    agrees_with_cuobjdump(tmp_path / "lib.a")
+
+
+def test_the_intermediate_code_of_link_time_optimisation_is_no_code_that_runs(tmp_path: Path) -> None:
+    if why_not_nvcc():
+        pytest.skip(why_not_nvcc())
+    (tmp_path / "called.cu").write_text(CALLED)
+    command = ["nvcc", "-dc", "-gencode", "arch=compute_120,code=lto_120", "called.cu"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert not fatbin.architectures(str(tmp_path / "called.o"))
+
+
+# --- everywhere ----------------------------------------------------------------------------------------------------
+
+
+def device_code() -> bytes:
+    """Return the section of the recorded library that holds the GPU code."""
+    with RECORDED.open("rb") as stream:
+        section: t.Any = ELFFile(stream).get_section_by_name(".nv_fatbin")
+        return t.cast("bytes", section.data())
+
+
+def library(path: Path, sections: t.Mapping[str, bytes], *, at: int = 4096, bits: int = 2, hole: int = 0) -> Path:
+    """Write an ELF file with these sections; neither what lies before the byte ``at`` nor a hole takes any disk.
+
+    :param hole: bytes by which every section is longer than its content.
+    """
+    names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
+    headers = [bytes(64)]
+    position = at
+    with path.open("wb") as stream:
+        for name, content in {**sections, ".shstrtab": names}.items():
+            stream.seek(position)
+            stream.write(content)
+            kind = 3 if name == ".shstrtab" else 1
+            size = len(content) + (hole if kind == 1 else 0)
+            place = names.index(b"\0" + name.encode() + b"\0") + 1
+            headers.append(struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, position, size, 0, 0, 1, 0))
+            position += size + -size % 8
+        stream.seek(position)
+        stream.write(b"".join(headers))
+        stream.seek(0)
+        stream.write(b"\x7fELF" + bytes([bits, 1, 1]) + bytes(9))
+        count = len(headers)
+        stream.write(struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, position, 0, 64, 56, 0, 64, count, count - 1))
+    return path
+
+
+def test_the_recorded_library_has_what_it_was_compiled_for() -> None:
+    assert fatbin.architectures(str(RECORDED)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
+    agrees_with_cuobjdump(RECORDED)
+
+
+def test_containers_of_several_objects_are_read_across_the_padding_between_them(tmp_path: Path) -> None:
+    code = device_code()
+    path = library(tmp_path / "lib.so", {".nv_fatbin": code + bytes(1000) + code, "__nv_relfatbin": code})
+    assert fatbin.architectures(str(path)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
+
+
+def test_a_bare_fatbin_is_read(tmp_path: Path) -> None:
+    (tmp_path / "kernels.fatbin").write_bytes(device_code())
+    assert str(fatbin.architectures(str(tmp_path / "kernels.fatbin"))) == "9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0"
+
+
+def test_a_file_of_a_gigabyte_is_read_sparsely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = device_code()
+    _magic, _version, _header, size = struct.unpack_from("<4sHHQ", code)
+    # One more entry, of an sm_90 cubin of 600 MB, behind those that are there.
+    body = 600 << 20
+    entry = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x101, 64, body, 0, 0, 8, 1, 90, 0, 0, 0x11, 0, 0)
+    container = struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, size + 64 + body) + code[16 : 16 + size] + entry
+    path = library(tmp_path / "libtorch_cuda.so", {".nv_fatbin": container}, at=1 << 30, hole=body)
+    assert path.stat().st_size > 1600 << 20
+    assert path.stat().st_blocks * 512 < 1 << 20, "the file must take no room itself"
+
+    read = 0
+    pread = os.pread
+
+    def counted(descriptor: int, length: int, offset: int) -> bytes:
+        nonlocal read
+        read += length
+        return pread(descriptor, length, offset)
+
+    monkeypatch.setattr(os, "pread", counted)
+    assert fatbin.architectures(str(path)) == found("9.0 9.0a 10.0f 12.0 12.1a", "12.0")
+    assert read < 4096
+
+
+def test_more_sections_than_sixteen_bits_count_are_read(tmp_path: Path) -> None:
+    path = library(tmp_path / "kernels.o", {".nv_fatbin": device_code()})
+    data = bytearray(path.read_bytes())
+    table = struct.unpack_from("<Q", data, 40)[0]
+    struct.pack_into("<HH", data, 60, 0, 0xFFFF)
+    struct.pack_into("<Q", data, table + 32, 3)
+    struct.pack_into("<I", data, table + 40, 2)
+    path.write_bytes(data)
+    assert fatbin.architectures(str(path)) == found("9.0a 10.0f 12.0 12.1a", "12.0")
+
+
+def test_a_file_without_gpu_code_has_none(tmp_path: Path) -> None:
+    for path in (
+        library(tmp_path / "plain.so", {".text": b"code"}),
+        library(tmp_path / "narrow.so", {".nv_fatbin": device_code()}, bits=1),
+        Path(shutil.which("sh") or "/bin/sh").resolve(),
+    ):
+        assert not fatbin.architectures(str(path))
+    assert str(found()) == "no GPU code"
+
+
+def test_a_debug_file_whose_sections_are_empty_has_none(tmp_path: Path) -> None:
+    path = library(tmp_path / "lib.so.debug", {".nv_fatbin": device_code()})
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<I", data, struct.unpack_from("<Q", data, 40)[0] + 64 + 4, 8)
+    path.write_bytes(data)
+    assert not fatbin.architectures(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"hello, world\n", "it is text"), (b"", "it is empty"), (b"PK\x03\x04zip", "it begins with")]
+)
+def test_what_cannot_hold_gpu_code_is_named_for_what_it_is(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(reader.NotElfError, match=says):
+        fatbin.architectures(str(tmp_path / "x"))
+
+
+def test_what_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(reader.UnreadableFileError, match="No such file"):
+        fatbin.architectures(str(tmp_path / "gone"))
+    with pytest.raises(reader.UnreadableFileError, match="is a directory"):
+        fatbin.architectures(str(tmp_path))
+
+
+def test_a_container_of_another_kind_is_refused_rather_than_passed_over(tmp_path: Path) -> None:
+    code = bytearray(device_code())
+    code[4] = 2
+    path = library(tmp_path / "lib.so", {".nv_fatbin": bytes(code)})
+    with pytest.raises(reader.CorruptElfError, match=r"shown\.so is damaged: what stands at byte 4096 is no container"):
+        fatbin.architectures(str(path), "shown.so")
+
+
+def test_no_damaged_byte_leads_to_anything_but_an_answer_or_a_clear_error(tmp_path: Path) -> None:
+    code = device_code()
+    whole = library(tmp_path / "whole.so", {".nv_fatbin": code}, at=64).read_bytes()
+    table = struct.unpack_from("<Q", whole, 40)[0]
+    archive = b"!<arch>\n" + f"{'a.o/':16}{0:<12}{0:<6}{0:<6}{0:<8}{len(whole):<10}`\n".encode() + whole
+    path = tmp_path / "x.so"
+    refused = 0
+    for data, positions in ((whole, [*range(4, 220), *range(table, len(whole))]), (archive, range(8, 72))):
+        for position in positions:
+            for value in (0x00, 0x39, 0x7F, 0xFF):
+                path.write_bytes(data[:position] + bytes([value]) + data[position + 1 :])
+                try:
+                    fatbin.architectures(str(path))
+                except reader.CorruptElfError:
+                    refused += 1
+    for size in range(4, len(whole), 97):
+        path.write_bytes(whole[:size])
+        with pytest.raises(reader.CorruptElfError):
+            fatbin.architectures(str(path))
+    assert refused > 100
+
+
+@pytest.mark.parametrize(
+    ("cubins", "ptx", "capability", "runs"),
+    [
+        ("12.0", "", "12.1", True),
+        ("12.1", "", "12.0", False),
+        ("9.0", "", "12.0", False),
+        ("12.0a", "", "12.1", False),
+        ("12.1a", "", "12.1", True),
+        ("12.0f", "", "12.1", True),
+        ("10.0f", "", "12.1", False),
+        ("", "9.0", "12.1", True),
+        ("", "12.1", "12.0", False),
+        ("", "12.0a", "12.1", False),
+        ("", "12.0f", "12.1", True),
+        ("8.6", "", "10.0", False),
+        ("", "", "12.1", False),
+    ],
+)
+def test_what_runs_on_a_gpu(cubins: str, ptx: str, capability: str, runs: bool) -> None:
+    assert found(cubins, ptx).runs_on(capability) is runs
+
+
+def test_architectures_are_told_in_the_order_of_their_numbers() -> None:
+    assert str(found("12.0 9.0 10.0a", "8.0 12.0")) == "9.0, 10.0a, 12.0 and PTX of 8.0, 12.0"
+    assert str(found("", "12.0")) == "PTX of 12.0"
+    assert str(found("12.0") | found("12.1a")) == "12.0, 12.1a"
+
+
+def test_only_compute_capabilities_name_an_architecture() -> None:
+    assert all(map(fatbin.is_architecture, ["9.0", "12.1a", "10.0f"]))
+    assert not any(map(fatbin.is_architecture, ["121", "sm_121", "12.1b", "12", "12.0+PTX", ""]))

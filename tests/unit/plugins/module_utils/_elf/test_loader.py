@@ -1,0 +1,626 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader, reader
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import (
+    AARCH64,
+    X86_64,
+    write_elf,
+)
+
+AARCH64_CACHE_FLAGS = 0x0A03
+X86_64_CACHE_FLAGS = 0x0303
+SYSTEM_LOADER = next((path for path in loader.INTERPRETERS.values() if os.path.exists(path)), "")
+
+
+@pytest.fixture
+def root(tmp_path: pathlib.Path) -> pathlib.Path:
+    """An aarch64 root file system with a C library and a loader, in Debian's layout, without a cache."""
+    directory = tmp_path / "root"
+    write_elf(directory / "lib/ld-linux-aarch64.so.1", soname="ld-linux-aarch64.so.1")
+    libraries = directory / "lib/aarch64-linux-gnu"
+    write_elf(libraries / "libc.so.6", soname="libc.so.6", needed=["ld-linux-aarch64.so.1"])
+    return directory
+
+
+def closure(root: pathlib.Path, *paths: str, **options: t.Any) -> dict[str, t.Any]:
+    return loader.Closure(list(paths), root=str(root), **options).result()
+
+
+def sonames(entries: list[dict[str, t.Any]]) -> list[str]:
+    return [entry["soname"] for entry in entries]
+
+
+# -- the story of the seeds
+
+
+def test_one_pass_names_every_library_that_three_attempts_found_one_at_a_time(root: pathlib.Path) -> None:
+    """First nvpl_lapack, then nvpl_blas, then cudss: each came out when the one before was installed."""
+    torch = root / "usr/lib/python3/dist-packages/torch/lib"
+    write_elf(torch / "libc10.so", soname="libc10.so", needed=["libc.so.6"])
+    write_elf(
+        torch / "libtorch_cpu.so",
+        soname="libtorch_cpu.so",
+        needed=["libc10.so", "libnvpl_lapack_lp64_gomp.so.0", "libnvpl_blas_lp64_gomp.so.0", "libgomp.so.1"],
+        rpath="$ORIGIN",
+    )
+    write_elf(
+        torch / "libtorch_cuda.so",
+        soname="libtorch_cuda.so",
+        needed=["libtorch_cpu.so", "libcudss.so.0", "libcublas.so.13", "libcuda.so.1", "libc.so.6"],
+        rpath="$ORIGIN",
+    )
+    write_elf(root / "usr/lib/aarch64-linux-gnu/libcublas.so.13", soname="libcublas.so.13", needed=["libc.so.6"])
+    path = "/usr/lib/python3/dist-packages/torch/lib/libtorch_cuda.so"
+    found = closure(root, path, driver=True, cuda_version="13.0")
+    assert {entry["soname"]: entry["provided_by"]["role"] for entry in found["missing"]} == {
+        "libcudss.so.0": "math_libraries",
+        "libgomp.so.1": "build_toolchain",
+        "libnvpl_blas_lp64_gomp.so.0": "math_libraries",
+        "libnvpl_lapack_lp64_gomp.so.0": "math_libraries",
+    }
+    cudss = found["missing"][0]
+    assert cudss["needed_by"] == [path]
+    assert cudss["provided_by"]["package"] == "libcudss0-cuda-13"
+    assert cudss["machine"] == "aarch64"
+    assert found["driver_provided"] == ["libcuda.so.1"]
+    assert found["resolved"]["libcublas.so.13"] == "/usr/lib/aarch64-linux-gnu/libcublas.so.13"
+
+
+def test_the_driver_is_missing_like_any_other_library_unless_it_may_be_absent(root: pathlib.Path) -> None:
+    write_elf(root / "a.so", needed=["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-nvvm.so.4"])
+    assert sonames(closure(root, "/a.so")["missing"]) == [
+        "libcuda.so.1",
+        "libnvidia-ml.so.1",
+        "libnvidia-nvvm.so.4",
+    ]
+    lenient = closure(root, "/a.so", driver=True)
+    assert sonames(lenient["missing"]) == ["libnvidia-nvvm.so.4"]
+    assert lenient["driver_provided"] == ["libcuda.so.1", "libnvidia-ml.so.1"]
+
+
+def test_cudss_1_in_place_of_cudss_0_is_named_with_its_path(root: pathlib.Path) -> None:
+    write_elf(root / "a.so", needed=["libcudss.so.0"])
+    write_elf(root / "usr/lib/aarch64-linux-gnu/libcudss.so.1.0.0", soname="libcudss.so.1")
+    (root / "usr/lib/aarch64-linux-gnu/libcudss.so.1").symlink_to("libcudss.so.1.0.0")
+    found = closure(root, "/a.so")
+    assert sonames(found["missing"]) == ["libcudss.so.0"]
+    (note,) = found["wrong_version"]
+    assert (note["soname"], note["found"]) == ("libcudss.so.0", "libcudss.so.1")
+    assert note["path"] == "/usr/lib/aarch64-linux-gnu/libcudss.so.1"
+    assert note["path"] in note["note"]
+
+
+def test_a_library_that_is_installed_where_the_loader_does_not_look_is_pointed_out(
+    root: pathlib.Path,
+) -> None:
+    write_elf(root / "a.so", needed=["libcudss.so.0"])
+    place = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
+    write_elf(root / place[1:], soname="libcudss.so.0")
+    (missing,) = closure(root, "/a.so")["missing"]
+    assert missing["off_path"] == [place]
+
+
+def test_a_library_whose_link_ldconfig_never_made_is_pointed_out(root: pathlib.Path) -> None:
+    write_elf(root / "a.so", needed=["libx.so.1"])
+    write_elf(root / "usr/lib/libx.so.1.4.2", soname="libx.so.1")
+    (missing,) = closure(root, "/a.so")["missing"]
+    assert missing["off_path"] == ["/usr/lib/libx.so.1.4.2"]
+
+
+# -- the order of the search
+
+
+def test_rpath_comes_before_ld_library_path_and_runpath_behind_it(root: pathlib.Path) -> None:
+    for directory in ("r", "l"):
+        write_elf(root / directory / "libx.so.1", soname="libx.so.1")
+    write_elf(root / "rpath.so", needed=["libx.so.1"], rpath="/r")
+    write_elf(root / "runpath.so", needed=["libx.so.1"], runpath="/r")
+    assert closure(root, "/rpath.so", search=["/l"])["resolved"]["libx.so.1"] == "/r/libx.so.1"
+    assert closure(root, "/runpath.so", search=["/l"])["resolved"]["libx.so.1"] == "/l/libx.so.1"
+    assert closure(root, "/runpath.so")["resolved"]["libx.so.1"] == "/r/libx.so.1"
+
+
+def test_rpath_is_inherited_and_runpath_is_not(root: pathlib.Path) -> None:
+    write_elf(root / "deep/libmiddle.so", soname="libmiddle.so", needed=["libdeep.so"])
+    write_elf(root / "deep/libdeep.so", soname="libdeep.so")
+    write_elf(root / "rpath.so", needed=["libmiddle.so"], rpath="/deep")
+    write_elf(root / "runpath.so", needed=["libmiddle.so"], runpath="/deep")
+    assert closure(root, "/rpath.so")["missing"] == []
+    assert sonames(closure(root, "/runpath.so")["missing"]) == ["libdeep.so"]
+
+
+def test_a_library_with_a_runpath_does_not_use_the_rpath_of_what_loaded_it(root: pathlib.Path) -> None:
+    write_elf(root / "deep/libmiddle.so", soname="libmiddle.so", needed=["libdeep.so"], runpath="/nowhere")
+    write_elf(root / "deep/libdeep.so", soname="libdeep.so")
+    write_elf(root / "a.so", needed=["libmiddle.so"], rpath="/deep")
+    assert sonames(closure(root, "/a.so")["missing"]) == ["libdeep.so"]
+
+
+def test_what_is_already_loaded_by_its_soname_satisfies_a_later_need_from_anywhere(
+    root: pathlib.Path,
+) -> None:
+    write_elf(root / "hidden/libx.so.1", soname="libx.so.1")
+    write_elf(root / "usr/lib/liby.so", soname="liby.so", needed=["libx.so.1"])
+    write_elf(root / "first.so", needed=["libx.so.1", "liby.so"], runpath="/hidden")
+    write_elf(root / "later.so", needed=["liby.so"], runpath="/hidden")
+    assert closure(root, "/first.so")["missing"] == []
+    assert sonames(closure(root, "/later.so")["missing"]) == ["libx.so.1"]
+
+
+def test_a_file_that_is_opened_by_another_name_lends_its_soname(root: pathlib.Path) -> None:
+    write_elf(root / "usr/lib/libreal.so.7", soname="libreal.so.7")
+    (root / "usr/lib/libalias.so").symlink_to("libreal.so.7")
+    write_elf(root / "a.so", needed=["libalias.so", "libreal.so.7"])
+    found = closure(root, "/a.so")
+    assert found["missing"] == []
+    assert found["resolved"]["libreal.so.7"] == "/usr/lib/libalias.so"
+
+
+@pytest.mark.parametrize(
+    "token", ["$ORIGIN/../deep", "${ORIGIN}/../deep", "/$LIB/deep", "/p/$PLATFORM", "/${LIB}/deep/"]
+)
+def test_the_tokens_of_a_search_path_are_replaced(root: pathlib.Path, token: str) -> None:
+    for directory in ("deep", "lib/aarch64-linux-gnu/deep", "p/aarch64"):
+        write_elf(root / directory / "libx.so.1", soname="libx.so.1")
+    write_elf(root / "bin/a.so", needed=["libx.so.1"], runpath=token)
+    assert closure(root, "/bin/a.so")["missing"] == []
+
+
+def test_a_word_that_only_begins_like_a_token_is_left_alone(root: pathlib.Path) -> None:
+    write_elf(root / "a.so", needed=["libx.so.1"], runpath="$ORIGINAL:$LIBRARY")
+    write_elf(root / "libx.so.1", soname="libx.so.1")
+    assert sonames(closure(root, "/a.so")["missing"]) == ["libx.so.1"]
+
+
+def test_origin_of_a_library_is_where_it_was_opened_and_of_a_program_where_it_lies(
+    root: pathlib.Path,
+) -> None:
+    write_elf(root / "real/lib/liba.so", soname="liba.so", needed=["libx.so.1"], runpath="$ORIGIN")
+    write_elf(root / "real/lib/libx.so.1", soname="libx.so.1")
+    write_elf(root / "real/bin/tool", needed=["libx.so.1"], runpath="$ORIGIN/../lib", interpreter="/lib/ld.so")
+    (root / "link").mkdir()
+    (root / "link/liba.so").symlink_to("/real/lib/liba.so")
+    (root / "link/tool").symlink_to("/real/bin/tool")
+    assert sonames(closure(root, "/link/liba.so")["missing"]) == ["libx.so.1"]
+    assert closure(root, "/link/tool")["missing"] == []
+
+
+def test_a_candidate_for_another_machine_or_class_is_passed_over_as_the_loader_does(
+    root: pathlib.Path,
+) -> None:
+    write_elf(root / "one/libx.so.1", soname="libx.so.1", machine=X86_64)
+    write_elf(root / "two/libx.so.1", soname="libx.so.1", machine=40, bits=32)
+    write_elf(root / "three/libx.so.1", soname="libx.so.1")
+    write_elf(root / "a.so", needed=["libx.so.1"], runpath="/one:/two:/three")
+    write_elf(root / "b.so", needed=["libx.so.1"], runpath="/one:/two")
+    assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/three/libx.so.1"
+    (missing,) = closure(root, "/b.so")["missing"]
+    assert missing["rejected"] == [
+        {"path": "/one/libx.so.1", "reason": "it is for x86_64, aarch64 is wanted"},
+        {"path": "/two/libx.so.1", "reason": "it is of 32 bits, 64 are wanted"},
+    ]
+
+
+def test_a_candidate_that_is_text_or_damaged_ends_the_search_with_the_reason(root: pathlib.Path) -> None:
+    (root / "one").mkdir()
+    (root / "one/libx.so.1").write_text("a git-lfs pointer\n")
+    write_elf(root / "two/libx.so.1", soname="libx.so.1")
+    write_elf(root / "a.so", needed=["libx.so.1"], runpath="/one:/two")
+    (missing,) = closure(root, "/a.so")["missing"]
+    assert missing["rejected"][0]["reason"] == "/one/libx.so.1 is not an ELF file: it is text."
+
+
+def test_nodefaultlib_leaves_the_default_directories_out(root: pathlib.Path) -> None:
+    write_elf(root / "a.so", needed=["libc.so.6"], no_default_directories=True)
+    assert sonames(closure(root, "/a.so")["missing"]) == ["libc.so.6"]
+
+
+def test_a_need_with_a_slash_is_a_path_and_not_searched(root: pathlib.Path) -> None:
+    write_elf(root / "opt/libx.so", soname="libx.so")
+    write_elf(root / "a.so", needed=["/opt/libx.so", "$ORIGIN/opt/libx.so", "/gone/liby.so"])
+    found = closure(root, "/a.so")
+    assert sonames(found["missing"]) == ["/gone/liby.so"]
+
+
+def test_libraries_that_need_each_other_end_the_search_too(root: pathlib.Path) -> None:
+    write_elf(root / "d/liba.so", soname="liba.so", needed=["libb.so"], runpath="$ORIGIN")
+    write_elf(root / "d/libb.so", soname="libb.so", needed=["liba.so", "libgone.so"], runpath="$ORIGIN")
+    found = closure(root, "/d")
+    assert sonames(found["missing"]) == ["libgone.so"]
+    assert found["missing"][0]["needed_by"] == ["/d/libb.so"]
+
+
+def test_glibc_hwcaps_directories_are_preferred_where_the_processor_has_them(tmp_path: pathlib.Path) -> None:
+    write_elf(tmp_path / "usr/lib/libx.so.1", soname="libx.so.1", machine=X86_64)
+    write_elf(tmp_path / "usr/lib/glibc-hwcaps/x86-64-v3/libx.so.1", soname="libx.so.1", machine=X86_64)
+    write_elf(tmp_path / "a.so", needed=["libx.so.1"], machine=X86_64)
+    files = loader.FileSystem(str(tmp_path))
+    best = loader.Loader(files, hwcaps=["x86-64-v3", "x86-64-v2"]).load("/a.so")
+    plain = loader.Loader(files, hwcaps=["x86-64-v2"]).load("/a.so")
+    assert best.needs[0].path == "/usr/lib/glibc-hwcaps/x86-64-v3/libx.so.1"
+    assert plain.needs[0].path == "/usr/lib/libx.so.1"
+
+
+def test_the_levels_of_a_processor_are_cumulative() -> None:
+    v2 = "cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3"
+    v3 = v2 + " abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"
+    assert loader.x86_64_hwcaps(f"flags\t\t: {v3}\n") == ("x86-64-v3", "x86-64-v2")
+    assert loader.x86_64_hwcaps("flags : avx avx2 bmi1") == ()
+    assert loader.x86_64_hwcaps("Features : asimd crc32") == ()
+
+
+# -- the cache and its configuration
+
+
+CACHE = [
+    ("libx.so.1", "/opt/x/libx.so.1", AARCH64_CACHE_FLAGS, ""),
+    ("libx.so.1", "/opt/x86/libx.so.1", X86_64_CACHE_FLAGS, ""),
+]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_every_format_of_the_cache_is_read(order: str) -> None:
+    new = elf_writer.new_cache([*CACHE, ("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")], order)
+    old = elf_writer.old_cache([(name, path, flags) for name, path, flags, _hwcaps in CACHE], order=order)
+    double = elf_writer.old_cache([("libold.so", "/libold.so", 3)] * 3, embedded=new, order=order)
+    expected = [loader.CacheEntry(name, path, flags) for name, path, flags, _hwcaps in CACHE]
+    hwcaps = loader.CacheEntry("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")
+    assert loader.parse_cache(new) == [*expected, hwcaps]
+    assert loader.parse_cache(old) == expected
+    assert loader.parse_cache(double) == [*expected, hwcaps]
+    undeclared = elf_writer.new_cache(CACHE, order, declared=False)
+    assert loader.parse_cache(undeclared) == expected
+
+
+@pytest.mark.parametrize("size", [0, 10, 30, 47, 60, 90])
+def test_a_damaged_cache_is_one_clear_error(size: int) -> None:
+    with pytest.raises(SparkforgeError, match=r"ld\.so\.cache is damaged") as failure:
+        loader.parse_cache(elf_writer.new_cache(CACHE)[:size])
+    assert "ldconfig" in failure.value.remedy
+
+
+def test_the_cache_gives_the_entry_of_the_right_machine(root: pathlib.Path) -> None:
+    write_elf(root / "opt/x/libx.so.1", soname="libx.so.1")
+    write_elf(root / "opt/x86/libx.so.1", soname="libx.so.1", machine=X86_64)
+    write_elf(root / "a.so", needed=["libx.so.1"])
+    write_elf(root / "b.so", needed=["libx.so.1"], machine=X86_64)
+    (root / "etc").mkdir()
+    (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(list(reversed(CACHE))))
+    found = closure(root, "/a.so")
+    assert found["resolved"]["libx.so.1"] == "/opt/x/libx.so.1"
+    assert found["libraries_from"] == "ld.so.cache"
+    assert closure(root, "/b.so")["resolved"]["libx.so.1"] == "/opt/x86/libx.so.1"
+
+
+def test_a_cache_entry_whose_file_is_gone_does_not_hide_the_default_directories(root: pathlib.Path) -> None:
+    write_elf(root / "usr/lib/libx.so.1", soname="libx.so.1")
+    write_elf(root / "a.so", needed=["libx.so.1"])
+    (root / "etc").mkdir()
+    (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache(CACHE))
+    assert closure(root, "/a.so")["resolved"]["libx.so.1"] == "/usr/lib/libx.so.1"
+
+
+def test_an_entry_of_ld_so_conf_without_ldconfig_is_pointed_out(root: pathlib.Path) -> None:
+    write_elf(root / "opt/new/libx.so.1", soname="libx.so.1")
+    write_elf(root / "a.so", needed=["libx.so.1"])
+    (root / "etc").mkdir()
+    (root / "etc/ld.so.conf").write_text("/opt/new\n")
+    (root / "etc/ld.so.cache").write_bytes(elf_writer.new_cache([]))
+    (missing,) = closure(root, "/a.so")["missing"]
+    assert missing["off_path"] == ["/opt/new/libx.so.1"]
+
+
+def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.Path) -> None:
+    write_elf(root / "opt/sparkforge/redist/libcudss/current/lib/libcudss.so.0", soname="libcudss.so.0")
+    write_elf(root / "a.so", needed=["libcudss.so.0"])
+    (root / "etc/ld.so.conf.d").mkdir(parents=True)
+    (root / "etc/ld.so.conf").write_text("include ld.so.conf.d/*.conf  # the rest\n\nhwcap 1 nosegneg\n/opt/y=libc6\n")
+    (root / "etc/ld.so.conf.d/b.conf").write_text("# sparkforge\n/opt/sparkforge/redist/libcudss/current/lib/\n")
+    (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
+    files = loader.FileSystem(str(root))
+    assert loader.configured_directories(files) == [
+        "/usr/local/lib",
+        "/opt/sparkforge/redist/libcudss/current/lib",
+        "/opt/y",
+    ]
+    found = closure(root, "/a.so")
+    assert (found["missing"], found["libraries_from"]) == ([], "ld.so.conf")
+
+
+def test_the_cache_of_this_host_is_read_as_ldconfig_reads_it() -> None:
+    ldconfig = shutil.which("ldconfig") or "/usr/sbin/ldconfig"
+    if not (os.path.exists(ldconfig) and os.path.exists("/etc/ld.so.cache")):
+        pytest.skip("this host has no ldconfig or no /etc/ld.so.cache to compare with")
+    printed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=True).stdout
+    lines = re.findall(r"^\t(\S+) \((.*?)\) => (\S+)$", printed, re.MULTILINE)
+    entries = loader.parse_cache(pathlib.Path("/etc/ld.so.cache").read_bytes())
+    assert len(lines) > 10
+    assert [(entry.soname, entry.path) for entry in entries] == [(name, path) for name, _kind, path in lines]
+    for entry, (_name, kind, _path) in zip(entries, lines):
+        assert ("x86-64" in kind) == (entry.flags & 0xFF00 == 0x0300)
+        assert ("AArch64" in kind) == (entry.flags & 0xFF00 == 0x0A00)
+
+
+# -- the real loader agrees
+
+
+def by_the_real_loader(path: str, **environment: str) -> dict[str, str | None]:
+    """Return what the real loader says of a file of this host: SONAME to path, None for what is not found.
+
+    LD_TRACE_LOADED_OBJECTS is what ldd sets; unlike --list it goes on after the first that is missing.
+    """
+    output = subprocess.run(
+        [SYSTEM_LOADER, path],
+        capture_output=True,
+        text=True,
+        env={"LC_ALL": "C", "LD_TRACE_LOADED_OBJECTS": "1", **environment},
+    ).stdout
+    found: dict[str, str | None] = {}
+    for line in output.splitlines():
+        match = re.match(r"\t(\S+) => (not found|\S+)", line)
+        if match:
+            found[match.group(1)] = None if match.group(2) == "not found" else match.group(2)
+    return found
+
+
+def by_us(path: str, search: t.Sequence[str] = ()) -> dict[str, str | None]:
+    load = loader.Loader(search=search).load(path)
+    return {need.soname: need.path for need in reversed(load.needs)}
+
+
+def system_files() -> list[str]:
+    named = [
+        os.path.realpath(sys.executable),
+        "/bin/ls",
+        "/usr/bin/python3",
+        "/usr/bin/git",
+        "/usr/bin/ssh",
+        "/usr/bin/gdb",
+    ]
+    libraries: list[str] = []
+    for triplet in loader.TRIPLETS.values():
+        directory = pathlib.Path("/usr/lib") / triplet
+        if directory.is_dir():
+            libraries += sorted(str(path) for path in directory.glob("lib*.so.?"))
+    return [path for path in named if os.path.exists(path)] + libraries[::12][:20]
+
+
+@pytest.mark.skipif(not SYSTEM_LOADER, reason="no glibc loader to compare with on this host")
+@pytest.mark.parametrize("path", system_files())
+def test_the_real_loader_finds_the_same_files(path: str) -> None:
+    real = {name: found for name, found in by_the_real_loader(path).items() if "ld-linux" not in name}
+    ours = {name: found for name, found in by_us(path).items() if "ld-linux" not in name}
+    assert ours == real
+
+
+@pytest.fixture
+def compiled(tmp_path: pathlib.Path) -> t.Callable[..., str]:
+    """Return a function that builds a shared library with gcc."""
+    if not shutil.which("gcc") or not SYSTEM_LOADER:
+        pytest.skip("NO COMPILER: gcc is missing, so the comparison with the real loader's search paths DID NOT RUN")
+
+    def build(name: str, *needs: str, flags: t.Sequence[str] = ()) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        source = tmp_path / "empty.c"
+        source.write_text("int unused_by_all;\n")
+        subprocess.run(
+            [
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-nostdlib",
+                "-o",
+                str(path),
+                f"-Wl,-soname,{path.name}",
+                "-Wl,--no-as-needed",
+            ]
+            + ["-Wl,--allow-shlib-undefined", *flags, str(source), *needs],
+            check=True,
+        )
+        return str(path)
+
+    return build
+
+
+OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
+
+
+@pytest.mark.parametrize("tags", [OLD, NEW], ids=["rpath", "runpath"])
+@pytest.mark.parametrize("middle_tags", [None, OLD, NEW], ids=["plain", "rpath", "runpath"])
+@pytest.mark.parametrize("environment", [False, True], ids=["no-environment", "LD_LIBRARY_PATH"])
+def test_the_real_loader_searches_in_the_same_order(
+    compiled: t.Callable[..., str],
+    tmp_path: pathlib.Path,
+    tags: str,
+    middle_tags: str | None,
+    environment: bool,
+) -> None:
+    deep = compiled("deep/libdeep.so")
+    compiled("other/libdeep.so")
+    compiled("other/libmiddle.so", deep)
+    flags = [] if middle_tags is None else [middle_tags, f"-Wl,-rpath,{tmp_path}/other"]
+    middle = compiled("deep/libmiddle.so", deep, flags=flags)
+    top = compiled("top/libtop.so", middle, deep, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
+    lonely = compiled("top/liblonely.so", middle, flags=[tags, "-Wl,-rpath,$ORIGIN/../deep"])
+    search = [f"{tmp_path}/other"] if environment else []
+    variables = {"LD_LIBRARY_PATH": ":".join(search)} if environment else {}
+    for path in (top, lonely):
+        assert by_us(path, search) == by_the_real_loader(path, **variables)
+
+
+# -- paths and directories
+
+
+def test_a_directory_is_examined_and_what_is_no_elf_file_in_it_is_passed_over(root: pathlib.Path) -> None:
+    write_elf(root / "d/liba.so", soname="liba.so", needed=["libgone.so.1"])
+    write_elf(root / "d/sub/module.cpython-312.so", needed=["libgone.so.2"])
+    write_elf(root / "d/object.o", kind=1, dynamic=False)
+    write_elf(root / "d/static", kind=2, dynamic=False)
+    (root / "d/readme").write_text("text")
+    (root / "d/lib.a").write_bytes(b"!<arch>\n")
+    os.mkfifo(root / "d/pipe")
+    found = closure(root, "/d")
+    assert sonames(found["missing"]) == ["libgone.so.1", "libgone.so.2"]
+    assert found["unreadable"] == []
+
+
+def test_a_library_that_another_of_the_directory_loads_inherits_its_rpath(root: pathlib.Path) -> None:
+    """libtorch.so has an RPATH, what it loads has none: on its own libtorch_cpu.so would not load."""
+    write_elf(root / "torch/lib/libc10.so", soname="libc10.so", needed=["libc.so.6"])
+    write_elf(root / "torch/lib/libtorch_cpu.so", soname="libtorch_cpu.so", needed=["libc10.so"])
+    write_elf(root / "torch/lib/libtorch.so", soname="libtorch.so", needed=["libtorch_cpu.so"], rpath="$ORIGIN")
+    assert closure(root, "/torch/lib")["missing"] == []
+    assert sonames(closure(root, "/torch/lib/libtorch_cpu.so")["missing"]) == ["libc10.so"]
+
+
+def test_what_only_an_optional_plug_in_lacks_is_told_apart(root: pathlib.Path) -> None:
+    write_elf(root / "d/libcudss.so.0", soname="libcudss.so.0", needed=["libc.so.6"])
+    write_elf(root / "d/libcudss_commlayer_openmpi.so.0", needed=["libmpi.so.40", "libboth.so"])
+    write_elf(root / "d/libother.so", needed=["libboth.so"])
+    found = closure(root, "/d")
+    assert sonames(found["missing"]) == ["libboth.so"]
+    assert sonames(found["missing_optional"]) == ["libmpi.so.40"]
+    assert "multi-node" in found["missing_optional"][0]["reason"]
+    named = closure(root, "/d/libcudss_commlayer_openmpi.so.0")
+    assert sonames(named["missing"]) == ["libboth.so", "libmpi.so.40"]
+
+
+def test_links_of_one_library_are_one_library_and_loops_end(root: pathlib.Path) -> None:
+    write_elf(root / "d/libx.so.1.2", soname="libx.so.1", needed=["libgone.so"])
+    (root / "d/libx.so.1").symlink_to("libx.so.1.2")
+    (root / "d/libx.so").symlink_to("libx.so.1")
+    (root / "d/loop").symlink_to("loop")
+    (root / "d/up").symlink_to("..")
+    (root / "d/dangling.so").symlink_to("nothing.so")
+    found = closure(root, "/d")
+    assert found["missing"][0]["needed_by"] == ["/d/libx.so.1.2"]
+
+
+def test_a_link_that_goes_in_a_circle_is_a_clear_error(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (root / "loop").symlink_to("/loop")
+    with pytest.raises(SparkforgeError, match="go round in a circle"):
+        closure(root, "/loop")
+    (tmp_path / "again").symlink_to("again")
+    with pytest.raises(SparkforgeError, match="leads nowhere or round in a circle"):
+        loader.Closure([str(tmp_path / "again")]).result()
+
+
+def test_absolute_links_of_another_root_stay_inside_it(root: pathlib.Path) -> None:
+    write_elf(root / "opt/v1/liba.so", soname="liba.so", needed=["libgone.so"])
+    (root / "opt/current").symlink_to("/opt/v1")
+    (root / "outside").symlink_to("../../../../../../../opt/v1")
+    assert closure(root, "/opt/current")["missing"][0]["needed_by"] == ["/opt/current/liba.so"]
+    assert closure(root, "/outside/liba.so")["missing"][0]["soname"] == "libgone.so"
+
+
+def test_a_damaged_file_of_a_directory_is_reported_and_does_not_hide_the_others(root: pathlib.Path) -> None:
+    write_elf(root / "d/liba.so", needed=["libgone.so"])
+    (root / "d/libcut.so").write_bytes(elf_writer.elf_bytes(needed=["libc.so.6"], padding=99)[:-50])
+    found = closure(root, "/d")
+    assert sonames(found["missing"]) == ["libgone.so"]
+    assert [entry["path"] for entry in found["unreadable"]] == ["/d/libcut.so"]
+    assert "cut off" in found["unreadable"][0]["cause"]
+
+
+@pytest.mark.parametrize(
+    ("description", "says"),
+    [
+        ({"dynamic": False, "kind": 2}, "statically linked"),
+        ({"kind": 1}, "an object file"),
+        ({"kind": 4}, "a core dump"),
+    ],
+)
+def test_what_the_loader_never_loads_is_refused_when_it_is_named(
+    root: pathlib.Path, description: dict[str, t.Any], says: str
+) -> None:
+    write_elf(root / "x", **description)
+    with pytest.raises(SparkforgeError, match=says):
+        closure(root, "/x")
+
+
+def test_a_path_that_does_not_exist_fails_unless_it_may_be_absent(root: pathlib.Path) -> None:
+    for path in ("/gone.so", "/gone/*.so"):
+        with pytest.raises(SparkforgeError, match=re.escape(f"{path} does not exist")):
+            closure(root, path)
+        found = closure(root, path, ignore_absent=True)
+        assert (found["absent"], found["missing"], found["examined"]) == ([path], [], 0)
+
+
+def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
+    for name in ("libcudss", "nvpl_blas"):
+        write_elf(root / f"opt/redist/{name}/current/lib/{name}.so", needed=[f"{name}.gone"])
+    assert sonames(closure(root, "/opt/redist/*/current/lib")["missing"]) == [
+        "libcudss.gone",
+        "nvpl_blas.gone",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"paths": []}, "No path is given"),
+        ({"paths": ["lib/x.so"]}, "'lib/x.so' is relative"),
+        ({"paths": ["/bin"], "search": ["lib"]}, "search directory 'lib' is relative"),
+        ({"paths": ["/bin"], "root": "/no/such/directory"}, "is no directory"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(options: dict[str, t.Any], says: str) -> None:
+    with pytest.raises(SparkforgeError, match=says):
+        loader.Closure(**options).result()
+
+
+def test_different_files_for_one_soname_are_reported_as_a_conflict(root: pathlib.Path) -> None:
+    for directory in ("one", "two"):
+        write_elf(root / directory / "lib/libx.so.1", soname="libx.so.1")
+        write_elf(root / directory / "a.so", needed=["libx.so.1"], runpath="$ORIGIN/lib")
+    found = closure(root, "/one/a.so", "/two/a.so")
+    assert found["conflicting"] == [{"soname": "libx.so.1", "paths": ["/one/lib/libx.so.1", "/two/lib/libx.so.1"]}]
+
+
+def test_each_file_is_read_once_however_many_libraries_need_it(
+    root: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        needs = [f"lib{other}.so" for other in range(30) if other != number] + ["libc.so.6"]
+        write_elf(
+            root / f"d/lib{number}.so",
+            soname=f"lib{number}.so",
+            needed=needs,
+            runpath="$ORIGIN",
+            padding=1 << 16,
+        )
+    read: list[str] = []
+    read_elf = reader.read_elf
+
+    def counted(path: str, shown: str | None = None) -> reader.ElfFile:
+        read.append(path)
+        return read_elf(path, shown)
+
+    monkeypatch.setattr(reader, "read_elf", counted)
+    found = closure(root, "/d")
+    assert found["missing"] == []
+    assert len(read) == len(set(read)) == found["examined"] == 32
+    assert found["seconds"] < 2
+
+
+def test_machines_of_both_kinds_below_one_directory_are_each_judged_by_their_own(root: pathlib.Path) -> None:
+    write_elf(root / "d/arm.so", needed=["libc.so.6"], machine=AARCH64)
+    write_elf(root / "d/intel.so", needed=["libc.so.6"], machine=X86_64)
+    (missing,) = closure(root, "/d")["missing"]
+    assert (missing["machine"], missing["needed_by"]) == ("x86_64", ["/d/intel.so"])

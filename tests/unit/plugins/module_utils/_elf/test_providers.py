@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
+
+
+@pytest.mark.parametrize(
+    ("soname", "role", "package", "archive"),
+    [
+        ("libcudart.so.13", "cuda_libraries", "cuda-cudart-13-0", "cuda/redist/cuda_cudart/linux-sbsa"),
+        ("libcublas.so.13", "cuda_libraries", "libcublas-13-0", "cuda/redist/libcublas/linux-sbsa"),
+        ("libcublasLt.so.13", "cuda_libraries", "libcublas-13-0", "cuda/redist/libcublas/linux-sbsa"),
+        ("libcufft.so.12", "cuda_libraries", "cuda-libraries-13-0", "cuda/redist/libcufft/linux-sbsa"),
+        ("libcusolver.so.12", "cuda_libraries", "libcusolver-13-0", "cuda/redist/libcusolver/linux-sbsa"),
+        ("libcufile.so.0", "cuda_libraries", "libcufile-13-0", "cuda/redist/libcufile/linux-sbsa"),
+        (
+            "libcudnn_engines_precompiled.so.9",
+            "cuda_libraries",
+            "libcudnn9-cuda-13",
+            "cudnn/redist/cudnn/linux-sbsa",
+        ),
+        ("libnccl.so.2", "cuda_libraries", "libnccl2", None),
+        (
+            "libcusparseLt.so.0",
+            "cusparselt",
+            "libcusparselt0-cuda-13",
+            "cusparselt/redist/libcusparse_lt/linux-sbsa",
+        ),
+        ("libcudss.so.0", "math_libraries", "libcudss0-cuda-13", "cudss/redist/libcudss/linux-sbsa"),
+        (
+            "libnvpl_lapack_lp64_gomp.so.0",
+            "math_libraries",
+            "libnvpl-lapack0",
+            "nvpl/redist/nvpl_lapack/linux-sbsa",
+        ),
+        ("libnvpl_blas_core.so.0", "math_libraries", "libnvpl-blas0", "nvpl/redist/nvpl_blas/linux-sbsa"),
+        ("libgomp.so.1", "build_toolchain", "libgomp1", None),
+        ("libpython3.12.so.1.0", "build_toolchain", "libpython3.12", None),
+        ("libLLVM.so.20.1", "build_toolchain", "libllvm20", None),
+        ("libtorch_cpu.so", "python_env", None, None),
+        ("libgfortran-105e6576.so.5.0.0", "python_env", None, None),
+        ("libz.so.1", None, "zlib1g", None),
+        ("/opt/x/libgomp.so.1", "build_toolchain", "libgomp1", None),
+    ],
+)
+def test_a_known_library_has_its_role_package_and_archive(
+    soname: str, role: str | None, package: str | None, archive: str | None
+) -> None:
+    found = providers.provider(soname, "aarch64", "13.0")
+    assert (found.role, found.package, found.archive) == (role, package, archive)
+    assert found.hint.endswith(".")
+
+
+@pytest.mark.parametrize("soname", ["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ptxjitcompiler.so.1"])
+def test_what_is_the_drivers_is_never_promised_by_a_role(soname: str) -> None:
+    found = providers.provider(soname)
+    assert (found.role, found.package, found.archive) == ("driver", None, None)
+    assert "this collection never does" in found.hint
+
+
+@pytest.mark.parametrize("soname", ["libwhatever.so.3", "libcudss.so.7", "libcudnn.so.10", "xlibcublas.so.13", ""])
+def test_an_unknown_library_is_called_unknown_and_nothing_is_invented(soname: str) -> None:
+    found = providers.provider(soname)
+    assert (found.role, found.package, found.archive) == (None, None, None)
+    assert "Unknown" in found.hint
+
+
+def test_the_soname_decides_the_cuda_major_over_the_version_asked_for() -> None:
+    assert providers.provider("libcublas.so.12", cuda_version="13.0").package == "libcublas-12-*"
+    assert providers.provider("libcufft.so.11", cuda_version="13.0").package == "cuda-libraries-12-*"
+    assert providers.provider("libcublas.so.13", cuda_version="13.2").package == "libcublas-13-2"
+
+
+def test_without_a_cuda_version_a_package_name_is_a_pattern_and_not_a_guess() -> None:
+    assert providers.provider("libcublas.so.13").package == "libcublas-13-*"
+    assert providers.provider("libcudss.so.0").package == "libcudss0-cuda-*"
+
+
+def test_cudss_1_is_another_library_than_cudss_0() -> None:
+    assert providers.provider("libcudss.so.1").package is None
+    assert "libcudss.so.0" in providers.provider("libcudss.so.1").hint
+
+
+def test_nvpl_on_x86_64_is_called_impossible() -> None:
+    found = providers.provider("libnvpl_blas_core.so.0", "x86_64")
+    assert (found.role, found.archive) == (None, None)
+    assert "does not exist for x86_64" in found.hint
+
+
+def test_the_archive_is_the_one_of_the_host_s_platform() -> None:
+    archive = providers.provider("libcudss.so.0", "x86_64").archive
+    assert archive == "cudss/redist/libcudss/linux-x86_64"
+    assert providers.provider("libcudss.so.0", "riscv64").archive is None
+
+
+def test_no_entry_of_the_table_leaves_a_placeholder_or_a_broken_pattern() -> None:
+    for entry in providers._TABLE:
+        groups = re.compile(entry.pattern).groups
+        for text in (entry.package or "", entry.hint):
+            filled = text.format(*["1"] * groups, suffix="13-0", major="13", minor="13.0")
+            assert "{" not in filled
+
+
+@pytest.mark.parametrize(
+    ("name", "optional"),
+    [
+        ("libcudss_commlayer_openmpi.so.0", True),
+        ("libcudss_mtlayer_gomp.so.0", True),
+        ("libcudss.so.0", False),
+        ("libtorch_cuda.so", False),
+    ],
+)
+def test_plug_ins_are_told_from_libraries(name: str, optional: bool) -> None:
+    assert bool(providers.optional_plugin(name)) is optional

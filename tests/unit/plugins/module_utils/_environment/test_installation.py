@@ -1,0 +1,367 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an environment is computed from, what its scripts do, and what pip's words mean."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+
+A, B = "a" * 64, "b" * 64
+SHELLS = ("bash", "dash", "zsh")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        (f"torch==2.9.1 --hash=sha256:{A}", "torch", f"torch==2.9.1 --hash=sha256:{A}"),
+        (
+            f"Typing_Extensions==4.1  --hash=sha256:{B} --hash=sha256:{A}",
+            "typing-extensions",
+            f"Typing_Extensions==4.1 --hash=sha256:{A} --hash=sha256:{B}",
+        ),
+        (f"torch==2.9.1 \\\n    --hash=sha256:{A}", "torch", f"torch==2.9.1 --hash=sha256:{A}"),
+        (f"a[b,c]==1+cu130 ; sys_platform == 'linux' --hash=sha256:{A}", "a", None),
+        (f"a @ https://example.com/a-1-py3-none-any.whl --hash=sha256:{A}", "a", None),
+    ],
+)
+def test_a_pinned_and_hashed_requirement_is_read_into_one_canonical_line(
+    text: str, name: str, line: str | None
+) -> None:
+    found = installation.parse_requirement(text)
+    assert found.name == name
+    assert line is None or found.line == line
+    assert installation.parse_requirement(found.line) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("torch==2.9.1", "'torch==2.9.1' has no hash"),
+        (f"torch>=2 --hash=sha256:{A}", "not one pinned name"),
+        ("torch==2.9.1 --hash=md5:" + "0" * 32, "is not a sha256"),
+        ("torch==2.9.1 --hash=sha256:123", "is not a sha256"),
+        ("-r other.txt", "not one pinned name"),
+        (f"--index-url https://example.com --hash=sha256:{A}", "not one pinned name"),
+        (f"torch==2 --no-binary=x --hash=sha256:{A}", "not one pinned name"),
+        (f"torch==2 --hash=sha256:{A}\n--index-url https://example.com", "not one pinned name"),
+        ("", "not one pinned name"),
+    ],
+)
+def test_a_requirement_without_pin_or_hash_is_refused_by_name(text: str, cause: str) -> None:
+    with pytest.raises(SparkforgeError, match=cause):
+        installation.parse_requirement(text)
+
+
+def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:
+    with pytest.raises(SparkforgeError) as caught:
+        installation.parse_requirement("a @ https://user:secret@example.com/a-1-py3-none-any.whl")
+    assert "secret" not in json.dumps(caught.value.as_result())
+    assert "***@example.com" in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("file", "python", "machine", "reason"),
+    [
+        ("a-1.0-py3-none-any.whl", (3, 12), "aarch64", None),
+        ("a-1.0-py2.py3-none-any.whl", (3, 12), "aarch64", None),
+        ("a-1.0-1-cp312-cp312-manylinux_2_28_aarch64.whl", (3, 12), "aarch64", None),
+        ("a-1.0-cp39-abi3-manylinux2014_aarch64.manylinux_2_17_aarch64.whl", (3, 12), "aarch64", None),
+        ("a-1.0-cp312-cp312-linux_x86_64.whl", (3, 12), "aarch64", "this host is linux_aarch64"),
+        ("a-1.0-cp312-cp312-win_arm64.whl", (3, 12), "aarch64", "this host is linux_aarch64"),
+        ("a-1.0-cp312-cp312-musllinux_1_2_aarch64.whl", (3, 12), "aarch64", "this host is linux_aarch64"),
+        ("a-1.0-cp311-cp311-linux_aarch64.whl", (3, 12), "aarch64", "the interpreter is cp312"),
+        ("a-1.0-cp313-abi3-linux_aarch64.whl", (3, 12), "aarch64", "the interpreter is cp312"),
+        ("a-1.0-cp312-cp312t-linux_aarch64.whl", (3, 12), "aarch64", "the interpreter is cp312"),
+    ],
+)
+def test_a_wheel_for_another_platform_is_told_by_its_name(
+    file: str, python: tuple[int, int], machine: str, reason: str | None
+) -> None:
+    wheel = installation.parse_wheel_name(file)
+    assert (wheel.distribution, wheel.version) == ("a", "1.0")
+    if reason is None:
+        installation.check_wheel_fits(wheel, python, machine)
+    else:
+        with pytest.raises(SparkforgeError, match=reason):
+            installation.check_wheel_fits(wheel, python, machine)
+
+
+@pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])
+def test_what_is_not_the_name_of_a_wheel_is_refused(file: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not the file name of a wheel"):
+        installation.parse_wheel_name(file)
+
+
+def test_the_fingerprint_follows_every_input_and_no_order() -> None:
+    def of(python: tuple[int, int] = (3, 12), machine: str = "aarch64", lines: str = "ab", wheels: str = "c") -> str:
+        return installation.fingerprint(python, machine, list(lines), list(wheels))
+
+    assert of() == of(lines="ba")
+    assert (
+        len(
+            {
+                of(),
+                of((3, 13)),
+                of(machine="x86_64"),
+                of(lines="a"),
+                of(wheels=""),
+                of(lines="abc", wheels=""),
+            }
+        )
+        == 6
+    )
+
+
+PIP = [
+    (
+        "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the "
+        "package versions, please update the hashes.\n"
+        "    torch==2.9.1 from https://user:secret@index/torch-2.9.1.whl (from -r r.txt (line 1)):\n"
+        f"        Expected sha256 {A}\n        Expected     or {B}\n             Got        {'c' * 64}\n",
+        f"The sha256 of torch==2.9.1 is {'c' * 64}, the lock says {A} or {B}.",
+    ),
+    (
+        "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
+        "has no space left",
+    ),
+    (
+        "ERROR: a-1-cp39-cp39-win_amd64.whl is not a supported wheel on this platform.",
+        "a-1-cp39-cp39-win_amd64.whl is not for this platform",
+    ),
+    (
+        "ERROR: In --require-hashes mode, all requirements must have their versions pinned with ==. "
+        "These do not:\n"
+        "    sympy>=1.13 from https://index/sympy.whl (from torch==2.9.1->-r r.txt (line 1))\n",
+        "The package sympy>=1.13, which torch==2.9.1 needs, is not in the requirements",
+    ),
+    (
+        "ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements. "
+        "Here is a list:\n    sympy==1.13 --hash=sha256:0123\n",
+        "sympy==1.13 is needed and has no hash",
+    ),
+    (
+        "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by 'NewConnectionError("
+        "'<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new "
+        "connection: [Errno 111] Connection refused')': /simple/torch/\n"
+        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
+        "could not be reached when it was asked for torch: connection refused",
+    ),
+    (
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<x>: Failed to "
+        "establish a new connection: [Errno -2] Name or service not known')': /simple/torch/",
+        "its name is not known",
+    ),
+    (
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to "
+        "proxy.', OSError('Tunnel connection failed: 403 Forbidden'))': /simple/torch/",
+        "the proxy refused",
+    ),
+    (
+        "Could not fetch URL https://index/simple/torch/: There was a problem confirming the ssl "
+        "certificate: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed - skipping",
+        "its certificate is not trusted",
+    ),
+    (
+        "ERROR: Could not find a version that satisfies the requirement torch==2.9.1 (from versions: 2.8.0, 2.9.0)",
+        "No wheel of torch==2.9.1 for this interpreter and machine was found (offered: 2.8.0, 2.9.0)",
+    ),
+    (
+        "WARNING: The repository located at index is not a trusted or secure host and is being ignored.",
+        "plain HTTP",
+    ),
+    (
+        "ERROR: Cannot install a==1 and b==2 because these package versions have conflicting dependencies.\n",
+        "Cannot install a==1 and b==2",
+    ),
+    ("ERROR: something else", "pip failed: something else."),
+    ("", "pip failed: no message."),
+]
+
+
+@pytest.mark.parametrize(("output", "cause"), PIP)
+def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> None:
+    error = installation.pip_failure(output)
+    assert cause in error.cause
+    assert error.remedy.endswith(".")
+    assert "secret" not in json.dumps(error.as_result())
+
+
+@pytest.mark.parametrize(
+    ("output", "cause", "remedy"),
+    [
+        (
+            "The virtual environment was not created successfully because ensurepip is not\navailable.",
+            "cannot make virtual environments",
+            "apt install python3.12-venv",
+        ),
+        ("/usr/bin/python3.12: No module named venv", "cannot make", "build_toolchain"),
+        ("OSError: [Errno 28] No space left on device", "no space left", "Free space"),
+        ("Error: what", "venv failed: Error: what", "CPython 3.12"),
+    ],
+)
+def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str, remedy: str) -> None:
+    error = installation.venv_failure("/usr/bin/python3.12", (3, 12), output)
+    assert cause in error.cause
+    assert remedy in error.remedy
+
+
+def test_a_full_disk_is_not_taken_for_a_missing_ensurepip() -> None:
+    """Venv says no more than that the command ended with 1: seen on a host of the lab's fleet with a full disk."""
+    output = "Error: Command '['/x/bin/python3.11', '-m', 'ensurepip', '--upgrade']' returned non-zero exit status 1."
+    error = installation.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 20)
+    assert "no space left" in error.cause
+    error = installation.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 30)
+    assert "ensurepip" in error.cause
+
+
+@pytest.mark.parametrize(
+    ("library", "role"),
+    [
+        ("libcudss.so.0", "role math_libraries"),
+        ("libnvpl_lapack_lp64_gomp.so.0", "role math_libraries"),
+        ("libcusparseLt.so.0", "role cusparselt"),
+        ("libcublas.so.13", "role cuda_libraries"),
+        ("libunheardof.so.3", "Find out"),
+    ],
+)
+def test_an_import_that_misses_a_library_names_the_role_that_brings_it(library: str, role: str) -> None:
+    error = installation.import_failure(
+        "torch", f"ImportError: {library}: cannot open shared object file: No such file or directory"
+    )
+    assert library in error.cause
+    assert role in error.remedy
+    assert "elf_closure_info" in error.remedy
+
+
+def activated(
+    tmp_path: pathlib.Path, shell: str, after: str, environ: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed here")
+    place = tmp_path / "it's here" / "envs" / "torch" / "aaa"
+    (place / "bin").mkdir(parents=True, exist_ok=True)
+    script = installation.render_activation(
+        str(place), "torch", ["/opt/x/lib", "/opt/y/lib"], {"TRITON_PTXAS_PATH": "/a b/$HOME/'ptxas'"}
+    )
+    (place / "bin" / "activate-sparkforge").write_text(script)
+    current = place.parent / "current"
+    if not current.is_symlink():
+        current.symlink_to("aaa")
+    stable = tmp_path / "activate-torch"
+    stable.write_text(installation.render_stable_activation("torch", str(current)))
+    return subprocess.run(
+        [program, "-c", f"set -eu\n. {stable}\n{after}"],
+        env={"PATH": "/usr/bin:/bin", **(environ or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+def test_nccl_is_told_of_the_fabric_where_there_is_one(tmp_path: pathlib.Path, shell: str) -> None:
+    after = 'echo "<${NCCL_CONF_FILE-}>"; deactivate; echo "<${NCCL_CONF_FILE-}>"'
+    assert activated(tmp_path, shell, after).stdout.split() == ["<>", "<>"]
+    fabric = tmp_path / "it's here/fabric/nccl.env"
+    fabric.parent.mkdir()
+    fabric.write_text("NCCL_IB_HCA=rocep1s0f0\n")
+    assert activated(tmp_path, shell, after).stdout.splitlines() == [f"<{fabric}>", "<>"]
+    # A user's own goes before it, and stays.
+    own = activated(tmp_path, shell, after, {"NCCL_CONF_FILE": "/home/me/nccl.conf"})
+    assert own.stdout.split() == ["</home/me/nccl.conf>"] * 2
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_activation_works_under_set_eu_with_awkward_values(tmp_path: pathlib.Path, shell: str) -> None:
+    done = activated(tmp_path, shell, 'printf "%s\\n" "$VIRTUAL_ENV" "$PATH" "$LD_LIBRARY_PATH" "$TRITON_PTXAS_PATH"')
+    assert done.stderr == ""
+    place = f"{tmp_path}/it's here/envs/torch/aaa"
+    assert done.stdout.splitlines() == [
+        place,
+        f"{place}/bin:/usr/bin:/bin",
+        "/opt/x/lib:/opt/y/lib",
+        "/a b/$HOME/'ptxas'",
+    ]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_deactivate_gives_back_the_shell_as_it_was(tmp_path: pathlib.Path, shell: str) -> None:
+    after = '. "$VIRTUAL_ENV/bin/activate-sparkforge"\ndeactivate\n'
+    variables = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "TRITON_PTXAS_PATH")
+    after += "\n".join(f'printf "%s\\n" "${{{name}-unset}}"' for name in variables)
+    assert activated(tmp_path, shell, after).stdout.splitlines() == [
+        "/usr/bin:/bin",
+        "unset",
+        "unset",
+        "unset",
+    ]
+    done = activated(tmp_path, shell, after, {"LD_LIBRARY_PATH": "/mine"})
+    assert done.stdout.splitlines()[1] == "/mine"
+
+
+def test_the_kernel_names_the_resolved_interpreter_and_survives_jupyters_substitution() -> None:
+    kernel = json.loads(installation.render_kernel("/e/abc", "torch", "abc", ["/l1", "/l2"], {"X": "$HOME"}))
+    assert kernel["argv"][0] == "/e/abc/bin/python"
+    assert kernel["env"] == {"VIRTUAL_ENV": "/e/abc", "LD_LIBRARY_PATH": "/l1:/l2", "X": "$$HOME"}
+
+
+def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
+    tmp_path: pathlib.Path,
+) -> None:
+    old, new = "/r/.abc.partial", "/r/abc"
+    info = tmp_path / "lib" / "python3.12" / "site-packages" / "a-1.dist-info"
+    (tmp_path / "bin").mkdir()
+    info.mkdir(parents=True)
+    (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\ncommand = /usr/bin/python -m venv {old}\n")
+    (tmp_path / "bin" / "a").write_text(f"#!{old}/bin/python\n")
+    (tmp_path / "bin" / "a").chmod(0o755)
+    (tmp_path / "bin" / "b").write_text(f"#!/bin/sh\n'''exec' {old}/bin/python \"$0\" \"$@\"\n' '''\n")
+    binary = b"\x7fELF\0" + old.encode()
+    (tmp_path / "bin" / "c").write_bytes(binary)
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    (info / "RECORD").write_text('../../../bin/a,sha256=old,3\n"a,b.py",sha256=x,1\na-1.dist-info/RECORD,,\n')
+    rewritten = installation.relocate(str(tmp_path), old, new)
+    assert [os.path.basename(path) for path in rewritten] == ["a", "b", "pyvenv.cfg"]
+    assert (tmp_path / "bin" / "a").read_text() == "#!/r/abc/bin/python\n"
+    assert (tmp_path / "bin" / "a").stat().st_mode & 0o777 == 0o755
+    assert old not in (tmp_path / "bin" / "b").read_text() + (tmp_path / "pyvenv.cfg").read_text()
+    assert (tmp_path / "bin" / "c").read_bytes() == binary
+    with (info / "RECORD").open(newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0][1].startswith("sha256=")
+    assert rows[0][2] == str(len("#!/r/abc/bin/python\n"))
+    assert rows[1:] == [["a,b.py", "sha256=x", "1"], ["a-1.dist-info/RECORD", "", ""]]
+
+
+def test_a_process_is_found_by_its_command_its_environment_and_its_directory(tmp_path: pathlib.Path) -> None:
+    place, other = tmp_path / "abc", tmp_path / "abcd"
+    place.mkdir()
+    other.mkdir()
+    sleep = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    started = [
+        subprocess.Popen([*sleep, f"{place}/x"], stdin=subprocess.PIPE),
+        subprocess.Popen(sleep, stdin=subprocess.PIPE, env={**os.environ, "VIRTUAL_ENV": str(place)}),
+        subprocess.Popen(sleep, stdin=subprocess.PIPE, cwd=place),
+        subprocess.Popen([*sleep, f"{tmp_path}/abc-other"], stdin=subprocess.PIPE),
+    ]
+    try:
+        found = installation.processes_using([str(place), str(other)])
+    finally:
+        for process in started:
+            process.communicate()
+    assert {process.pid for process in started[:3]} <= set(found[str(place)])
+    assert started[3].pid not in found[str(place)]
+    assert found[str(other)] == {}

@@ -1,0 +1,276 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host has of its stack, read from trees that these tests write; no virtual environment is made for it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine, model
+
+from tests.unit.run_module import run_module
+
+OLD, NEW, NEXT = "0cc175b9c0f1", "5d41402abc4b", "8a2b11112222"
+TORCH, RICH = "a" * 64, "b" * 64
+
+
+class Tree:
+    """A root as the roles leave it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.environments = root / "root", root / "root/envs/torch"
+        self.history = root / "history"
+
+    def environment(self, lock_id: str, sha256: str = TORCH, **receipt: t.Any) -> Path:
+        place = self.environments / lock_id
+        packages = place / "lib/python3.12/site-packages"
+        for name in ("torch", "torch-2.9.1.dist-info"):
+            (packages / name).mkdir(parents=True)
+        (place / "bin").mkdir()
+        (place / "bin/python").touch(0o755)
+        content = {
+            "schema": 1,
+            "lock_id": lock_id,
+            "fingerprint": lock_id,
+            "installed": "2026-11-21T10:00:00Z",
+            "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
+            "packages": {"torch": "2.9.1"},
+            "requirements": [f"torch==2.9.1 --hash=sha256:{sha256}"],
+            "wheels": [],
+            "entries": ["torch", "torch-2.9.1.dist-info"],
+            "modules": {},
+            "library_paths": [],
+            "environment": {},
+            **receipt,
+        }
+        (place / "receipt.json").write_text(json.dumps(content))
+        return place
+
+    def link(self, **links: str) -> None:
+        for name, target in links.items():
+            (self.environments / name).symlink_to(target)
+
+    def unit(self, name: str, fingerprint: str, sha256: str, finished: str = "2026-11-21T09:00:00Z") -> Path:
+        content = {
+            "format": 1,
+            "name": name,
+            "fingerprint": fingerprint,
+            "platform": "ubuntu24.04-aarch64",
+            "finished": finished,
+            "host": "spark01",
+            "inputs": {"source": {"commit": "c" * 40}},
+            "outputs": [{"name": name, "version": "2.9.1", "path": f"{name}.whl", "sha256": sha256, "size": 1}],
+        }
+        path = self.root / f"receipts/units/{name}-{fingerprint}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**content, "seal": model.fingerprint(content)}))
+        return path
+
+    def build(self, name: str, fingerprint: str, **state: t.Any) -> Path:
+        place = self.root / "builds" / name / fingerprint
+        place.mkdir(parents=True)
+        (place / "state.json").write_text(json.dumps({"format": 1, "name": name, "phase": "build", **state}))
+        return place
+
+    def report(self, started: str, **content: t.Any) -> None:
+        self.history.mkdir(exist_ok=True)
+        report = {"format": run.FORMAT, "verdict": "proven", "scope": "gpu", "started": started, **content}
+        (self.history / f"{started.replace(':', '')}.000000001.json").write_text(json.dumps(report))
+
+    def look(self, **options: t.Any) -> dict[str, t.Any]:
+        given = {"root": str(self.root), "name": "torch", "history": str(self.history), **options}
+        return StackStatus(given, refuse, clock=lambda: 1795255200.0, timer=str(self.root / "no.timer")).observe()
+
+
+def refuse(*_arguments: t.Any, **_options: t.Any) -> t.NoReturn:
+    raise AssertionError("a program was started")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path)
+
+
+def snapshot(root: Path) -> list[tuple[str, int]]:
+    return sorted((str(path), path.lstat().st_mtime_ns) for path in root.rglob("*"))
+
+
+def test_a_host_on_which_nothing_was_installed_has_nothing(tree: Tree) -> None:
+    assert tree.look() == {
+        "now": 1795255200,
+        "name": "torch",
+        "current": None,
+        "previous": None,
+        "staged": None,
+        "environments": [],
+        "units": [],
+        "running": [],
+        "unfinished": [],
+        "changed_receipts": [],
+        "proof": None,
+        "staged_proof": None,
+        "scheduled": False,
+        "plan": None,
+    }
+
+
+def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:
+    for lock_id in (OLD, NEW, NEXT, "ffffffffffff"):
+        tree.environment(lock_id)
+    (tree.environments / "debris").mkdir()
+    (tree.environments / ".0123.partial").mkdir()
+    tree.link(current=NEW, previous=OLD, staged=NEXT)
+    before = snapshot(tree.root)
+    found = tree.look()
+    assert [(row["lock_id"], row["state"]) for row in found["environments"]] == [
+        (NEW, "current"),
+        (NEXT, "staged"),
+        (OLD, "previous"),
+        ("ffffffffffff", "older"),
+    ]
+    assert (found["current"], found["previous"], found["staged"]) == (NEW, OLD, NEXT)
+    assert found["environments"][0]["packages"] == {"torch": "2.9.1"}
+    assert snapshot(tree.root) == before, "a look changed something"
+
+
+def test_an_environment_says_what_it_lacks(tree: Tree) -> None:
+    place = tree.environment(NEW)
+    tree.link(current=NEW)
+    assert tree.look()["environments"][0]["missing"] == []
+    (place / "lib/python3.12/site-packages/torch").rmdir()
+    assert tree.look()["environments"][0]["missing"] == ["torch"]
+    (place / "bin/python").unlink()
+    assert tree.look()["environments"][0]["missing"] == ["bin/python"]
+
+
+def test_an_environment_names_its_units_by_the_wheels_hashes(tree: Tree) -> None:
+    tree.environment(NEW, sha256=TORCH)
+    tree.environment(OLD, sha256=RICH)
+    tree.link(current=NEW, previous=OLD)
+    tree.unit("pytorch", "1" * 16, TORCH)
+    tree.unit("pytorch", "2" * 16, "d" * 64, finished="2026-11-22T09:00:00Z")
+    elsewhere = {"name": "rich", "fingerprint": "3" * 16, "wheels": [{"sha256": RICH}]}
+    found = tree.look(units=[elsewhere])
+    assert [row["units"] for row in found["environments"]] == [{"pytorch": "1" * 16}, {"rich": "3" * 16}]
+    assert [unit["fingerprint"] for unit in found["units"]] == ["2" * 16, "1" * 16], "the newest comes first"
+    assert found["units"][1]["source"] == {"commit": "c" * 40}
+
+
+def test_a_receipt_that_was_changed_vouches_for_nothing(tree: Tree) -> None:
+    path = tree.unit("pytorch", "1" * 16, TORCH)
+    path.write_text(path.read_text().replace("c" * 40, "d" * 40))
+    found = tree.look()
+    assert found["units"] == [] and found["changed_receipts"] == [str(path)]
+
+
+def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
+    tree.unit("triton", "1" * 16, TORCH)
+    tree.build("triton", "1" * 16)
+    tree.build("llvm", "2" * 16, error={"cause": "No space left.", "remedy": "Make room."})
+    running = tree.build("pytorch", "3" * 16, done=1, total=4)
+    with (running / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found, known = tree.look(), engine.survey(str(tree.root))
+    assert found["running"] == [
+        {key: known["running"][0][key] for key in ("name", "fingerprint", "line")},
+    ]
+    assert found["unfinished"] == [
+        {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}
+    ]
+    assert [row["name"] for row in known["unfinished"]] == ["llvm"]
+    assert [row["fingerprint"] for row in known["receipts"]] == [row["fingerprint"] for row in found["units"]]
+
+
+def test_the_last_proof_is_that_of_the_current_environment(tree: Tree) -> None:
+    tree.environment(NEW)
+    tree.environment(NEXT)
+    tree.link(current=NEW, staged=NEXT)
+    tree.report("2026-11-20T10:00:00Z", environment_id=NEW, verdict="unproven")
+    tree.report("2026-11-21T10:00:00Z", environment_id=NEW)
+    failed = [{"name": "matmul.float32", "status": "fail"}, {"name": "lu", "status": "pass"}]
+    tree.report("2026-11-22T10:00:00Z", environment_id=NEXT, verdict="fail", checks=failed)
+    (tree.history / "2026-11-23T100000Z.000000001.json").write_text("{")
+    found = tree.look()
+    assert (found["proof"]["verdict"], found["proof"]["started"]) == ("proven", "2026-11-21T10:00:00Z")
+    assert (found["staged_proof"]["verdict"], found["staged_proof"]["failed"]) == ("fail", ["matmul.float32"])
+
+
+def test_a_report_of_another_environment_is_better_than_none_and_of_another_format_is_none(tree: Tree) -> None:
+    tree.environment(NEW)
+    tree.link(current=NEW)
+    tree.report("2026-11-21T10:00:00Z", format=1)
+    assert tree.look()["proof"] is None
+    tree.report("2026-11-20T10:00:00Z", environment_id=OLD)
+    assert tree.look()["proof"]["environment_id"] == OLD
+    assert tree.look(history=None)["proof"] is None
+
+
+def test_what_the_proof_writes_is_what_is_read(tree: Tree) -> None:
+    options = {"gpu_required": False, "profile": {}, "checks": ["cpu.matmul.float32"], "python": "/nowhere/python"}
+    report = run.Proof({**options, "history": str(tree.history)}).run()
+    proof = tree.look()["proof"]
+    assert {key: proof[key] for key in ("verdict", "started", "summary", "kernel", "packages", "drift")} == {
+        key: report[key] for key in ("verdict", "started", "summary", "kernel", "packages", "drift")
+    }
+    assert proof["failed"] == [check["name"] for check in report["checks"] if check["status"] == "fail"]
+
+
+def test_the_timer_is_the_one_that_proof_timer_brings() -> None:
+    assert f"{_proof_timer.UNITS}/{_proof_timer.STARTED[0]}" == status.TIMER
+
+
+def wanted(**changed: t.Any) -> dict[str, t.Any]:
+    line = f"torch==2.9.1 --hash=sha256:{TORCH}"
+    return {"python": "/usr/bin/python3.12", "requirements": [line], "library_paths": [], "environment": {}, **changed}
+
+
+def test_the_plan_is_what_python_env_would_do(tree: Tree) -> None:
+    # No such interpreter needs to be here: its file name says its version, as on a host before the first run.
+    plan = tree.look(wanted=wanted())["plan"]
+    module = run_module("python_env", check_mode=True, name="torch", root=str(tree.root), **wanted())
+    assert (plan["lock_id"], plan["actions"]) == (module["lock_id"], module["actions"])
+    assert plan["actions"][:2] == ["install", "switch"] and not tree.root.exists()
+
+
+def test_a_plan_that_would_fail_says_cause_and_remedy(tree: Tree) -> None:
+    plan = tree.look(wanted=wanted(requirements=["torch==2.9.1"]))["plan"]
+    assert plan["cause"] == "The requirement 'torch==2.9.1' has no hash." and plan["remedy"]
+    assert plan["actions"] == [] and plan["lock_id"] is None
+
+
+def test_sizes_count_a_file_once(tree: Tree) -> None:
+    place = tree.environment(NEW)
+    tree.link(current=NEW)
+    (place / "large").write_bytes(os.urandom(1 << 20))
+    os.link(place / "large", place / "same")
+    assert "size" not in tree.look()["environments"][0]
+    assert 1 << 20 <= tree.look(sizes=True)["environments"][0]["size"] < 1.5 * (1 << 20)
+
+
+def test_a_name_that_is_no_directory_is_refused(tree: Tree) -> None:
+    with pytest.raises(SparkforgeError) as refused:
+        tree.look(name="../torch")
+    assert "'../torch' cannot be the name of an environment." in refused.value.cause
+
+
+def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> None:
+    tree.environment(NEW)
+    tree.link(current=NEW)
+    arguments = {"root": str(tree.root), "history": str(tree.history)}
+    found = run_module("stack_status", **arguments)
+    assert found["changed"] is False and found["current"] == NEW
+    assert run_module("stack_status", check_mode=True, **arguments)["environments"] == found["environments"]
+    refused = run_module("stack_status", root=str(tree.root), name="current")
+    assert refused["failed"] and refused["cause"] and refused["remedy"]

@@ -1,0 +1,286 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+
+from tests.unit.web_server import Server
+
+BODY = bytes(range(256)) * 5000
+
+
+@pytest.fixture
+def server() -> t.Iterator[Server]:
+    served = Server()
+    served.files["/file"] = BODY
+    yield served
+    served.close()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    pauses: list[float] = []
+    monkeypatch.setattr(http.time, "sleep", pauses.append)
+    for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    return pauses
+
+
+def test_a_download_is_the_file_that_the_pin_names(server: Server, tmp_path: Path) -> None:
+    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest())
+    assert os.path.dirname(path) == str(tmp_path)
+    assert Path(path).read_bytes() == BODY
+    assert len(server.requests) == 1
+
+
+def test_a_pin_in_capitals_is_the_same_pin(server: Server, tmp_path: Path) -> None:
+    assert http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest().upper())
+
+
+def test_a_wrong_sha256_names_both_hashes_and_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError) as failure:
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256="0" * 64)
+    assert failure.value.cause == (
+        f"The sha256 of {server.url}/file is {hashlib.sha256(BODY).hexdigest()}, the pin says {'0' * 64}."
+    )
+    assert "Do not use the file" in failure.value.remedy
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1, "a wrong file does not get better by asking again"
+
+
+def test_a_pin_that_is_no_sha256_is_refused_before_the_download(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match="not a sha256"):
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256="abc")
+    assert server.requests == []
+
+
+def test_a_broken_connection_is_resumed_where_it_broke(server: Server, tmp_path: Path) -> None:
+    server.cuts["/file"] = [400_000, 300_000]
+    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest())
+    assert Path(path).read_bytes() == BODY
+    assert [asked for _, asked in server.requests] == [None, "bytes=400000-", "bytes=700000-"]
+
+
+def test_a_server_that_cannot_resume_sends_the_file_anew(server: Server, tmp_path: Path) -> None:
+    server.etags = False
+    server.cuts["/file"] = [400_000]
+    path = http.fetch(f"{server.url}/file", str(tmp_path))
+    assert Path(path).read_bytes() == BODY
+    assert [asked for _, asked in server.requests] == [None, None]
+
+
+def test_a_file_that_changed_between_two_attempts_is_fetched_whole(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.cuts["/file"] = [400_000]
+    old = server.answer
+
+    def answer(handler: t.Any) -> None:
+        old(handler)
+        server.files["/file"] = BODY[::-1]  # with the same ETag: a careless mirror
+
+    monkeypatch.setattr(server, "answer", answer)
+    path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY[::-1]).hexdigest())
+    assert Path(path).read_bytes() == BODY[::-1]
+
+
+def test_a_download_that_stays_truncated_is_refused_with_its_numbers(
+    server: Server, tmp_path: Path, quick: list[float]
+) -> None:
+    server.etags = False
+    server.cuts["/file"] = [1000] * 9
+    with pytest.raises(SparkforgeError) as failure:
+        http.fetch(f"{server.url}/file", str(tmp_path), retries=2)
+    assert f"truncated: 1000 of {len(BODY)} bytes" in failure.value.cause
+    assert failure.value.details["attempts"] == 3
+    assert quick == [1.0, 2.0]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_does_not_exist_is_asked_for_once(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match=r"does not exist \(HTTP 404\)"):
+        http.fetch(f"{server.url}/other", str(tmp_path))
+    assert len(server.requests) == 1
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(403, "refused"), (401, "refused"), (407, "proxy wants"), (418, "HTTP 418")]
+)
+def test_a_final_http_state_is_not_tried_again(server: Server, tmp_path: Path, status: t.Any, words: t.Any) -> None:
+    server.statuses["/file"] = [status]
+    with pytest.raises(SparkforgeError, match=words):
+        http.fetch(f"{server.url}/file", str(tmp_path))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", sorted(http.TRANSIENT_HTTP))
+def test_a_server_that_is_busy_is_asked_again(server: Server, tmp_path: Path, status: t.Any) -> None:
+    server.statuses["/file"] = [status]
+    assert http.fetch(f"{server.url}/file", str(tmp_path))
+    assert len(server.requests) == 2
+
+
+def test_a_page_instead_of_an_archive_is_called_a_page(server: Server, tmp_path: Path) -> None:
+    server.files["/file"] = b"\n<!DOCTYPE html>\n<html><body>Sign in</body></html>"
+    with pytest.raises(SparkforgeError, match="is an HTML page"):
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256="0" * 64)
+    with pytest.raises(SparkforgeError, match="is an HTML page"):
+        http.fetch_bytes(f"{server.url}/file")
+    assert http.fetch_bytes(f"{server.url}/file", html=True).startswith(b"\n<!DOCTYPE")
+
+
+def test_a_document_beyond_the_limit_is_refused(server: Server) -> None:
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch_bytes(f"{server.url}/file", limit=1000)
+
+
+def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match=r"No connection to http://127\.0\.0\.1:9/file"):
+        http.fetch("http://127.0.0.1:9/file", str(tmp_path), retries=0)
+
+
+def test_a_name_that_does_not_resolve_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match=r"The name mirror\.invalid .* cannot be resolved"):
+        http.fetch("http://mirror.invalid/file", str(tmp_path), retries=0)
+
+
+def test_a_proxy_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://user:secret@127.0.0.1:9")
+    with pytest.raises(SparkforgeError, match=r"through the proxy http://127\.0\.0\.1:9") as failure:
+        http.fetch("http://mirror.invalid/file", str(tmp_path), retries=0)
+    assert "secret" not in str(failure.value)
+
+
+def test_the_proxy_of_the_environment_is_used(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    server.files["http://mirror.invalid/file"] = b"through the proxy"
+    path = http.fetch("http://mirror.invalid/file", str(tmp_path))
+    assert Path(path).read_bytes() == b"through the proxy"
+
+
+def test_a_password_in_a_url_never_reaches_a_message(server: Server, tmp_path: Path) -> None:
+    url = server.url.replace("http://", "http://user:secret@") + "/other"
+    with pytest.raises(SparkforgeError) as failure:
+        http.fetch(url, str(tmp_path))
+    assert "secret" not in repr(failure.value.as_result())
+
+
+def test_a_file_url_is_read_from_the_host(tmp_path: Path) -> None:
+    (tmp_path / "a b").write_bytes(b"data")
+    assert http.fetch_bytes((tmp_path / "a b").as_uri()) == b"data"
+    with pytest.raises(SparkforgeError, match="cannot be read: No such file"):
+        http.fetch_bytes((tmp_path / "none").as_uri())
+
+
+@pytest.mark.parametrize("url", ["ftp://host/file", "/etc/passwd", "http://", "data:,x"])
+def test_what_is_no_url_for_a_download_is_refused(url: t.Any) -> None:
+    with pytest.raises(SparkforgeError, match="not a URL that can be fetched"):
+        http.fetch_bytes(url)
+
+
+def test_a_missing_directory_is_named(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match=f"cannot be stored in {tmp_path}/none"):
+        http.fetch(f"{server.url}/file", f"{tmp_path}/none")
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"<html>", True),
+        (b"\xef\xbb\xbf <!doctype HTML public>", True),
+        (b"<!-- a comment --><html lang=en>", True),
+        (b"\xfd7zXZ\x00", False),
+        (b'{"a": "<html>"}', False),
+        (b"<?xml version='1.0'?>", False),
+        (b"", False),
+    ],
+)
+def test_html_is_told_by_its_first_bytes(head: t.Any, expected: t.Any) -> None:
+    assert http.is_html(head) is expected
+
+
+@pytest.fixture
+def secure(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Server, str]]:
+    """A server with a certificate of a CA that nobody knows, and that CA's certificate."""
+    path = str(tmp_path_factory.mktemp("tls") / "both.pem")
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-days",
+            "2",
+        ]
+        + [
+            "-subj",
+            "/CN=test",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+            path,
+            "-out",
+            f"{path}.crt",
+        ],
+        check=True,
+        capture_output=True,
+    )
+    with open(path, "a", encoding="ascii") as both:
+        both.write(Path(f"{path}.crt").read_text())
+    served = Server(path)
+    served.files["/file"] = BODY
+    yield served, f"{path}.crt"
+    served.close()
+
+
+def test_a_certificate_of_an_unknown_ca_is_refused_with_the_remedy(
+    secure: tuple[Server, str], tmp_path: Path, quick: list[float]
+) -> None:
+    with pytest.raises(SparkforgeError, match="cannot be verified") as failure:
+        http.fetch(f"{secure[0].url}/file", str(tmp_path))
+    assert "sparkforge_ca_certificate" in failure.value.remedy
+    assert "Verification is never turned off" in failure.value.remedy
+    assert quick == [], "an unknown CA does not get known by asking again"
+    assert secure[0].requests == []
+
+
+def test_the_ca_of_the_environment_is_trusted(
+    secure: tuple[Server, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", secure[1])
+    assert Path(http.fetch(f"{secure[0].url}/file", str(tmp_path))).read_bytes() == BODY
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+    with pytest.raises(SparkforgeError, match=r"SSL_CERT_FILE names /nowhere/ca\.pem, which does not exist"):
+        http.fetch(f"{secure[0].url}/file", str(tmp_path))
+
+
+def test_a_redirection_out_of_tls_is_refused(
+    secure: tuple[Server, str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", secure[1])
+    secure[0].redirects["/old"] = f"{server.url}/file"
+    with pytest.raises(SparkforgeError, match="not protected by TLS"):
+        http.fetch(f"{secure[0].url}/old", str(tmp_path))
+    secure[0].redirects["/old"] = "/file"
+    assert http.fetch(f"{secure[0].url}/old", str(tmp_path))
+
+
+def test_a_server_without_tls_is_not_asked_in_clear(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match="No TLS connection"):
+        http.fetch(f"{server.url.replace('http:', 'https:')}/file", str(tmp_path), retries=0)
+    assert server.requests == []

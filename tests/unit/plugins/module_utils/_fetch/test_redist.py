@@ -1,0 +1,160 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
+
+from tests.unit.redist_tree import Tree, archive
+
+PIN = "c5fe7e5796792e10c3c5971bbb169ab3040ba61fe6fc99bdcbc02cf0f1ed9409"
+# The shape and the values of NVIDIA's manifest of cuDSS 0.8.0.
+MANIFEST: dict[str, t.Any] = {
+    "release_date": "2026-06-01",
+    "release_label": "0.8.0",
+    "release_product": "cudss",
+    "libcudss": {
+        "name": "NVIDIA cuDSS library",
+        "license": "cudss",
+        "license_path": "libcudss/LICENSE.txt",
+        "version": "0.8.0.10",
+        "cuda_variant": ["12", "13"],
+        "linux-sbsa": {
+            "cuda12": {"relative_path": "libcudss/linux-sbsa/a.tar.xz", "sha256": "1" * 64, "size": "9"},
+            "cuda13": {"relative_path": "libcudss/linux-sbsa/b.tar.xz", "sha256": PIN, "size": "156677968"},
+        },
+    },
+}
+WANTED = _redist.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
+
+
+def test_a_manifest_gives_path_size_and_hash_of_the_wanted_variant() -> None:
+    found = _redist.resolve(MANIFEST, WANTED, "url")
+    assert (found.relative_path, found.size, found.sha256) == ("libcudss/linux-sbsa/b.tar.xz", 156677968, PIN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"relative_path": "../../etc/passwd"},
+        {"relative_path": "/etc/passwd"},
+        {"relative_path": "http://elsewhere/file"},
+        {"sha256": "abc"},
+        {"sha256": None},
+    ],
+)
+def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
+    variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
+    manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
+    with pytest.raises(SparkforgeError, match="which cannot be"):
+        _redist.resolve(manifest, WANTED, "url")
+
+
+@pytest.mark.parametrize("version", ["../x", "", None, 8])
+def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
+    manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
+    with pytest.raises(SparkforgeError, match="which cannot be"):
+        _redist.resolve(manifest, WANTED, "url")
+
+
+RECEIPT = {
+    "product": "cudss",
+    "component": "libcudss",
+    "release": "0.8.0",
+    "version": "0.8.0.10",
+    "platform": "linux-sbsa",
+    "variant": "cuda13",
+    "sha256": PIN,
+    "prefix": "/prefix",
+}
+
+
+def test_an_installed_archive_is_told_from_the_wanted_one_by_each_input() -> None:
+    assert _redist.differs(RECEIPT, WANTED, "/prefix") == ""
+    assert _redist.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, /other is wanted"
+    for key in ("product", "release", "version", "platform", "variant", "sha256"):
+        assert _redist.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
+
+
+def test_a_fingerprint_covers_each_input_and_no_place() -> None:
+    fingerprint = _redist.fingerprint(RECEIPT)
+    assert _redist.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
+    for key in ("product", "component", "release", "version", "platform", "variant", "sha256"):
+        assert _redist.fingerprint({**RECEIPT, key: "x"}) != fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\nName: a\n", None),
+        ("prefix=/p/v\nlibdir=${prefix}/lib\n", None),
+        ("prefix=/p/v\nlibdir=${prefix}/lib64\n", None),
+        (
+            "prefix = /usr\nlibdir=${prefix}/lib\nLibs: -L${libdir}\n",
+            "prefix=/p/v\nlibdir=${prefix}/lib\nLibs: -L${libdir}\n",
+        ),
+        (
+            "cudaroot=/usr/local/cuda-13.0\nlibdir=${cudaroot}/targets/sbsa-linux/lib\n"
+            "includedir=${cudaroot}/targets/sbsa-linux/include\n",
+            "cudaroot=/p/v\nlibdir=/p/v/lib\nincludedir=/p/v/include\n",
+        ),
+        ("prefix=/p/version-2\n", "prefix=/p/v\n"),
+    ],
+)
+def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any, expected: t.Any) -> None:
+    assert _redist.corrected_pkg_config(text, "/p/v", "/p/v/lib/pkgconfig") == expected
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher"),
+    [("0.8.0.9", "0.8.0.10"), ("0.9", "0.10"), ("1.0.0", "1.0.0.1"), ("1.0-rc1", "1.0.1")],
+)
+def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> None:
+    assert _redist._ordered(lower) < _redist._ordered(higher)
+
+
+def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
+    tree = Tree({})
+    entries = []
+    for number, product in enumerate(("one", "two")):
+        content = archive("top", f"lib{product}.so.0", "1.0")
+        pin = tree.publish(product, "1", product, f"1.{number}", content)
+        entries.append({"product": product, "component": product, "release": "1", "sha256": pin})
+    for path, content in tree.files.items():
+        (tmp_path / "mirror" / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mirror" / path[1:]).write_bytes(content)
+    calls: list[tuple[list[str], bool]] = []
+    status = [1]
+
+    def run(arguments: list[str]) -> tuple[int, str, str]:
+        calls.append((arguments, (tmp_path / "root/receipts").exists()))
+        return status[0], "", "ldconfig: no space"
+
+    def redist() -> _redist.RedistArchives:
+        return _redist.RedistArchives(
+            _redist.archives_from(entries, "linux-sbsa", "cuda13", "present"),
+            base_url=(tmp_path / "mirror/compute").as_uri(),
+            prefix=str(tmp_path / "prefix"),
+            root=str(tmp_path / "root"),
+            loader_directory=str(tmp_path / "loader"),
+            ldconfig=["/sbin/ldconfig"],
+            run=run,
+        )
+
+    with pytest.raises(SparkforgeError, match="failed with exit status 1: ldconfig: no space"):
+        redist().present()
+    assert calls == [(["/sbin/ldconfig"], False)]
+    status[0] = 0
+    assert redist().present()["changed"] is True, "what ldconfig did not finish is not taken for finished"
+    assert calls[1:] == [(["/sbin/ldconfig"], False)]
+    assert redist().present()["changed"] is False
+    assert len(calls) == 2
+    assert redist().absent()["changed"] is True
+    assert len(calls) == 3
+    assert sorted(path.name for path in Path(tmp_path).iterdir()) == ["loader", "mirror"]

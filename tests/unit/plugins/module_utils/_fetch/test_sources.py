@@ -1,0 +1,1242 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import io
+import os
+import random
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+import typing as t
+import zipfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+
+from tests.unit.git_server import Repository, Server, git
+from tests.unit.redist_tree import member, tar
+from tests.unit.web_server import Server as WebServer
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+
+
+class Clock:
+    """A clock that only pauses move; ``at`` calls something once that moment is reached."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+        self.at: dict[float, t.Callable[[], None]] = {}
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.now += seconds
+        for moment in [moment for moment in self.at if moment <= self.now]:
+            self.at.pop(moment)()
+
+    def patience(self, seconds: float = sources.RETRY_SECONDS) -> sources.Patience:
+        return sources.Patience(seconds, self.sleep, lambda: self.now)
+
+
+class Bench:
+    """A server, a store and a destination."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+        self.root = tmp_path / "served"
+        self.root.mkdir()
+        self.server = Server(self.root)
+        self.store = tmp_path / "store"
+        self.tree = tmp_path / "build" / "source"
+        self.clock = Clock()
+        self.said: list[str] = []
+
+    def repository(self, name: str) -> Repository:
+        return Repository(self.root, name)
+
+    def url(self, name: str) -> str:
+        return f"{self.server.url}/{name}.git"
+
+    def fetch(self, source: t.Any, **options: t.Any) -> dict[str, t.Any]:
+        options.setdefault("patience", self.clock.patience())
+        options.setdefault("environment", ENVIRONMENT)
+        return sources.fetch(source, str(self.tree), str(self.store), self.said.append, **options)
+
+    def fails(self, source: t.Any, **options: t.Any) -> SparkforgeError:
+        with pytest.raises(SparkforgeError) as failure:
+            self.fetch(source, **options)
+        if self.tree.parent.exists():
+            assert os.listdir(self.tree.parent) == [], "nothing may be left of a failed fetch"
+        return failure.value
+
+    def resolve(self, name: str, version: str, **options: t.Any) -> str:
+        options.setdefault("patience", self.clock.patience(60))
+        return sources.resolve(self.url(name), version, ENVIRONMENT, **options)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> t.Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.server.stop()
+
+
+def noise(seed: int, size: int = 3000) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+# --- resolve ---
+
+
+def test_a_tag_a_branch_and_a_commit_are_resolved(bench: Bench) -> None:
+    one = bench.repository("one")
+    first = one.commit({"file": "1"})
+    git("tag", "v1.0", cwd=one.tree)
+    second = one.commit({"file": "2"})
+    git("tag", "--annotate", "--message=release", "v2.0", cwd=one.tree)
+    git("branch", "release/2", first, cwd=one.tree)
+    assert bench.resolve("one", "v1.0") == first
+    assert bench.resolve("one", "v2.0") == second, "an annotated tag is peeled"
+    assert git("rev-parse", "v2.0", cwd=one.tree) != second
+    assert bench.resolve("one", "main") == second
+    assert bench.resolve("one", "release/2") == first
+    assert bench.resolve("one", "HEAD") == second
+    assert bench.resolve("one", "refs/tags/v2.0") == second
+    asked = len(bench.server.requests)
+    assert bench.resolve("one", "A" * 40) == "a" * 40
+    assert len(bench.server.requests) == asked, "a commit needs no network"
+
+
+def test_a_tag_comes_before_a_branch_of_its_name(bench: Bench) -> None:
+    one = bench.repository("one")
+    first = one.commit({"file": "1"})
+    git("tag", "same", cwd=one.tree)
+    second = one.commit({"file": "2"})
+    git("branch", "same", second, cwd=one.tree)
+    assert bench.resolve("one", "same") == first
+
+
+def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Bench) -> None:
+    one = bench.repository("one")
+    one.commit({"file": "1"})
+    for tag in ("v2.9.0", "v2.9.1", "v2.10.0", "ciflow/trunk/1", "v2.9.1-rc1"):
+        git("tag", "--annotate", "--message=m", tag, cwd=one.tree)
+    with pytest.raises(SparkforgeError) as failure:
+        bench.resolve("one", "2.9.1")
+    assert failure.value.cause == f"The repository {bench.url('one')} has no tag and no branch '2.9.1'."
+    assert failure.value.remedy.startswith("Take one that there is, for example v2.9.1,")
+    assert failure.value.details["near"][0] == "v2.9.1"
+    with pytest.raises(SparkforgeError, match="give all its 40 digits"):
+        bench.resolve("one", "5811a8d")
+
+
+@pytest.mark.parametrize("version", ["", "--upload-pack=touch", "a b", "main~1", "a..b", "*"])
+def test_what_is_no_version_is_refused_before_anything_is_asked(bench: Bench, version: t.Any) -> None:
+    with pytest.raises(SparkforgeError, match="is no version of"):
+        bench.resolve("one", version)
+    assert bench.server.requests == []
+
+
+def test_resolving_waits_a_minute_for_the_network(bench: Bench) -> None:
+    one = bench.repository("one")
+    commit = one.commit({"file": "1"})
+    bench.server.stop()
+    bench.clock.at[20] = bench.server.start
+    assert bench.resolve("one", "main") == commit
+    bench.server.stop()
+    bench.clock.pauses.clear()
+    with pytest.raises(SparkforgeError, match=r"cannot be reached: Failed to connect .*60 s and 7 attempts"):
+        bench.resolve("one", "main")
+    assert 60 <= sum(bench.clock.pauses) < 70
+    bench.server.start()
+
+
+# --- a commit ---
+
+
+def test_one_commit_is_fetched_without_its_history(bench: Bench) -> None:
+    one = bench.repository("org/one")
+    wanted = [one.commit({"file": f"{number}", f"data{number}": noise(number, 100_000)}) for number in range(3)][1]
+    assert bench.fetch(sources.Git(bench.url("org/one"), wanted)) == {"commit": wanted, "submodules": {}}
+    assert (bench.tree / "file").read_text() == "1"
+    assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
+    assert bench.server.sent < 210_000, "the third commit's data were not asked for"
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
+    assert git("rev-parse", "HEAD", cwd=bench.tree) == wanted
+    assert git("remote", "get-url", "origin", cwd=bench.tree) == bench.url("org/one")
+    assert os.listdir(bench.tree.parent) == ["source"]
+    assert any("fetching" in line for line in bench.said)
+
+
+def test_modes_and_symlinks_are_those_of_the_commit_whatever_the_umask_is(bench: Bench) -> None:
+    one = bench.repository("one")
+    (one.tree / "tool").write_text("#!/bin/sh\n")
+    (one.tree / "tool").chmod(0o755)
+    (one.tree / "link").symlink_to("file")
+    commit = one.commit({"file": "x", "folder/other": "y"})
+    old = os.umask(0o077)
+    try:
+        bench.fetch(sources.Git(bench.url("one"), commit))
+    finally:
+        os.umask(old)
+    modes = {name: stat.S_IMODE((bench.tree / name).stat().st_mode) for name in (".", "tool", "file", "folder")}
+    assert modes == {".": 0o755, "tool": 0o755, "file": 0o644, "folder": 0o755}
+    assert os.readlink(bench.tree / "link") == "file"
+
+
+def test_a_second_fetch_needs_no_network_and_makes_the_tree_anew(bench: Bench) -> None:
+    library, one = bench.repository("library"), bench.repository("one")
+    inner = library.commit({"code": "library"})
+    commit = one.commit({"file": "1"}, {"third_party/library": ("../library.git", inner)})
+    source = sources.Git(bench.url("one"), commit)
+    first = bench.fetch(source)
+    bench.server.stop()
+    (bench.tree / "file").write_text("changed")
+    (bench.tree / "built.o").write_text("object")
+    (bench.tree / "folder").mkdir(mode=0o500)
+    assert bench.fetch(source) == first == {"commit": commit, "submodules": {"third_party/library": inner}}
+    assert sorted(os.listdir(bench.tree)) == [".git", ".gitmodules", "file", "third_party"]
+    assert (bench.tree / "file").read_text() == "1"
+    assert os.listdir(bench.tree.parent) == ["source"]
+    assert bench.clock.pauses == []
+    bench.server.start()
+
+
+def test_a_tree_outlives_the_store(bench: Bench) -> None:
+    one = bench.repository("one")
+    commit = one.commit({"file": "1"})
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    sources._remove(str(bench.store))
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
+    git("fsck", "--full", cwd=bench.tree)
+
+
+def test_a_later_commit_takes_from_the_store_what_has_not_changed(bench: Bench) -> None:
+    one = bench.repository("one")
+    first = one.commit({"large": noise(1, 300_000)})
+    second = one.commit({"small": "new"})
+    bench.fetch(sources.Git(bench.url("one"), first))
+    bench.server.sent = 0
+    bench.fetch(sources.Git(bench.url("one"), second))
+    assert bench.server.sent < 10_000
+    assert sorted(os.listdir(bench.tree)) == [".git", "large", "small"]
+
+
+def test_a_server_that_gives_no_single_commit_gives_its_branches(bench: Bench) -> None:
+    bench.server.old = True
+    one = bench.repository("one")
+    commits = [one.commit({"file": str(number)}) for number in range(4)]
+    bench.fetch(sources.Git(bench.url("one"), commits[3]))
+    assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1", "the tip of a branch is given alone"
+    bench.fetch(sources.Git(bench.url("one"), commits[1]))
+    assert git("rev-parse", "HEAD", cwd=bench.tree) == commits[1]
+    assert (bench.tree / "file").read_text() == "1"
+    assert any("gives no single commit" in line for line in bench.said)
+    nowhere = one.commit({"file": "gone"})
+    git("reset", "--hard", "--quiet", commits[3], cwd=one.tree)
+    sources._remove(str(bench.tree))
+    error = bench.fails(sources.Git(bench.url("one"), nowhere))
+    assert error.cause.startswith(f"The repository {bench.url('one')} gives no single commit, and {nowhere} is in none")
+
+
+def test_a_plain_file_server_will_do(bench: Bench) -> None:
+    bench.server.dumb = True
+    one = bench.repository("one")
+    first = one.commit({"file": "1"})
+    one.commit({"file": "2"})
+    git("update-server-info", cwd=one.bare)
+    assert bench.resolve("one", "main") != first
+    bench.fetch(sources.Git(bench.url("one"), first))
+    assert (bench.tree / "file").read_text() == "1"
+    requests = len(bench.server.requests)
+    bench.fetch(sources.Git(bench.url("one"), first))
+    assert len(bench.server.requests) == requests
+
+
+def test_a_repository_on_the_host(bench: Bench) -> None:
+    one, library = bench.repository("one"), bench.repository("library")
+    inner = library.commit({"code": "x"})
+    first = one.commit({"file": "1"}, {"lib": ("../library.git", inner), "again": (str(library.bare), inner)})
+    git("tag", "v1", cwd=one.tree)
+    one.commit({"file": "2"})
+    for repo in (str(one.bare), f"file://{one.bare}"):
+        assert sources.resolve(repo, "v1", ENVIRONMENT) == first
+        bench.fetch(sources.Git(repo, first))
+        assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
+        assert (bench.tree / "lib/code").read_text() == (bench.tree / "again/code").read_text() == "x"
+    assert bench.server.requests == []
+
+
+def test_a_tag_is_not_a_commit(bench: Bench) -> None:
+    error = bench.fails(sources.Git(bench.url("one"), "v1.0"))
+    assert "'v1.0' is no commit" in error.cause
+    assert "lock.yml" in error.remedy
+
+
+def test_no_such_commit(bench: Bench) -> None:
+    bench.repository("one").commit({"file": "1"})
+    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
+    assert error.cause.startswith(f"The repository {bench.url('one')} does not have the commit {'1' * 40}: ")
+    assert "source.version" in error.remedy
+    assert bench.clock.pauses == [], "waiting does not bring it"
+
+
+def test_no_such_repository(bench: Bench) -> None:
+    error = bench.fails(sources.Git(bench.url("none"), "1" * 40))
+    assert error.cause.startswith(f"The repository {bench.url('none')} does not exist: ")
+    assert bench.clock.pauses == []
+    error = bench.fails(sources.Git(str(bench.root / "none.git"), "1" * 40))
+    assert "does not exist" in error.cause
+
+
+# --- URLs ---
+
+
+@pytest.mark.parametrize(
+    ("base", "url", "whole"),
+    [
+        ("https://example.com/org/one.git", "../two.git", "https://example.com/org/two.git"),
+        ("https://example.com/org/one", "../../other/two", "https://example.com/other/two"),
+        ("https://example.com/org/one/", "./sub", "https://example.com/org/one/sub"),
+        ("https://example.com/org/one.git", "./../two/", "https://example.com/org/two"),
+        ("https://example.com/org/one.git", "https://example.org/x", "https://example.org/x"),
+        ("git@example.com:org/one.git", "../two.git", "git@example.com:org/two.git"),
+        ("git@example.com:org/one.git", "../../two.git", "git@example.com:two.git"),
+        ("ssh://git@example.com:2222/org/one.git", "../two.git", "ssh://git@example.com:2222/org/two.git"),
+        ("/srv/git/one.git", "../two.git", "/srv/git/two.git"),
+        ("file:///srv/git/one.git", "../two.git", "file:///srv/git/two.git"),
+        ("https://example.com/one.git", "two.git", "two.git"),
+    ],
+)
+def test_relative_urls_are_resolved_as_git_does(base: t.Any, url: t.Any, whole: t.Any) -> None:
+    assert sources.absolute_url(base, url) == whole
+
+
+@pytest.mark.parametrize("base", ["https://example.com/one.git", "git@example.com:one.git", "/one.git"])
+def test_a_relative_url_does_not_climb_above_the_host(base: t.Any) -> None:
+    with pytest.raises(SparkforgeError, match="climbs above"):
+        sources.absolute_url(base, "../../two.git")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ext::sh -c touch% /tmp/x",
+        "fd::7",
+        "https::https://example.com/x",
+        "-oProxyCommand=touch",
+        "--upload-pack=touch",
+        "ssh://-oProxyCommand=touch/x",
+        "-o@example.com:x",
+        "ftp://example.com/x",
+        "http:///x",
+        "relative/path",
+        "https://example.com/x\nhttps://example.com/y",
+    ],
+)
+def test_urls_that_would_run_something_are_refused(bench: Bench, url: t.Any) -> None:
+    error = bench.fails(sources.Git(url, "1" * 40))
+    assert "no URL that git may use here" in error.cause
+
+
+def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench: Bench) -> None:
+    def key(url: str) -> str:
+        return sources._wanted(url, "1" * 40, {}).key
+
+    assert key("https://example.com/org/one") == key("https://user:secret@example.com/org/one.git/")
+    assert key("https://example.com/org/one") != key("https://example.com/fork/one")
+    assert re.fullmatch(r"one-[0-9a-f]{16}", key("https://example.com/org/one"))
+    assert re.fullmatch(r"[A-Za-z0-9_-]+", key("git@example.com:..%2f.git"))
+
+
+def test_a_mirror_stands_in_for_the_beginning_of_urls(bench: Bench) -> None:
+    library, one = bench.repository("mirror/library"), bench.repository("mirror/deep/one")
+    inner = library.commit({"code": "x"})
+    commit = one.commit({"file": "1"}, {"lib": ("https://example.org/a/library.git", inner)})
+    rewrite = {
+        "https://example.com/": "https://mirror.sparkforge.test/",
+        "https://example.com/org/": f"{bench.server.url}/mirror/deep/",
+        "https://example.org/a/": f"{bench.root}/mirror/",
+    }
+    bench.fetch(sources.Git("https://example.com/org/one.git", commit), rewrite=rewrite)
+    assert (bench.tree / "lib/code").read_text() == "x"
+    assert git("remote", "get-url", "origin", cwd=bench.tree) == "https://example.com/org/one.git"
+    assert git("remote", "get-url", "origin", cwd=bench.tree / "lib") == "https://example.org/a/library.git"
+    assert sources.resolve("https://example.com/org/one.git", "main", ENVIRONMENT, rewrite=rewrite) == commit
+    sources._remove(str(bench.tree))
+    error = bench.fails(sources.Git("https://example.com/org/none", "1" * 40), rewrite=rewrite)
+    assert f"https://example.com/org/none (mirror {bench.server.url}/mirror/deep/none) does not exist" in error.cause
+
+
+def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: Path) -> None:
+    library, one = bench.repository("library"), bench.repository("one")
+    inner = library.commit({"code": "x"})
+    commit = one.commit({"file": "1"}, {"lib": ("../library", inner)})
+    bench.server.authorization = "Basic " + base64.b64encode(b"user:se cret").decode()
+    url = bench.url("one").replace("http://", "http://user:se%20cret@")
+    # A git that notes its arguments: `ps` shows them to everybody.
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nPATH="{os.environ["PATH"]}" exec git "$@"\n'
+    )
+    (tmp_path / "bin/git").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    bench.fetch(sources.Git(url, commit), environment=environment)
+    assert (bench.tree / "lib/code").read_text() == "x"
+    kept = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
+    assert kept.stdout == b""
+    assert "cret" not in "".join(bench.said)
+    sources._remove(str(bench.tree))
+    error = bench.fails(sources.Git(url.replace("user:", "other:"), "1" * 40))
+    assert "does not exist or wants credentials" in error.cause
+    assert "cret" not in str(error.as_result())
+
+
+def test_nothing_of_the_user_and_the_system_counts(bench: Bench, tmp_path: Path) -> None:
+    one = bench.repository("one")
+    commit = one.commit({"file": "text\n", ".gitattributes": "*.x filter=evil\n", "a.x": "x"})
+    (tmp_path / ".config/git").mkdir(parents=True)
+    (tmp_path / ".config/git/attributes").write_text("* text eol=crlf filter=evil\n")
+    (tmp_path / ".gitconfig").write_text(
+        f'[filter "evil"]\n\tsmudge = touch {tmp_path}/evil\n'
+        f'[url "http://127.0.0.1:9/"]\n\tinsteadOf = {bench.server.url}\n'
+    )
+    environment = {
+        **ENVIRONMENT,
+        "HOME": str(tmp_path),
+        "GIT_DIR": str(one.bare),
+        "GIT_WORK_TREE": "/",
+        "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig"),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "filter.evil.smudge",
+        "GIT_CONFIG_VALUE_0": f"touch {tmp_path}/evil",
+    }
+    bench.fetch(sources.Git(bench.url("one"), commit), environment=environment)
+    assert (bench.tree / "file").read_bytes() == b"text\n"
+    assert not (tmp_path / "evil").exists()
+    assert not (bench.tree / ".git/hooks").exists()
+
+
+def test_the_proxy_comes_from_the_environment(bench: Bench) -> None:
+    bench.repository("one").commit({"file": "1"})
+    error = bench.fails(
+        sources.Git("http://example.com/one.git", "1" * 40),
+        environment={**ENVIRONMENT, "http_proxy": "http://user:secret@127.0.0.1:9"},
+        patience=bench.clock.patience(0),
+    )
+    assert "cannot be reached" in error.cause
+    assert "127.0.0.1" in error.cause
+    assert "secret" not in str(error.as_result())
+
+
+def test_a_redirection_is_followed(bench: Bench) -> None:
+    commit = bench.repository("new/one").commit({"file": "1"})
+    bench.server.redirects["/old/"] = f"{bench.server.url}/new/"
+    bench.fetch(sources.Git(bench.url("old/one"), commit))
+    assert (bench.tree / "file").read_text() == "1"
+
+
+def test_there_must_be_git(bench: Bench, tmp_path: Path) -> None:
+    error = bench.fails(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": str(tmp_path)})
+    assert f"no git on the path {tmp_path}" in error.cause
+    assert "build_toolchain" in error.remedy
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A certificate that nobody knows, with its key."""
+    path = str(tmp_path_factory.mktemp("tls") / "both.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", f"{path}.crt"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with open(path, "a") as stream:
+        stream.write(Path(f"{path}.crt").read_text())
+    return path
+
+
+def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, certificate: str) -> None:
+    commit = bench.repository("one").commit({"file": "1"})
+    secure = Server(bench.root, certificate)
+    try:
+        source = sources.Git(f"{secure.url}/one.git", commit)
+        error = bench.fails(source)
+        assert error.cause.startswith(
+            f"The TLS certificate of the repository {secure.url}/one.git cannot be verified: "
+        )
+        assert "sparkforge_ca_certificate" in error.remedy
+        assert bench.clock.pauses == [], "an unknown CA does not get known by asking again"
+        trusting = {**ENVIRONMENT, "SSL_CERT_FILE": f"{certificate}.crt"}
+        secure.redirects["/"] = f"{bench.server.url}/"
+        error = bench.fails(source, environment=trusting)
+        assert "leads to a protocol that is not allowed" in error.cause
+        assert bench.server.requests == [], "what begins with TLS stays with TLS"
+        secure.redirects.clear()
+        bench.fetch(source, environment=trusting)
+        assert (bench.tree / "file").read_text() == "1"
+    finally:
+        secure.stop()
+
+
+# What cannot be run here, as git and ssh say it.
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("ssh: Could not resolve hostname none.invalid: Name or service not known\nfatal: Could not read from remote "
+         "repository.", "NETWORK"),
+        ("ssh: connect to host example.com port 22: Connection timed out\nfatal: Could not read from remote",
+         "NETWORK"),
+        ("Host key verification failed.\nfatal: Could not read from remote repository.", "HOST_KEY"),
+        ("git@example.com: Permission denied (publickey).\nfatal: Could not read from remote repository.", "ACCESS"),
+        ("ERROR: Repository not found.\nfatal: Could not read from remote repository.", "MISSING"),
+        ("fatal: could not read Username for 'https://example.com': terminal prompts disabled", "ACCESS"),
+        ("fatal: unable to access 'https://example.com/x/': Received HTTP code 407 from proxy after CONNECT", "PROXY"),
+        ("fatal: unable to access 'https://example.com/x/': CONNECT tunnel failed, response 407", "PROXY"),
+        ("fatal: unable to access 'https://example.com/x/': gnutls_handshake() failed: The TLS connection was "
+         "non-properly terminated.", "NETWORK"),
+        ("fatal: unable to access 'https://example.com/x/': Recv failure: Connection reset by peer", "NETWORK"),
+        ("client_loop: send disconnect: Broken pipe\nfetch-pack: unexpected disconnect while reading sideband packet\n"
+         "fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", "BROKEN"),
+        ("error: RPC failed; curl 92 HTTP/2 stream 5 was not closed cleanly (err 8)\nfatal: early EOF", "BROKEN"),
+        ("error: RPC failed; HTTP 504 curl 22 The requested URL returned error: 504\nfatal: the remote end hung up "
+         "unexpectedly", "NETWORK"),
+        ("fatal: detected dubious ownership in repository at '/srv/one.git'", "OWNER"),
+        ("fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output", "SPACE"),
+        ("error: unable to create temporary file: Read-only file system", "STORE"),
+        ("fatal: something new", "UNKNOWN"),
+    ],
+)  # fmt: skip
+def test_what_git_says_is_understood(text: t.Any, kind: t.Any) -> None:
+    assert sources._of_remote(text, 128).kind.name == kind
+
+
+def test_an_error_that_nothing_is_known_of_is_tried_three_times(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text(
+        f'#!/bin/sh\ncase "$*" in *fetch*) echo "fatal: a new kind of error" >&2; exit 1;; esac\n'
+        f'PATH="{os.environ["PATH"]}" exec git "$@"\n'
+    )
+    (tmp_path / "bin/git").chmod(0o755)
+    error = bench.fails(sources.Git(bench.url("one"), "1" * 40), environment={"PATH": f"{tmp_path}/bin"})
+    assert error.cause == f"git cannot fetch the repository {bench.url('one')}: a new kind of error."
+    assert bench.clock.pauses == [1, 2]
+
+
+def test_two_builds_that_fetch_the_same_wait_for_one_another(bench: Bench) -> None:
+    commit = bench.repository("one").commit({f"data{number}": noise(number) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    bench.server.stall = 60_000
+    process = child(bench, source)
+    assert bench.server.stalled.wait(60)
+    trees = [bench.path / f"other{number}" / "source" for number in range(2)]
+    waiting = threading.Event()
+
+    def said(line: str) -> None:
+        if "another build fetches" in line:
+            waiting.set()
+
+    def other(tree: Path) -> None:
+        sources.fetch(source, str(tree), str(bench.store), said, ENVIRONMENT)
+
+    threads = [threading.Thread(target=other, args=(tree,)) for tree in trees]
+    for thread in threads:
+        thread.start()
+    assert waiting.wait(60)
+    bench.server.stall = 0
+    process.kill()  # the lock ends with its holder
+    process.communicate()
+    for thread in threads:
+        thread.join()
+    assert all(len(os.listdir(tree)) == 46 for tree in trees)
+    assert len(bench.server.wants) == 2, "that of the killed one, and one for both"
+
+
+# --- submodules ---
+
+
+def pytorch(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
+    """A source as PyTorch's: absolute and relative URLs, one repository twice, one submodule within another."""
+    asmjit, fbgemm, cutlass, top = (bench.repository(f"org/{name}") for name in ("asmjit", "fbgemm", "cutlass", "top"))
+    commits = {"third_party/fbgemm/external/asmjit": asmjit.commit({"asm.c": "asm"})}
+    old, new = cutlass.commit({"cutlass.h": "old"}), cutlass.commit({"cutlass.h": "new"})
+    commits["third_party/fbgemm/external/cutlass"] = old
+    commits["third_party/fbgemm"] = fbgemm.commit(
+        {"fbgemm.c": "fbgemm"},
+        {
+            "external/asmjit": ("../asmjit.git", commits["third_party/fbgemm/external/asmjit"]),
+            "external/cutlass": (bench.url("org/cutlass"), old),
+        },
+    )
+    commits["third_party/cutlass"] = new
+    top_commit = top.commit(
+        {"setup.py": "setup()"},
+        {"third_party/fbgemm": (bench.url("org/fbgemm"), commits["third_party/fbgemm"]),
+         "third_party/cutlass": ("../../org/cutlass", new)},
+    )  # fmt: skip
+    return sources.Git(bench.url("org/top"), top_commit), commits
+
+
+def test_submodules_are_checked_out_recursively(bench: Bench) -> None:
+    source, commits = pytorch(bench)
+    assert bench.fetch(source) == {"commit": source.version, "submodules": commits}
+    files = {
+        "third_party/cutlass/cutlass.h": "new",
+        "third_party/fbgemm/fbgemm.c": "fbgemm",
+        "third_party/fbgemm/external/asmjit/asm.c": "asm",
+        "third_party/fbgemm/external/cutlass/cutlass.h": "old",
+    }
+    assert {path: (bench.tree / path).read_text() for path in files} == files
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
+    lines = git("submodule", "status", "--recursive", cwd=bench.tree).splitlines()
+    assert {line.split()[1]: line.split()[0] for line in lines} == commits, "no sign says that one is missing"
+    # What a setup.py does: flash-attention's runs this.
+    bench.server.stop()
+    git("submodule", "update", "--init", "--recursive", cwd=bench.tree)
+    bench.server.start()
+
+
+def test_submodules_are_left_out_where_they_are_not_wanted(bench: Bench) -> None:
+    source, _commits = pytorch(bench)
+    assert bench.fetch(sources.Git(source.repo, source.version, False)) == {"commit": source.version, "submodules": {}}
+    assert os.listdir(bench.tree / "third_party/fbgemm") == []
+    assert not any("cutlass" in request for request in bench.server.requests)
+
+
+def test_a_submodule_that_cannot_be_had_is_named_with_its_path_and_url(bench: Bench) -> None:
+    source, commits = pytorch(bench)
+    os.rename(bench.root / "org/asmjit.git", bench.root / "org/gone.git")
+    error = bench.fails(source)
+    path = "third_party/fbgemm/external/asmjit"
+    assert error.cause.startswith(f"The submodule {path} ({bench.url('org/asmjit')}) does not exist: ")
+    assert error.details["path"] == path
+    os.rename(bench.root / "org/gone.git", bench.root / "org/asmjit.git")
+    bench.server.requests.clear()
+    assert bench.fetch(source)["submodules"] == commits
+    assert not any("top" in request or "fbgemm" in request for request in bench.server.requests), "what was there stays"
+
+
+def test_a_commit_that_a_submodule_does_not_have(bench: Bench) -> None:
+    library, one = bench.repository("library"), bench.repository("one")
+    library.commit({"code": "x"})
+    commit = one.commit({"file": "1"}, {"lib": ("../library.git", "2" * 40)})
+    error = bench.fails(sources.Git(bench.url("one"), commit))
+    cause = f"The submodule lib ({bench.url('library')}) does not have the commit {'2' * 40}: "
+    assert error.cause.startswith(cause)
+    assert "never pushed" in error.remedy
+
+
+def test_a_submodule_without_a_url(bench: Bench) -> None:
+    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules="")
+    error = bench.fails(sources.Git(bench.url("one"), commit))
+    assert "names no URL" in error.cause
+    assert error.details["path"] == "lib"
+
+
+def test_a_gitmodules_that_cannot_be_read(bench: Bench) -> None:
+    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules="[submodule\n")
+    error = bench.fails(sources.Git(bench.url("one"), commit))
+    assert error.cause.startswith(
+        f"The .gitmodules of the repository {bench.url('one')} cannot be read: bad config line"
+    )
+
+
+def test_a_submodule_that_gitmodules_leaves_out(bench: Bench) -> None:
+    one = bench.repository("one")
+    modules = '[submodule "lib"]\n\tpath = lib\n\turl = ../none.git\n\tupdate = none\n'
+    commit = one.commit({"file": "1"}, {"lib": ("x", "2" * 40)}, modules=modules)
+    assert bench.fetch(sources.Git(bench.url("one"), commit))["submodules"] == {}
+    assert any("update = none" in line for line in bench.said)
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}", "ext::sh -c touch% {}"])
+def test_a_remote_source_cannot_reach_for_what_is_on_the_host(bench: Bench, tmp_path: Path, form: t.Any) -> None:
+    secret = Repository(tmp_path / "private", "secret")
+    inner = secret.commit({"key": "x"})
+    commit = bench.repository("one").commit({"file": "1"}, {"lib": (form.format(secret.bare), inner)})
+    error = bench.fails(sources.Git(bench.url("one"), commit))
+    assert "The submodule lib" in error.cause
+    assert "refused" in error.cause or "no URL that git may use" in error.cause
+
+
+def test_a_submodule_is_not_written_through_a_symlink(bench: Bench, tmp_path: Path) -> None:
+    library, one = bench.repository("library"), bench.repository("one")
+    inner = library.commit({"code": "x"})
+    (tmp_path / "outside").mkdir()
+    commit = one.commit({"file": "1"}, {"lib/inner": ("../library.git", inner)})
+    # No git makes such a tree: `lib` as a symlink and as a directory.
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], cwd=one.tree, input=str(tmp_path / "outside").encode(),
+        capture_output=True, check=True,
+    ).stdout.decode().strip()  # fmt: skip
+    entries = git("ls-tree", commit, cwd=one.tree).splitlines()
+    made = subprocess.run(
+        ["git", "mktree"], cwd=one.tree, input="\n".join([*entries, f"120000 blob {blob}\tlib"]).encode(),
+        capture_output=True, check=True,
+    ).stdout.decode().strip()  # fmt: skip
+    evil = git("commit-tree", "-m", "evil", made, cwd=one.tree)
+    git("branch", "evil", evil, cwd=one.tree)
+    # git lets one of the two win; which one is not ours to say.
+    with contextlib.suppress(SparkforgeError):
+        bench.fetch(sources.Git(bench.url("one"), evil))
+    assert os.listdir(tmp_path / "outside") == []
+
+
+def test_lfs_is_not_passed_over_in_silence(bench: Bench) -> None:
+    commit = bench.repository("one").commit({".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert any("Git LFS" in line for line in bench.said)
+
+
+# --- a bad network ---
+
+
+def test_a_server_that_fails_is_asked_again_after_growing_pauses(bench: Bench) -> None:
+    commit = bench.repository("one").commit({"file": "1"})
+    bench.server.statuses = [503, 502, 500, 429]
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert bench.clock.pauses == [1, 2, 4, 8]
+    assert any("503; attempt 2 in 1 s" in line for line in bench.said)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(403, "wants credentials"), (404, "does not exist"), (407, "The proxy does not let git reach")],
+)
+def test_a_final_answer_is_not_asked_for_again(bench: Bench, status: t.Any, words: t.Any) -> None:
+    bench.server.statuses = [status] * 9
+    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
+    assert words in error.cause
+    assert bench.clock.pauses == []
+
+
+def test_a_login_page_is_no_repository(bench: Bench, web: WebServer) -> None:
+    web.files["/one.git/info/refs?service=git-upload-pack"] = b"<!doctype html><html>log in</html>"
+    error = bench.fails(sources.Git(f"{web.url}/one.git", "1" * 40))
+    assert error.cause == (
+        f"The repository {web.url}/one.git does not exist: what answers there has no branch and no tag."
+    )
+    assert bench.clock.pauses == []
+
+
+def test_a_network_lost_for_ten_minutes_is_waited_for(bench: Bench) -> None:
+    commit = bench.repository("one").commit({"file": "1"})
+    bench.server.stop()
+    bench.clock.at[600] = bench.server.start
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert (bench.tree / "file").read_text() == "1"
+    assert max(bench.clock.pauses) == 60
+
+
+def test_a_network_that_stays_lost_is_said_and_the_next_run_heals(bench: Bench) -> None:
+    source, commits = pytorch(bench)
+    bench.fetch(sources.Git(bench.url("org/fbgemm"), commits["third_party/fbgemm"]))
+    sources._remove(str(bench.tree))
+    bench.server.stop()
+    error = bench.fails(source)
+    assert error.cause.startswith(f"The repository {bench.url('org/top')} cannot be reached: Failed to connect ")
+    assert "(for 10 minutes and" in error.cause
+    assert 600 <= sum(bench.clock.pauses) < 700
+    assert "Check the network" in error.remedy
+    bench.server.start()
+    assert bench.fetch(source)["submodules"] == commits
+
+
+def test_a_host_that_does_not_exist(bench: Bench) -> None:
+    error = bench.fails(sources.Git("https://none.invalid/x.git", "1" * 40), patience=bench.clock.patience(0))
+    assert "cannot be reached: Could not resolve host: none.invalid (for 1 attempt)." in error.cause
+
+
+def test_what_has_arrived_is_not_fetched_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PIECE", 10)
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    # The whole, then the directories, then ten files each time; the third of them breaks off, twice.
+    bench.server.cuts = [60_000, 0, 0, 0, 2_000, 2_000]
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert len(list(bench.tree.glob("data*"))) == 45
+    assert [len(wants) for wants in bench.server.wants] == [1, 1, 10, 10, 10, 10, 10, 10, 5]
+    assert bench.clock.pauses == [1, 2]
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
+    assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
+    assert not list(bench.store.glob("*.pieces"))
+
+
+def test_the_next_run_goes_on_where_the_network_was_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PIECE", 10)
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    bench.server.cuts = [60_000, 0, 0, 0, *[2_000] * 20]
+    error = bench.fails(source)
+    assert "cannot be reached" in error.cause
+    assert "(for 10 attempts)" in error.cause
+    bench.server.cuts, bench.server.wants, bench.server.sent = [], [], 0
+    bench.fetch(source)
+    assert [len(wants) for wants in bench.server.wants] == [10, 10, 5]
+    assert bench.server.sent < 26 * 3_100
+    assert len(list(bench.tree.glob("data*"))) == 45
+
+
+def test_a_server_that_cannot_send_pieces_sends_the_whole_again(bench: Bench) -> None:
+    one = bench.repository("one")
+    git("config", "uploadpack.allowFilter", "false", cwd=one.tree)
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    bench.server.cuts = [60_000, 60_000]
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert len(list(bench.tree.glob("data*"))) == 45
+    assert git("status", "--porcelain", cwd=bench.tree) == ""
+
+
+def test_an_old_server_that_filters_and_gives_no_single_file(bench: Bench) -> None:
+    bench.server.old = True
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    bench.server.cuts = [60_000]
+    bench.fetch(sources.Git(bench.url("one"), commit))
+    assert len(list(bench.tree.glob("data*"))) == 45
+
+
+# --- a bad disk, and a kill ---
+
+CHILD = """
+import sys
+sys.path[:0] = sys.argv[5:]
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+import os, resource
+if sys.argv[4] != "0":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
+url, commit = sys.argv[1].split("#")
+try:
+    sources.fetch(sources.Git(url, commit), sys.argv[2], sys.argv[3], print, {"PATH": os.environ["PATH"]})
+except SparkforgeError as error:
+    sys.exit(error.cause)
+"""
+
+
+def child(bench: Bench, source: sources.Git, limit: int = 0) -> subprocess.Popen[str]:
+    arguments = [f"{source.repo}#{source.version}", str(bench.tree), str(bench.store), str(limit)]
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, *arguments, *sys.path], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def test_a_kill_in_the_middle_leaves_nothing_under_the_final_name(bench: Bench) -> None:
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    bench.server.stall = 60_000
+    process = child(bench, source)
+    assert bench.server.stalled.wait(60)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not bench.tree.exists()
+    bench.server.stall = 0
+    bench.server.stop()
+    bench.server.start()
+    (store,) = bench.store.glob("*.git")
+    (store / "shallow.lock").write_text("left by a kill")
+    (store / "objects/pack/tmp_pack_x").write_text("left by a kill")
+    (bench.tree.parent / ".source.partial").mkdir()
+    (bench.tree.parent / ".source.partial/half").write_text("x")
+    bench.fetch(source)
+    assert len(os.listdir(bench.tree)) == 46
+    assert os.listdir(bench.tree.parent) == ["source"]
+    assert not (store / "objects/pack/tmp_pack_x").exists()
+
+
+def test_a_full_disk_is_said(bench: Bench) -> None:
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    process = child(bench, source, 60_000)
+    _said, cause = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert cause.startswith(f"The repository {bench.url('one')} cannot be stored in {bench.store}/one-")
+    assert "MB are free" in cause
+    assert os.listdir(bench.tree.parent) == []
+    assert not list(bench.store.glob("*.git/objects/pack/*")), "the space is given back"
+    bench.fetch(source)
+
+
+def test_a_store_that_may_not_be_written(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources.os, "access", lambda path, mode: path != str(bench.store))
+    error = bench.fails(sources.Git(bench.url("one"), "1" * 40))
+    assert error.cause == f"The source cannot be written to {bench.store}: Permission denied."
+    assert "build's user" in error.remedy
+
+
+def packs(bench: Bench) -> list[Path]:
+    return sorted(bench.store.glob("one-*/objects/pack/*.pack"))
+
+
+def truncate(bench: Bench) -> None:
+    for pack in packs(bench):
+        pack.chmod(0o644)
+        os.truncate(pack, pack.stat().st_size // 2)
+
+
+def flip(bench: Bench) -> None:
+    for pack in packs(bench):
+        pack.chmod(0o644)
+        content = bytearray(pack.read_bytes())
+        content[len(content) // 2] ^= 0x55
+        pack.write_bytes(content)
+
+
+def lose_pack(bench: Bench) -> None:
+    for pack in packs(bench):
+        pack.unlink()
+
+
+def lose_index(bench: Bench) -> None:
+    for pack in packs(bench):
+        pack.with_suffix(".idx").unlink()
+
+
+def empty_refs(bench: Bench) -> None:
+    for ref in bench.store.glob("one-*/refs/sparkforge/commits/*"):
+        ref.write_text("")
+
+
+def lose_head(bench: Bench) -> None:
+    next(iter(bench.store.glob("one-*/HEAD"))).unlink()
+
+
+def spoil_config(bench: Bench) -> None:
+    next(iter(bench.store.glob("one-*/config"))).write_bytes(bytes(60))
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, lose_pack, lose_index, empty_refs, lose_head, spoil_config])
+def test_a_damaged_store_is_fetched_again(bench: Bench, damage: t.Callable[[Bench], None]) -> None:
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    bench.fetch(source)
+    sources._remove(str(bench.tree))
+    damage(bench)
+    bench.fetch(source)
+    assert {path.name: path.read_bytes() for path in bench.tree.glob("data*")} == {
+        f"data{number}": noise(number) for number in range(45)
+    }
+    git("fsck", "--full", cwd=bench.tree)
+    assert not bench.clock.pauses
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, lose_pack])
+def test_a_damaged_store_is_noticed_by_a_fetch_too(bench: Bench, damage: t.Callable[[Bench], None]) -> None:
+    one = bench.repository("one")
+    first = one.commit({f"data{number}": noise(number) for number in range(45)})
+    second = one.commit({"file": "new"})
+    bench.fetch(sources.Git(bench.url("one"), first))
+    damage(bench)
+    bench.fetch(sources.Git(bench.url("one"), second))
+    assert (bench.tree / "data7").read_bytes() == noise(7)
+    bench.fetch(sources.Git(bench.url("one"), first))
+    assert (bench.tree / "data7").read_bytes() == noise(7)
+    assert not (bench.tree / "file").exists()
+    assert any("damaged" in line for line in bench.said)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
+def test_a_file_system_without_space(bench: Bench) -> None:
+    one = bench.repository("one")
+    commit = one.commit({f"data{number}": noise(number, 20_000) for number in range(45)})
+    source = sources.Git(bench.url("one"), commit)
+    mounted = bench.path / "small"
+    mounted.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", mounted], check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        # The pack fits, the checkout does not.
+        bench.store = mounted / "store"
+        bench.tree = mounted / "build/source"
+        error = bench.fails(source)
+        cause = (
+            f"The repository {bench.url('one')} cannot be stored in {mounted}/build/.source.partial: unable to write"
+        )
+        assert error.cause.startswith(cause)
+        assert re.search(r" \(\d+ MB are free\)\.$", error.cause)
+        assert "Free some space" in error.remedy
+        # With the pack in the store and more space, nothing is asked for.
+        subprocess.run(["mount", "-o", "remount,size=8m", mounted], check=True)
+        bench.server.requests.clear()
+        bench.fetch(source)
+        assert bench.server.requests == []
+        sources._remove(str(bench.store))
+        sources._remove(str(bench.tree))
+        # Not even the pack fits.
+        subprocess.run(["mount", "-o", "remount,size=500k", mounted], check=True)
+        error = bench.fails(source)
+        assert "No space left on device" in error.cause
+    finally:
+        subprocess.run(["umount", mounted], check=True)
+
+
+# --- archives ---
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def zipped(members: t.Iterable[tuple[str, bytes, int]]) -> bytes:
+    """Return a zip archive of names, contents and modes; 0 for one that no Unix made."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content, mode in members:
+            info = zipfile.ZipInfo(name, (2024, 2, 29, 12, 0, 0))
+            info.create_system, info.external_attr = (3, mode << 16) if mode else (0, 0)
+            archive.writestr(info, content)
+    return buffer.getvalue()
+
+
+TAR = [
+    (member("one-1.0/", tarfile.DIRTYPE), b""),
+    (member("one-1.0/setup.py"), b"setup()"),
+    (member("one-1.0/tools/run", mode=0o755), b"#!/bin/sh\n"),
+    (member("one-1.0/link", tarfile.SYMTYPE, "tools/run"), b""),
+]
+ZIP = [
+    ("one-1.0/", b"", stat.S_IFDIR | 0o755),
+    ("one-1.0/setup.py", b"setup()", 0),
+    ("one-1.0/tools/run", b"#!/bin/sh\n", stat.S_IFREG | 0o755),
+    ("one-1.0/link", b"tools/run", stat.S_IFLNK | 0o777),
+]
+
+
+def packed(kind: str) -> bytes:
+    if kind == "zip":
+        return zipped(ZIP)
+    if kind != "tar":
+        return tar(TAR, kind)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for info, content in TAR:
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
+    monkeypatch.setattr(sources.http.time, "sleep", lambda _seconds: None)
+    served = WebServer()
+    yield served
+    served.close()
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "tar", "zip"])
+def test_an_archive_becomes_a_tree_without_the_directory_at_its_top(bench: Bench, web: WebServer, kind: t.Any) -> None:
+    content = packed(kind)
+    web.files["/one-1.0"] = content
+    source = sources.Archive(f"{web.url}/one-1.0", sha256(content).upper())
+    old = os.umask(0o077)
+    try:
+        assert bench.fetch(source) == {"sha256": sha256(content)}
+    finally:
+        os.umask(old)
+    assert sorted(os.listdir(bench.tree)) == ["link", "setup.py", "tools"]
+    assert (bench.tree / "link").read_text() == "#!/bin/sh\n"
+    modes = {name: stat.S_IMODE((bench.tree / name).stat().st_mode) for name in (".", "tools", "setup.py", "tools/run")}
+    assert modes == {".": 0o755, "tools": 0o755, "setup.py": 0o644, "tools/run": 0o755}
+    assert os.listdir(bench.tree.parent) == ["source"]
+    assert os.listdir(bench.store) == [sha256(content)]
+    web.files.clear()
+    (bench.tree / "setup.py").write_text("changed")
+    bench.fetch(source)
+    assert (bench.tree / "setup.py").read_text() == "setup()"
+    assert len(web.requests) == 1, "the second one comes from the store"
+
+
+def test_times_of_a_zip_archive_are_kept(bench: Bench) -> None:
+    (bench.path / "a.zip").write_bytes(zipped(ZIP))
+    bench.fetch(sources.Archive(str(bench.path / "a.zip"), sha256(zipped(ZIP))))
+    assert (bench.tree / "setup.py").stat().st_mtime == 1709208000
+
+
+def test_an_archive_on_the_host_with_an_odd_name(bench: Bench) -> None:
+    content = packed("gz")
+    path = bench.path / "a b%20#?.tar.gz"
+    path.write_bytes(content)
+    bench.fetch(sources.Archive(str(path), sha256(content)))
+    assert (bench.tree / "setup.py").exists()
+    path.unlink()
+    bench.fetch(sources.Archive(str(path), sha256(content)))
+    sources._remove(str(bench.tree))
+    error = bench.fails(sources.Archive(str(path), "0" * 64))
+    assert "cannot be read: No such file or directory" in error.cause
+
+
+@pytest.mark.parametrize("kind", ["gz", "zip"])
+def test_an_archive_with_several_entries_at_its_top_is_the_tree_as_it_is(bench: Bench, kind: t.Any) -> None:
+    content = (
+        tar([(member("setup.py"), b"setup()"), (member("src/one.c"), b"int x;")], "gz")
+        if kind == "gz"
+        else zipped([("setup.py", b"setup()", 0), ("src/one.c", b"int x;", 0)])
+    )
+    (bench.path / "archive").write_bytes(content)
+    bench.fetch(sources.Archive(str(bench.path / "archive"), sha256(content)))
+    assert sorted(os.listdir(bench.tree)) == ["setup.py", "src"]
+    assert stat.S_IMODE(bench.tree.stat().st_mode) == 0o755
+
+
+def test_a_wrong_sha256(bench: Bench, web: WebServer) -> None:
+    content = packed("gz")
+    web.files["/one.tar.gz"] = content
+    error = bench.fails(sources.Archive(f"{web.url}/one.tar.gz", "0" * 64))
+    assert error.cause == f"The sha256 of {web.url}/one.tar.gz is {sha256(content)}, the pin says {'0' * 64}."
+    assert os.listdir(bench.store) == []
+    with pytest.raises(SparkforgeError, match="has no sha256"):
+        bench.fetch(sources.Archive(f"{web.url}/one.tar.gz", "abc"))
+
+
+def test_an_archive_that_was_damaged_in_the_store_is_fetched_again(bench: Bench, web: WebServer) -> None:
+    content = packed("gz")
+    web.files["/one.tar.gz"] = content
+    source = sources.Archive(f"{web.url}/one.tar.gz", sha256(content))
+    bench.fetch(source)
+    (bench.store / sha256(content)).write_bytes(content[:-5])
+    bench.fetch(source)
+    assert len(web.requests) == 2
+    assert (bench.store / sha256(content)).read_bytes() == content
+
+
+def test_an_archive_is_fetched_over_a_bad_network_and_from_a_mirror(bench: Bench, web: WebServer) -> None:
+    content = packed("gz")
+    web.files["/mirror/one.tar.gz"] = content
+    web.cuts["/mirror/one.tar.gz"] = [100, 20]
+    web.statuses["/mirror/one.tar.gz"] = [503] * 40
+    source = sources.Archive("https://example.com/one.tar.gz", sha256(content))
+    bench.fetch(source, rewrite={"https://example.com": f"{web.url}/mirror"})
+    assert (bench.tree / "setup.py").exists()
+    assert len(web.requests) == 43
+
+
+def test_archives_too_take_their_proxy_from_the_environment_given(
+    bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    content = packed("gz")
+    web.files["http://example.com/one.tar.gz"] = content
+    source = sources.Archive("http://example.com/one.tar.gz", sha256(content))
+    bench.fetch(source, environment={**ENVIRONMENT, "http_proxy": web.url})
+    assert web.paths == ["http://example.com/one.tar.gz"]
+    assert os.environ["http_proxy"] == "http://127.0.0.1:9"
+
+
+def refused(bench: Bench, content: bytes) -> str:
+    (bench.path / "archive").write_bytes(content)
+    error = bench.fails(sources.Archive(str(bench.path / "archive"), sha256(content)))
+    assert sorted(os.listdir(bench.path)) == ["archive", "build", "served", "store"]
+    return error.cause
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("name", "content", "mode", "words"),
+    [
+        ("/etc/x", b"", 0, "absolute"),
+        ("top/../../x", b"", 0, "climbs out"),
+        ("../x", b"", 0, "climbs out"),
+        ("top\\..\\x", b"", 0, "backslashes"),
+        ("top/link", b"/etc/passwd", stat.S_IFLNK | 0o777, "leaves the archive"),
+        ("top/link", b"../../x", stat.S_IFLNK | 0o777, "leaves the archive"),
+        ("top/link", b"../x", stat.S_IFLNK | 0o777, "leaves the archive"),
+        ("top/link", b"x" * 5000, stat.S_IFLNK | 0o777, "5000 bytes"),
+        ("top/device", b"", stat.S_IFCHR | 0o644, "device node"),
+        ("top/pipe", b"", stat.S_IFIFO | 0o644, "named pipe"),
+        ("top/socket", b"", stat.S_IFSOCK | 0o644, "unknown type"),
+        ("top/file", b"again", 0, "twice"),
+        ("top/file/below", b"", 0, "as a file and as a directory"),
+    ],
+)
+def test_a_hostile_zip_archive_is_refused(bench: Bench, name: t.Any, content: t.Any, mode: t.Any, words: t.Any) -> None:
+    assert words in refused(bench, zipped([("top/file", b"x", 0), (name, content, mode)]))
+
+
+def test_a_zip_archive_does_not_write_through_its_own_symlink(bench: Bench) -> None:
+    content = zipped([("top/a/x", b"", 0), ("top/l", b"a", stat.S_IFLNK | 0o777), ("top/l/x", b"y", 0)])
+    assert "writes through it" in refused(bench, content)
+
+
+def test_a_zip_archive_that_lies_about_its_contents_is_damaged(bench: Bench) -> None:
+    content = bytearray(zipped([("top/file", b"x" * 5000, 0)]))
+    content[40:48] = b"\xff" * 8
+    assert "is damaged" in refused(bench, bytes(content))
+    encrypted = bytearray(zipped([("top/file", b"x", 0)]))
+    encrypted[encrypted.index(b"PK\x01\x02") + 8] |= 1
+    assert "is damaged or no archive of its kind: " in refused(bench, bytes(encrypted))
+
+
+def test_a_hostile_tar_archive_is_refused(bench: Bench) -> None:
+    for bad, words in (
+        (member("top/l", tarfile.SYMTYPE, "../beside"), "leaves the archive's directory"),
+        (member("top/a/l", tarfile.SYMTYPE, "../../beside"), "leaves the archive's directory"),
+        (member("top/l", tarfile.SYMTYPE, "/etc"), "leaves the archive"),
+        (member("../x"), "climbs out"),
+        (member("top/h", tarfile.LNKTYPE, "/etc/passwd"), "absolute"),
+        (member("top/h", tarfile.LNKTYPE, "top/none"), "no earlier file"),
+        (member("top/n", tarfile.CHRTYPE), "device node"),
+    ):
+        assert words in refused(bench, tar([(member("top/x"), b"x"), (bad, b"")], "gz"))
+
+
+def test_symlinks_within_the_tree_are_kept(bench: Bench) -> None:
+    content = tar([(member("top/a/b"), b"x"), (member("top/c/l", tarfile.SYMTYPE, "../a/b"), b"")], "gz")
+    (bench.path / "archive").write_bytes(content)
+    bench.fetch(sources.Archive(str(bench.path / "archive"), sha256(content)))
+    assert (bench.tree / "c/l").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is no archive of sources: it is empty"),
+        (b"<html>", "is no archive of sources: it begins with b'<html>'"),
+        (packed("gz")[:60], "is damaged"),
+        (packed("xz")[:90], "is damaged"),
+        (zipped([]), "holds no file"),
+        (b"PK\x03\x04 and nothing more", "is damaged"),
+    ],
+    # gzip writes the time, which two workers of pytest-xdist must not have in the names of tests.
+    ids=["nothing", "a page", "half a gz", "half an xz", "an empty zip", "half a zip"],
+)
+def test_what_is_no_archive_is_said(bench: Bench, content: t.Any, words: t.Any) -> None:
+    assert words in refused(bench, content)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python 3.14 reads zstd")
+def test_zstd_is_named(bench: Bench) -> None:
+    assert "compressed with zstd" in refused(bench, b"\x28\xb5\x2f\xfd" + bytes(20))
+
+
+# --- the build backend ---
+
+
+@pytest.mark.parametrize("has_tomllib", [True, False])
+def test_the_build_backend_is_read_with_and_without_tomllib(
+    monkeypatch: pytest.MonkeyPatch, has_tomllib: t.Any
+) -> None:
+    if not has_tomllib:
+        monkeypatch.setitem(sys.modules, "tomllib", None)
+    requires = 'requires = [\n  "setuptools>=62",\n  "x; python_version < \'3.12\'",\n]\n'
+    text = (
+        f"[project]\nname = 'x'\nbuild-backend = 'no'\n[build-system]\n{requires}build-backend = \"a.b:c\"\n[tool.x]\n"
+    )
+    assert sources.build_backend(text) == "a.b:c"
+    assert sources.build_backend("[build-system]\nrequires = []\n[tool.x]\nbuild-backend = 'no'\n") is None
+    assert sources.build_backend("") is None

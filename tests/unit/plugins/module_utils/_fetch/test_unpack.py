@@ -1,0 +1,184 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import stat
+import tarfile
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import unpack
+
+from tests.unit.redist_tree import member, tar
+
+Members = list[tuple[tarfile.TarInfo, bytes]]
+
+
+def unpacked(tmp_path: Path, members: Members, compression: str = "gz") -> unpack.Unpacked:
+    (tmp_path / "archive").write_bytes(tar(members, compression))
+    return unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
+
+
+def refused(tmp_path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> str:
+    with pytest.raises(SparkforgeError) as failure:
+        unpacked(tmp_path, [(member("top/first"), b"first"), *members])
+    assert os.listdir(tmp_path) == ["archive"], "nothing may be left of a refused archive"
+    return failure.value.cause
+
+
+@pytest.mark.parametrize("compression", ["xz", "gz", "bz2"])
+def test_the_directory_at_the_top_is_stripped(tmp_path: Path, compression: t.Any) -> None:
+    found = unpacked(
+        tmp_path,
+        [
+            (member("./top/", tarfile.DIRTYPE), b""),
+            (member("./top/lib/a.so.1"), b"library"),
+            (member("./top/lib/a.so", tarfile.SYMTYPE, "a.so.1"), b""),
+            (member("./top/lib/b.so.1", tarfile.LNKTYPE, "./top/lib/a.so.1"), b""),
+            (member("./top/lib64", tarfile.SYMTYPE, "lib"), b""),
+            (member("./top/lib/header.h", tarfile.SYMTYPE, "../include/header.h"), b""),
+        ],
+        compression,
+    )
+    assert found.top == "top"
+    assert found.files == {"lib/a.so.1": 7, "lib/b.so.1": 7}
+    assert found.links == {"lib/a.so": "a.so.1", "lib64": "lib", "lib/header.h": "../include/header.h"}
+    assert found.size == 14
+    assert (tmp_path / "out/lib64/a.so").read_bytes() == b"library"
+
+
+def test_modes_are_sane_and_set_user_id_bits_are_dropped(tmp_path: Path) -> None:
+    old = os.umask(0o077)
+    try:
+        unpacked(
+            tmp_path,
+            [
+                (member("top/tool", mode=0o6755), b"x"),
+                (member("top/secret", mode=0o600), b"x"),
+                (member("top/open", mode=0o666), b"x"),
+                (member("top/folder", tarfile.DIRTYPE, mode=0o1777), b""),
+                (member("top/deep/er/file"), b"x"),
+            ],
+        )
+    finally:
+        os.umask(old)
+    modes = {path: stat.S_IMODE((tmp_path / "out" / path).stat().st_mode) for path in ("tool", "secret", "open")}
+    assert modes == {"tool": 0o755, "secret": 0o644, "open": 0o644}
+    for folder in (".", "folder", "deep", "deep/er"):
+        assert stat.S_IMODE((tmp_path / "out" / folder).stat().st_mode) == 0o755
+
+
+def test_the_times_of_the_archive_stay_but_never_lie_in_the_future(tmp_path: Path) -> None:
+    future = member("top/future")
+    future.mtime = 99_999_999_999
+    unpacked(tmp_path, [(member("top/file"), b""), (future, b"")])
+    assert (tmp_path / "out/file").stat().st_mtime == 1_700_000_000
+    assert (tmp_path / "out/future").stat().st_mtime < 99_999_999_999
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (member("../evil"), "climbs out by '..'"),
+        (member("top/../../evil"), "climbs out by '..'"),
+        (member("top/a/../evil"), "climbs out by '..'"),
+        (member("/top/evil"), "which is absolute"),
+        (member("other/evil"), "more than one directory at its top: 'top' and 'other'"),
+        (member("evil"), "more than one directory at its top"),
+        (member("top/l", tarfile.SYMTYPE, "/etc"), "leaves the archive"),
+        (member("top/l", tarfile.SYMTYPE, "../other"), "leaves the archive"),
+        (member("top/a/l", tarfile.SYMTYPE, "../../other"), "leaves the archive"),
+        (member("top/l", tarfile.SYMTYPE, "./../other"), "leaves the archive"),
+        (member("top/l", tarfile.SYMTYPE, "first/../../other"), "leaves the archive"),
+        (member("top/l", tarfile.SYMTYPE, ""), "leaves the archive"),
+        (member("top/h", tarfile.LNKTYPE, "/etc/passwd"), "which is absolute"),
+        (member("top/h", tarfile.LNKTYPE, "top/../../etc/passwd"), "climbs out"),
+        (member("top/h", tarfile.LNKTYPE, "top/later"), "which is no earlier file"),
+        (member("top/h", tarfile.LNKTYPE, "other/first"), "which is no earlier file"),
+        (member("top/d", tarfile.CHRTYPE), "the device node 'top/d'"),
+        (member("top/d", tarfile.BLKTYPE), "the device node 'top/d'"),
+        (member("top/p", tarfile.FIFOTYPE), "the named pipe 'top/p'"),
+        (member("top/first"), "holds 'top/first' twice"),
+        (member("top/first/below"), "as a file and as a directory"),
+        (member("top/first", tarfile.DIRTYPE), "as a file and as a directory"),
+    ],
+)
+def test_a_member_that_leaves_the_directory_is_refused(tmp_path: Path, bad: t.Any, words: t.Any) -> None:
+    assert words in refused(tmp_path, (bad, b""))
+
+
+def test_a_file_through_a_symlink_is_refused(tmp_path: Path) -> None:
+    link = (member("top/link", tarfile.SYMTYPE, "real"), b"")
+    assert "the symlink 'link' and writes through it" in refused(tmp_path, link, (member("top/link/file"), b"x"))
+
+
+def test_a_file_in_the_place_of_a_symlink_is_refused(tmp_path: Path) -> None:
+    link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
+    assert "holds 'top/link' twice" in refused(tmp_path, link, (member("top/link"), b"x"))
+
+
+def test_a_hard_link_to_a_symlink_is_refused(tmp_path: Path) -> None:
+    link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
+    hard = (member("top/hard", tarfile.LNKTYPE, "top/link"), b"")
+    assert "which is no earlier file" in refused(tmp_path, link, hard)
+
+
+def test_a_climb_behind_another_link_is_refused_though_its_words_stay_inside(tmp_path: Path) -> None:
+    up = (member("top/a/up", tarfile.SYMTYPE, ".."), b"")
+    out = (member("top/a/out", tarfile.SYMTYPE, "up/../x"), b"")
+    assert "'top/a/out' to 'up/../x', which leaves" in refused(tmp_path, up, out)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "it is empty"),
+        (b"plain text", "it begins with b'plain text'"),
+        (b"PK\x03\x04", "it is a zip archive"),
+        (b"!<arch>\ndebian-binary", "it is a Debian package"),
+        (b"\x28\xb5\x2f\xfd", "it is compressed with zstd"),
+    ],
+)
+def test_what_is_no_archive_is_called_by_its_name(tmp_path: Path, body: t.Any, words: t.Any) -> None:
+    (tmp_path / "archive").write_bytes(body)
+    with pytest.raises(SparkforgeError) as failure:
+        unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"), "http://mirror/a.tar.xz")
+    assert failure.value.cause.startswith("http://mirror/a.tar.xz is not a tar archive")
+    assert words in failure.value.cause
+    assert os.listdir(tmp_path) == ["archive"]
+
+
+@pytest.mark.parametrize("compression", ["xz", "gz", "bz2"])
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.95])
+def test_a_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, share: t.Any) -> None:
+    body = tar([(member("top/file"), os.urandom(300_000)), (member("top/last"), b"x" * 100_000)], compression)
+    (tmp_path / "archive").write_bytes(body[: int(len(body) * share)])
+    with pytest.raises(SparkforgeError, match="is damaged or not a tar archive"):
+        unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
+    assert os.listdir(tmp_path) == ["archive"]
+
+
+def test_an_archive_without_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(tar([(member("top", tarfile.DIRTYPE), b"")]))
+    with pytest.raises(SparkforgeError, match="holds no file"):
+        unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
+
+
+def test_an_archive_larger_than_the_disk_is_refused_before_it_fills_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Small:
+        f_bavail, f_frsize = unpack.RESERVE + 10, 1
+
+    monkeypatch.setattr(unpack.os, "statvfs", lambda path: Small)
+    assert "needs 1 MB for 'top/large', and" in refused(tmp_path, (member("top/large"), bytes(1_000_000)))
+
+
+def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "MEMBERS_LIMIT", 3)
+    assert "more than 3 members" in refused(tmp_path, *[(member(f"top/{n}"), b"") for n in range(3)])

@@ -1,0 +1,228 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the proof does around the checks: options, an environment that cannot be used, history. No torch is needed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.run import Proof
+
+FLOOR = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6}}
+
+
+def options(**changed: Any) -> dict[str, Any]:
+    return {"gpu_required": False, "profile": {"name": "generic"}, "checks": ["cpu.matmul.float32"], **changed}
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """An environment without torch."""
+    directory = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+    return directory / "bin" / "python"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"checks": ["matmull.*"]}, "'matmull.*' in checks matches no check"),
+        ({"profile": {"required_checks": ["atention.*"]}}, "'atention.*' in the profile's required checks matches no"),
+        ({"limits": {"memory_shar": 0.5}}, "limits has the unknown key 'memory_shar'"),
+        ({"limits": {"factor": -1}}, "limits.factor is -1"),
+        ({"limits": {"memory_share": 0.99}}, "limits.memory_share is 0.99"),
+        (
+            {"profile": {"name": "mine", "speed_floors": {"copy_gb_per_s": {"nominal": 273.0}}}},
+            "The floor copy_gb_per_s of the profile mine has no ratio",
+        ),
+        ({"profile": {"site_floors": {"copy_gb_per_s": {"ratio": 0.1}}}}, "has no nominal"),
+        ({"user": "nobody-of-this-name"}, "There is no account nobody-of-this-name"),
+    ],
+    ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "user"],
+)
+def test_options_that_do_not_fit_are_refused_with_cause_and_remedy(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(SparkforgeError) as refused:
+        Proof(options(**changed))
+    assert words in refused.value.cause and refused.value.remedy
+
+
+def test_a_floor_that_the_site_lowers_is_in_the_report_and_one_that_it_raises_is_not() -> None:
+    lowered = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.2}}}))
+    assert lowered.profile["floors"] == {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.2}}
+    assert lowered.notices == [
+        "The floor of matmul_bfloat16_tflops is 0.2 of 93.6; the site lowered it from 0.6 of 93.6."
+    ]
+    raised = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.9}}}))
+    assert raised.notices == []
+
+
+def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in report["checks"]}
+
+
+def test_an_environment_without_torch_is_one_failure_and_the_rest_follows_from_it(bare: Path) -> None:
+    found = rows(report := Proof(options(python=str(bare))).run())
+    assert report["verdict"] == "fail"
+    assert found["python"]["cause"] == f"There is no torch in the environment of {bare}."
+    assert "playbooks/deploy.yml" in found["python"]["remedy"]
+    assert found["cpu.matmul.float32"]["status"] == "skip" and found["cpu.matmul.float32"]["blocked"]
+    assert report["summary"]["fail"] == 1
+
+
+def test_an_interpreter_that_is_not_there_and_one_that_does_not_start(tmp_path: Path) -> None:
+    missing = rows(Proof(options(python=str(tmp_path / "python"))).run())["python"]
+    assert missing["cause"] == f"There is no interpreter {tmp_path / 'python'}."
+    broken = tmp_path / "broken"
+    broken.write_text("#!/nowhere/python\n")
+    broken.chmod(0o755)
+    assert "does not start: No such file" in rows(Proof(options(python=str(broken))).run())["python"]["cause"]
+
+
+def test_an_interpreter_that_says_nothing_is_ended(tmp_path: Path) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nsleep 600\n")
+    silent.chmod(0o755)
+    found = rows(Proof(options(python=str(silent), limits={"seconds": 1})).run())["python"]
+    assert "gave no answer in time" in found["cause"]
+
+
+def test_a_check_of_the_gpu_is_skipped_with_the_reason_where_none_is_required(bare: Path) -> None:
+    report = Proof(options(python=str(bare), checks=["attention.*"], profile={"required_checks": ["*"]})).run()
+    found = rows(report)["attention.flash"]
+    assert found["status"] == "skip" and "no GPU is required" in found["cause"] and not found["required"]
+
+
+def test_a_required_check_that_is_not_asked_for_is_told(bare: Path) -> None:
+    report = Proof(options(python=str(bare), profile={"required_checks": ["cpu.linalg.*"]})).run()
+    assert any(notice.startswith("Required and not asked for: cpu.linalg.lapack") for notice in report["notices"])
+
+
+def test_check_mode_computes_nothing_remembers_nothing_and_does_not_fail(tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    report = Proof(options(python="/nowhere/python", history=str(history)), check_mode=True).run()
+    assert report["verdict"] == "unproven" and report["check_mode"]
+    assert rows(report)["cpu.matmul.float32"]["cause"] == "check mode computes nothing"
+    assert not history.exists()
+
+
+def test_each_run_is_remembered_and_the_next_one_says_what_differs(bare: Path, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    first = Proof(options(python=str(bare), history=str(history), reference={"stack": "one"})).run()
+    assert first["drift"] == {"since": None, "changes": []}
+    second = Proof(options(python=str(bare), history=str(history), reference={"stack": "two"})).run()
+    assert second["drift"]["since"] == first["started"]
+    assert {"what": "stack", "before": "one", "now": "two"} in second["drift"]["changes"]
+    assert len(list(history.iterdir())) == 2
+
+
+def test_the_oldest_reports_go_and_a_damaged_one_counts_as_none(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "KEPT", 3)
+    history = tmp_path / "history"
+    history.mkdir()
+    for number in range(4):
+        (history / f"2026-01-0{number + 1}T000000Z.000000000.json").write_text("{}")
+    (history / "2026-01-05T000000Z.000000000.json").write_text("damaged")
+    report = Proof(options(python=str(bare), history=str(history))).run()
+    assert report["drift"]["since"] is None
+    kept = sorted(path.name for path in history.iterdir())
+    assert len(kept) == 3 and json.loads((history / kept[-1]).read_text())["verdict"] == "fail"
+
+
+def remembered(history: Path, number: int, **changed: Any) -> None:
+    rows = [{"name": "speed.copy", "rates": {"gb_per_s": 200.0 + number}}]
+    started = f"2026-01-{number:02d}T00:00:00Z"
+    report = {"format": run.FORMAT, "verdict": "proven", "scope": "gpu", "devices": [], "checks": rows}
+    name = f"{started.replace(':', '')}.000000000.json"
+    (history / name).write_text(json.dumps({**report, "started": started, **changed}))
+
+
+def test_the_first_proven_run_sets_the_hosts_floors_and_is_never_forgotten(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "KEPT", 3)
+    history = tmp_path / "history"
+    history.mkdir()
+    remembered(history, 1, verdict="fail")
+    for number in range(2, 6):
+        remembered(history, number)
+    for _unused in range(2):
+        proof = Proof(options(python=str(bare), history=str(history)))
+        proof.run()
+        assert proof.profile["own_floors"] == {"copy_gb_per_s": {"nominal": 202.0, "since": "2026-01-02"}}
+    kept = sorted(path.name for path in history.iterdir())
+    assert len(kept) == 3 and kept[0].startswith("2026-01-02")
+    # What the site sets takes the place of what the host did.
+    own = {"copy_gb_per_s": {"nominal": 100.0, "ratio": 0.5}}
+    proof = Proof(options(python=str(bare), history=str(history), profile={"site_floors": own}))
+    proof.run()
+    assert proof.profile["own_floors"] == {}
+
+
+def test_what_a_site_sets_blocks_and_what_the_profile_does_not_vouch_for_keeps_saying_so() -> None:
+    floors = {
+        name: {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"} for name in ("copy_gb_per_s", "sm_clock_mhz")
+    }
+    proof = Proof(options(profile={"speed_floors": floors, "site_floors": {"sm_clock_mhz": {"ratio": 0.7}}}))
+    assert proof.profile["floors"]["copy_gb_per_s"]["evidence"] == "unknown"
+    assert proof.profile["floors"]["sm_clock_mhz"] == {"nominal": 93.6, "ratio": 0.7}
+
+
+def test_a_host_has_changed_when_its_kernel_or_a_cuda_package_has(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.88-1"}))
+    settings = options(python=str(bare), history=str(tmp_path / "history"))
+    assert Proof(settings).changed_host() == ["there is no proof yet"]
+    Proof(settings).run()
+    assert Proof(settings).changed_host() == []
+    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.96-1"}))
+    assert Proof(settings).changed_host() == ["cuda-nvcc-13-0: 13.0.88-1 -> 13.0.96-1"]
+
+
+def test_what_runs_side_by_side_and_what_runs_alone() -> None:
+    beside, after = catalogue.lanes(list(catalogue.CHECKS))
+    assert [lane[:1] for lane in beside[1:]] == [["device.cuda"], ["device.cuda"]]
+    assert {catalogue.CHECKS[name].family for name in after[0]} == {"device", "tensors", "speed"}
+    assert {name for lane in (*beside, *after) for name in lane} == set(catalogue.CHECKS)
+    assert all(catalogue.CHECKS[name].device != "cuda" for name in beside[0])
+
+
+def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_path: Path) -> None:
+    environments = tmp_path / "envs" / "torch"
+    for name, version in (("old", "2.9.1"), ("new", "2.10.0")):
+        directory = environments / name
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        receipt = {"schema": 1, "lock_id": name, "packages": {"torch": version}, "modules": {}, "library_paths": []}
+        (directory / "receipt.json").write_text(json.dumps(receipt))
+    (environments / "current").symlink_to("old")
+    (tmp_path / "receipts").mkdir()
+    current = {**json.loads((environments / "old" / "receipt.json").read_text()), "name": "torch"}
+    (tmp_path / "receipts" / "env-torch.json").write_text(json.dumps(current))
+    reference = {"root": str(tmp_path), "environment": "torch"}
+
+    staged = Proof(options(reference={**reference, "environment_id": "new"}))
+    assert staged.python == str(environments / "new" / "bin" / "python")
+    report = staged.run()
+    assert (report["environment_id"], staged.is_current()) == ("new", False)
+    assert staged.reference["receipt"]["packages"] == {"torch": "2.10.0"}
+    assert staged.reference["receipt"]["paths"]["environment"] == str(environments / "new")
+    assert "envs/torch/new/bin/python" in rows(report)["python"]["cause"]
+
+    used = Proof(options(reference={**reference, "environment_id": None}))
+    assert used.python == str(environments / "old" / "bin" / "python")
+    assert (used.run()["environment_id"], used.is_current()) == ("old", True)
+    assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
+    assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
+    with pytest.raises(SparkforgeError, match="cannot be the lock id"):
+        Proof(options(reference={**reference, "environment_id": "../old"}))

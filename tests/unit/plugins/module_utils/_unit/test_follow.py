@@ -1,0 +1,177 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One look at a build that runs: what is news, when it ends, and that its text needs nothing of the collection."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import tempfile
+import threading
+import time
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+
+#: Of the host, and not the tests' own: whatever that has installed is not there.
+PYTHON = "/usr/bin/python3"
+ME = pwd.getpwuid(os.geteuid()).pw_name
+STATE = {"format": 1, "phase": "build", "status": "running", "attempts": 1, "done": 3, "total": 9}
+
+
+class Build:
+    """A build directory whose worker is this test."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True)
+        self.directory = directory
+        self.lock = detached.Lock(str(directory / "lock"))
+        assert self.lock.take()
+        self.write(**STATE)
+
+    def write(self, **values: t.Any) -> None:
+        """Write the state as the worker does."""
+        temporary = self.directory / "state.json.new"
+        temporary.write_text(json.dumps({"format": 1, **values}))
+        temporary.replace(self.directory / "state.json")
+
+    def look(self, seen: t.Any = None) -> dict[str, t.Any] | None:
+        return follow.look(str(self.directory), seen)
+
+    def ask(self, seen: t.Any = None, user: str = ME) -> str:
+        """Send the text to the host's interpreter, as the action plugin does, and return the line it answers."""
+        command = [PYTHON, "-I", "-S", "-", str(self.directory), user, json.dumps(seen)]
+        text = Path(follow.__file__).read_bytes()
+        return subprocess.run(command, input=text, check=True, capture_output=True).stdout.decode()
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Iterator[Build]:
+    made = Build(tmp_path / "builds/tiny/0123456789abcdef")
+    yield made
+    made.lock.release()
+
+
+def later(action: t.Callable[[], object]) -> threading.Timer:
+    thread = threading.Timer(0.5, action)
+    thread.start()
+    return thread
+
+
+def test_a_look_without_anything_seen_returns_at_once(build: Build) -> None:
+    assert build.look() == STATE
+
+
+def test_news_that_came_meanwhile_return_at_once(build: Build) -> None:
+    assert build.look({"phase": "configure", "status": "running", "attempts": 1}) == STATE
+
+
+def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow, "LONG_POLL", 60.0)
+    began = time.monotonic()
+    build.write(**{**STATE, "done": 4})
+
+    def progress_then_news() -> None:
+        build.write(**{**STATE, "done": 5})
+        time.sleep(0.5)
+        build.write(**{**STATE, "done": 9, "phase": "package"})
+
+    thread = later(progress_then_news)
+    found = build.look(follow.news(STATE))
+    thread.join()
+    assert found is not None
+    assert (found["phase"], found["done"]) == ("package", 9)
+    assert time.monotonic() - began < 30
+
+
+def test_without_news_a_look_ends_all_the_same(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow, "LONG_POLL", 0.5)
+    assert build.look(follow.news(STATE)) == STATE
+
+
+def test_the_end_of_the_worker_ends_a_look(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow, "LONG_POLL", 60.0)
+    thread = later(build.lock.release)
+    assert build.look(follow.news(STATE)) is None
+    thread.join()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
+def test_a_state_that_cannot_be_read_is_none(build: Build, content: str) -> None:
+    (build.directory / "state.json").write_text(content)
+    assert build.look() == {}
+    (build.directory / "state.json").unlink()
+    assert build.look() == {}
+
+
+def test_a_link_in_place_of_the_state_is_not_followed(build: Build, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(json.dumps(STATE))
+    (build.directory / "state.json").unlink()
+    (build.directory / "state.json").symlink_to(tmp_path / "elsewhere")
+    assert build.look() == {}
+
+
+def test_nothing_runs_where_nobody_holds_the_lock(tmp_path: Path) -> None:
+    assert not follow.is_running(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    os.mkfifo(tmp_path / "lock")
+    opened = os.open(tmp_path / "lock", os.O_RDWR)
+    assert not follow.is_running(str(tmp_path))
+    os.close(opened)
+
+
+# --- the text on the host ----------------------------------------------------------------------------------------
+
+
+def test_the_text_alone_says_how_it_goes(build: Build) -> None:
+    assert build.ask() == f"{follow.MARK}{json.dumps(STATE)}\n"
+
+
+def test_the_text_alone_waits_for_news(build: Build) -> None:
+    thread = later(lambda: build.write(**{**STATE, "phase": "package"}))
+    answer = build.ask(follow.news(STATE))
+    thread.join()
+    assert json.loads(answer.removeprefix(follow.MARK))["phase"] == "package"
+
+
+def test_the_text_alone_says_that_it_is_over(build: Build) -> None:
+    build.lock.release()
+    assert build.ask(follow.news(STATE)) == f"{follow.MARK}null\n"
+
+
+def test_the_text_alone_looks_with_the_rights_of_the_builds_account() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("root alone can take another's rights")
+    # Everybody may pass through it; pytest's own are closed.
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o711)
+        build = Build(Path(place) / "build")
+        state = build.directory / "state.json"
+        state.chmod(0o600)
+        assert build.ask(user="nobody") == f"{follow.MARK}{{}}\n"
+        os.chown(state, pwd.getpwnam("nobody").pw_uid, -1)
+        assert build.ask(user="nobody") == f"{follow.MARK}{json.dumps(STATE)}\n"
+        build.lock.release()
+
+
+@pytest.mark.parametrize("user", ["no-such-account", ""])
+def test_root_looks_as_an_account_that_is_there_or_not_at_all(build: Build, user: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("root alone can take another's rights")
+    with pytest.raises(subprocess.CalledProcessError):
+        build.ask(user=user)
+
+
+def test_looking_for_a_second_takes_next_to_no_cpu_time(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow, "LONG_POLL", 2.0)
+    before = time.process_time()
+    build.look(follow.news(STATE))
+    assert time.process_time() - before < 0.02

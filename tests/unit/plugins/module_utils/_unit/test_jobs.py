@@ -1,0 +1,260 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import math
+import os
+import pathlib
+import re
+import subprocess
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.jobs import GpuProcess, Jobs, size
+
+LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
+GIB = 1024
+#: A DGX Spark: 20 cores, 119 GiB.
+CORES, TOTAL = 20, 119 * GIB
+V2_MOUNT = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+V1_MOUNT = (
+    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+)
+
+
+def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
+    """Return a recorded host with 119 GiB, 100 of them available, and 20 cores."""
+    meminfo = f"MemTotal:  {TOTAL * 1024} kB\nMemFree:  1024 kB\nMemAvailable:  {100 * GIB * 1024} kB\n"
+    cpuinfo = "".join(f"processor\t: {core}\nBogoMIPS\t: 2000.00\n\n" for core in range(CORES))
+    for path, text in {"/proc/meminfo": meminfo, "/proc/cpuinfo": cpuinfo, **files}.items():
+        (root / path.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        (root / path.lstrip("/")).write_text(text)
+    return Host(str(root), **options)
+
+
+# -- how many
+
+
+@pytest.mark.parametrize(
+    ("cores", "available", "options", "count"),
+    [
+        (20, 100, {}, 20),
+        (20, 60, {}, 10),
+        (20, 60, {"memory_per_job_mib": 8 * GIB}, 5),
+        (20, 60, {"reserve_mib": 40 * GIB}, 5),
+        (20, 60, {"requested": 4}, 4),
+        (20, 60, {"requested": 30}, 10),
+        (2, 100, {"requested": 8}, 8),
+        (1, 22, {}, 1),
+    ],
+)
+def test_jobs_are_what_the_memory_carries(cores: int, available: int, options: dict[str, int], count: int) -> None:
+    jobs = size(cores, available * GIB, TOTAL, **options)
+    assert jobs.count == count
+    assert jobs.why.startswith(f"{count} ")
+
+
+def test_the_reason_names_the_numbers() -> None:
+    assert size(20, 41 * GIB, TOTAL) == Jobs(
+        5, "5 jobs for 20 cores: 41 GiB are available, less a reserve of 17.9 GiB, at 4 GiB a job."
+    )
+    assert size(20, 23 * GIB, TOTAL, requested=9).why.startswith("1 job of 9 asked for: 23 GiB are available")
+    assert size(2, 100 * GIB, TOTAL).why == "2 jobs for 2 cores: the memory would do for 20."
+
+
+def test_the_reserve_is_the_greater_of_16_gib_and_15_percent() -> None:
+    assert size(200, 64 * GIB, 64 * GIB).count == (64 - 16) // 4
+    assert size(200, 400 * GIB, 400 * GIB).count == (400 - 60) // 4
+
+
+@pytest.mark.parametrize(("total", "kept"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (128, 19.2)])
+def test_below_64_gib_the_reserve_is_a_quarter(total: int, kept: float) -> None:
+    assert _jobs.reserve(total * GIB) == math.ceil(kept * GIB)
+    # 24 small files on a host of 24 GiB.
+    assert size(2, 22 * GIB, 24 * GIB, requested=2).count == 2
+
+
+def test_a_host_where_not_one_job_fits_is_refused() -> None:
+    with pytest.raises(SparkforgeError, match=r"Not one job of 4 GiB fits .*: 19\.5 GiB are available") as error:
+        size(20, 20_000, TOTAL)
+    assert "memory_reserve" in error.value.remedy
+    assert error.value.details["available_mib"] == 20_000
+
+
+# -- beside GPU processes
+
+
+def test_a_gpu_process_that_leaves_enough_is_no_hindrance() -> None:
+    served = [GpuProcess(4711, "VLLM::EngineCore", 50 * GIB)]
+    assert size(CORES, 60 * GIB, TOTAL, gpu=served).count == 10
+
+
+def test_gpu_processes_that_hold_the_memory_refuse_the_build_by_name() -> None:
+    gpu = [GpuProcess(12, "Xorg", 20), GpuProcess(4711, "VLLM::EngineCore", 80 * GIB)]
+    with pytest.raises(SparkforgeError) as error:
+        size(CORES, 30 * GIB, TOTAL, gpu=gpu)
+    assert error.value.cause == (
+        "GPU processes hold memory that GPU and CPU share: 4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); "
+        "3 of 20 jobs are left."
+    )
+    assert error.value.details["gpu_processes"][0]["pid"] == 4711
+    # Who asks for so few jobs gets them.
+    assert size(CORES, 30 * GIB, TOTAL, requested=3, gpu=gpu).count == 3
+
+
+def test_a_gpu_process_of_unknown_size_counts_as_what_is_missing() -> None:
+    unknown = [GpuProcess(4711, "python3", None)]
+    assert size(CORES, 100 * GIB, TOTAL, gpu=unknown).count == 20
+    with pytest.raises(SparkforgeError, match=r"4711 python3 \(size unknown\); 1 of 20 jobs are left"):
+        size(CORES, 22 * GIB, TOTAL, gpu=unknown)
+
+
+def test_without_room_for_one_job_the_gpu_processes_are_named() -> None:
+    many = [GpuProcess(pid, "python3", 9 * GIB) for pid in range(1, 10)]
+    with pytest.raises(SparkforgeError, match=r"5 python3 \(9216 MiB\) and 4 more; 0 of"):
+        size(CORES, 10 * GIB, TOTAL, gpu=many)
+    # What they hold would not make room either: the memory is what is short.
+    with pytest.raises(SparkforgeError, match="GPU processes hold"):
+        size(CORES, 1 * GIB, 16 * GIB, gpu=[GpuProcess(1, "x", 1)])
+
+
+def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, str]]:
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        device = f"0, NVIDIA GB10, GPU-1, 12.1, {total}, {total}, 580.95.05\n"
+        return 0, device if any("query-gpu" in word for word in argv) else processes, ""
+
+    return run
+
+
+def test_gpu_processes_count_where_the_gpu_shares_the_host_s_memory(tmp_path: pathlib.Path) -> None:
+    listed = "4711, /opt/a b/python3, 81920\n12, [Not Found], [N/A]\n"
+    files = {"/usr/bin/nvidia-smi": ""}
+    spark = host(tmp_path / "spark", files, run=smi("[N/A]", listed))
+    assert _jobs.gpu_memory_processes(spark) == [
+        GpuProcess(4711, "/opt/a b/python3", 81920),
+        GpuProcess(12, "[Not Found]", None),
+    ]
+    assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=smi("143771", listed))) == []
+    assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
+
+
+# -- what the host says
+
+
+def test_memory_without_control_groups_is_the_host_s(tmp_path: pathlib.Path) -> None:
+    assert _jobs.memory(host(tmp_path, {})) == _jobs.Memory(TOTAL, 100 * GIB)
+
+
+def test_the_tightest_of_the_nested_groups_of_version_2_counts(tmp_path: pathlib.Path) -> None:
+    unit = "/sys/fs/cgroup/system.slice/sparkforge.service"
+    mib = 1 << 20
+    files = {
+        "/proc/self/cgroup": "0::/system.slice/sparkforge.service\n",
+        "/proc/self/mountinfo": V2_MOUNT,
+        f"{unit}/memory.max": f"{64 * GIB * mib}\n",
+        f"{unit}/memory.high": "max\n",
+        f"{unit}/memory.current": f"{40 * GIB * mib}\n",
+        f"{unit}/memory.stat": f"anon 5\ninactive_file {20 * GIB * mib}\nactive_file {4 * GIB * mib}\n",
+        f"{unit}/cpu.max": "450000 100000\n",
+        f"{unit}/memory.events": "low 0\nhigh 3\nmax 9\noom 2\noom_kill 2\noom_group_kill 0\n",
+        "/sys/fs/cgroup/system.slice/memory.max": "max\n",
+        "/sys/fs/cgroup/system.slice/memory.current": "1\n",
+        "/sys/fs/cgroup/system.slice/cpu.max": "max 100000\n",
+        "/proc/vmstat": "oom_kill 7\n",
+    }
+    spark = host(tmp_path, files)
+    assert _jobs.memory(spark) == _jobs.Memory(64 * GIB, 48 * GIB, unit)
+    # What systemd was told by the engine is what the jobs are sized from less the reserve: taken off once.
+    assert _jobs.memory(spark, "sparkforge.service") == _jobs.Memory(TOTAL, 100 * GIB)
+    assert _jobs.memory(spark, "another.service").limit == unit
+    assert _jobs.cores(spark) == 5
+    assert _jobs.oom_kills(spark) == 2
+
+
+def test_a_group_of_version_1_counts_too(tmp_path: pathlib.Path) -> None:
+    mib = 1 << 20
+    files = {
+        "/proc/self/cgroup": "9:name=systemd:/\n4:memory:/lab/x\n2:cpu,cpuacct:/lab\n0::/\n",
+        "/proc/self/mountinfo": V1_MOUNT,
+        "/sys/fs/cgroup/memory/lab/x/memory.limit_in_bytes": "9223372036854771712\n",
+        "/sys/fs/cgroup/memory/lab/x/memory.usage_in_bytes": "5\n",
+        "/sys/fs/cgroup/memory/lab/memory.limit_in_bytes": f"{8 * GIB * mib}\n",
+        "/sys/fs/cgroup/memory/lab/memory.usage_in_bytes": f"{6 * GIB * mib}\n",
+        "/sys/fs/cgroup/memory/lab/memory.stat": f"cache 1\ntotal_inactive_file {1 * GIB * mib}\n",
+        "/sys/fs/cgroup/cpu,cpuacct/lab/cpu.cfs_quota_us": "200000\n",
+        "/sys/fs/cgroup/cpu,cpuacct/lab/cpu.cfs_period_us": "100000\n",
+        "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1\n",
+        "/proc/vmstat": "pgmajfault 1\noom_kill 7\n",
+    }
+    lab = host(tmp_path, files)
+    assert _jobs.memory(lab) == _jobs.Memory(8 * GIB, 3 * GIB, "/sys/fs/cgroup/memory/lab")
+    assert _jobs.cores(lab) == 2
+    assert _jobs.oom_kills(lab) == 7
+
+
+def test_in_a_container_the_group_is_the_mounted_one(tmp_path: pathlib.Path) -> None:
+    files = {
+        "/proc/self/cgroup": "0::/../../machine.slice/libpod-1.scope\n",
+        "/proc/self/mountinfo": V2_MOUNT.replace("0:26 / /sys", "0:26 /machine.slice/libpod-2.scope /sys"),
+        "/sys/fs/cgroup/memory.max": f"{32 << 30}\n",
+        "/sys/fs/cgroup/memory.current": f"{2 << 30}\n",
+    }
+    found = _jobs.memory(host(tmp_path, files))
+    assert found == _jobs.Memory(32 * GIB, 30 * GIB, "/sys/fs/cgroup")
+
+
+def test_a_kernel_that_tells_nothing_is_an_error(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(SparkforgeError, match="/proc/meminfo does not say"):
+        _jobs.memory(host(tmp_path, {"/proc/meminfo": "MemTotal: 1 kB\n"}))
+    assert _jobs.oom_kills(host(tmp_path, {})) is None
+
+
+def test_this_machine_can_be_asked() -> None:
+    memory = _jobs.memory()
+    total = int(re.findall(r"MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[0]) // 1024
+    assert 0 < memory.available_mib <= memory.total_mib <= total
+    assert 1 <= _jobs.cores() <= len(os.sched_getaffinity(0))
+    assert all(process.pid > 0 for process in _jobs.gpu_memory_processes())
+
+
+# -- what ended a build
+
+
+def log(name: str) -> str:
+    return (LOGS / f"{name}.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "status", "memory"),
+    [
+        ("compiler-killed.gcc", 3, 4, 1, True),
+        ("compiler-killed.gcc", 3, 3, 1, False),
+        ("compiler-killed.gcc", None, 4, 1, True),
+        ("linker-killed", 0, 2, 1, True),
+        ("process-killed.cicc", 0, 1, 137, True),
+        ("out-of-memory.gcc", 3, 3, 1, True),
+        ("out-of-memory.cpp", 0, 0, None, True),
+        ("compile-error.gcc", 3, 4, 1, False),
+        ("compile-error.gcc", 3, 4, -9, True),
+        ("compile-error.gcc", 3, 3, -9, False),
+        ("no-space.gcc", 0, 0, 1, False),
+        ("rdma-memory", 0, 0, 1, False),
+    ],
+)
+def test_only_a_kill_that_the_kernel_counted_is_memory(
+    name: str, before: int | None, after: int | None, status: int | None, memory: bool
+) -> None:
+    assert _jobs.killed_for_memory(log(name), before, after, status) is memory
+
+
+def test_a_process_that_somebody_killed_is_not_taken_for_memory() -> None:
+    killed = subprocess.run(["sh", "-c", "kill -9 $$"], check=False)
+    assert not _jobs.killed_for_memory("", 5, 5, killed.returncode)
+    assert _jobs.killed_for_memory("", 5, 6, killed.returncode)

@@ -1,0 +1,163 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What identifies a unit, and which requests are refused."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+
+COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
+REQUEST: dict[str, t.Any] = {
+    "name": "pytorch",
+    "kind": "wheel",
+    "source": {"repo": "https://example.com/pytorch.git", "version": COMMIT, "submodules": True},
+    "environment": {"USE_CUFILE": "0", "BLAS": "NVPL"},
+    "requirements": ["setuptools==80.9.0 --hash=sha256:" + "a" * 64, "wheel==0.45.1"],
+}
+
+
+def unit(**options: t.Any) -> model.Unit:
+    return model.Unit.from_options({**REQUEST, **options})
+
+
+def inputs(asked: model.Unit, **others: t.Any) -> dict[str, t.Any]:
+    known = {
+        "identity": {"commit": COMMIT},
+        "tools": {"cc": "gcc 13", "nvcc": "13.0"},
+        "platform": "ubuntu24.04-aarch64",
+        "depends": {},
+        "digest": {},
+    }
+    return asked.inputs(**{**known, **others})
+
+
+def mark(asked: model.Unit, **others: t.Any) -> str:
+    return model.fingerprint(inputs(asked, **others))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"environment": {"USE_CUFILE": "1", "BLAS": "NVPL"}},
+        {"requirements": ["setuptools==80.9.1", "wheel==0.45.1"]},
+        {"subdirectory": "python"},
+        {"build_tag": "1spark"},
+        {"source": {**REQUEST["source"], "submodules": False}},
+    ],
+)
+def test_what_changes_the_artefact_changes_the_fingerprint(options: dict[str, t.Any]) -> None:
+    assert mark(unit(**options)) != mark(unit())
+
+
+def test_the_library_that_was_asked_for_is_an_input_and_the_one_that_was_found_is_recorded() -> None:
+    asked = unit(libraries={"cudnn": {"version": "9.13", "found": "9.13.0.50-1"}, "nccl": {"found": "2.27.7"}})
+    assert inputs(asked)["libraries"] == {"cudnn": "9.13"}
+    assert asked.found_libraries == {"cudnn": "9.13.0.50-1", "nccl": "2.27.7"}
+    newer = unit(libraries={"cudnn": {"version": "9.13", "found": "9.28.0.42-1"}})
+    assert model.fingerprint(inputs(asked)) == model.fingerprint(inputs(newer))
+    other = unit(libraries={"cudnn": {"version": "9.20", "found": "9.28.0.42-1"}})
+    assert model.changes(inputs(newer), inputs(other)) == ["libraries.cudnn: 9.13 -> 9.20"]
+    # A unit that names none has the fingerprint that it had before there were any.
+    assert "libraries" not in inputs(unit())
+    assert model.Unit.from_options(asked.as_request()) == asked
+    with pytest.raises(SparkforgeError, match="which cudnn"):
+        unit(libraries={"cudnn": "9.13"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"jobs": 3, "memory_per_job": 100, "keep": 4, "ccache": False, "expect": {"files": ["x"]}, "free_space": 1},
+        {"source": {**REQUEST["source"], "repo": "https://mirror.sparkforge.test/git/pytorch.git"}},
+        {"index_url": "https://mirror.sparkforge.test/simple", "find_links": ["/wheels"]},
+        {"requirements": ["wheel==0.45.1", "setuptools==80.9.0 --hash=sha256:" + "b" * 64]},
+        {"environment": {"BLAS": "NVPL", "USE_CUFILE": False}},
+    ],
+)
+def test_what_does_not_change_the_artefact_keeps_the_fingerprint(options: dict[str, t.Any]) -> None:
+    assert mark(unit(**options)) == mark(unit())
+
+
+@pytest.mark.parametrize(
+    ("others", "line"),
+    [
+        ({"tools": {"cc": "gcc 14", "nvcc": "13.0"}}, "toolchain.cc: gcc 13 -> gcc 14"),
+        ({"tools": {"cc": "gcc 13", "nvcc": "13.1"}}, "toolchain.nvcc: 13.0 -> 13.1"),
+        ({"identity": {"commit": "449b1768410104d3ed79d3bcfe4ba1d65c7f22c0"}}, "source.commit: 5811a8d -> 449b176"),
+        ({"depends": {"llvm": "0123456789abcdef"}}, "depends.llvm: (none) -> 0123456789abcdef"),
+        ({"platform": "debian13-aarch64"}, "platform: ubuntu24.04-aarch64 -> debian13-aarch64"),
+        ({"digest": {"guard.patch": "e" * 64}}, "changes.guard.patch: (none) -> eeeeeee"),
+    ],
+)
+def test_changes_name_the_input(others: dict[str, t.Any], line: str) -> None:
+    old, new = inputs(unit()), inputs(unit(), **others)
+    assert model.fingerprint(old) != model.fingerprint(new)
+    assert model.changes(old, new) == [line]
+
+
+def test_a_changed_variable_is_one_line() -> None:
+    new = inputs(unit(environment={"USE_CUFILE": "1", "BLAS": ""}))
+    assert model.changes(inputs(unit()), new) == ["environment.BLAS: NVPL -> ''", "environment.USE_CUFILE: 0 -> 1"]
+
+
+def test_one_more_argument_is_one_line() -> None:
+    source = {"archive": "/a.tar.xz", "sha256": "a" * 64}
+    old = unit(kind="cmake", source=source, cmake_args=["-DA=1", "-DB=2"])
+    new = unit(kind="cmake", source=source, cmake_args=["-DC=0", "-DA=1", "-DB=2"])
+    assert model.changes(inputs(old), inputs(new)) == ["cmake_args[-DC=0]: (none) -> given"]
+
+
+def test_the_order_of_arguments_counts() -> None:
+    source = {"archive": "/a.tar.xz", "sha256": "a" * 64}
+    one, other = (
+        unit(kind="cmake", source=source, cmake_args=args) for args in (["-DA=1", "-DA=2"], ["-DA=2", "-DA=1"])
+    )
+    assert mark(one) != mark(other)
+
+
+def test_a_request_survives_json() -> None:
+    asked = unit(depends=["llvm", {"name": "triton", "fingerprint": "0" * 16}], edits=[{"path": "a", "match": "b"}])
+    again = model.Unit.from_options(json.loads(json.dumps(asked.as_request())))
+    assert again == asked
+
+
+def test_placeholders_become_paths_and_other_braces_stay() -> None:
+    places = {"source": "/b/source", "depends.llvm.prefix": "/w/llvm/prefix"}
+    text = "-DLLVM={depends.llvm.prefix} {source}/x ${CMAKE} {other}"
+    assert model.expand(text, places) == "-DLLVM=/w/llvm/prefix /b/source/x ${CMAKE} {other}"
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ({"name": "Py-Torch"}, "cannot be the name of a unit"),
+        ({"kind": "make"}, "cannot be of the kind"),
+        ({"depends": ["pytorch"]}, "depends on itself"),
+        ({"depends": ["llvm", "llvm"]}, "depends on one unit twice"),
+        ({"depends": [{"name": "llvm", "fingerprint": "xyz"}]}, "no unit to depend on"),
+        ({"subdirectory": "../elsewhere"}, "outside the source"),
+        ({"cmake_args": ["-DA=1"]}, "takes no cmake_args"),
+        ({"build_tag": "spark"}, "cannot be a build tag"),
+        ({"jobs": -1}, "jobs is -1"),
+        ({"environment": {"LLVM_SYSPATH": "{depends.llvm.prefix}"}}, "does not depend on llvm"),
+        ({"environment": {"MAX_JOBS": "4"}}, "set by the engine itself"),
+        ({"environment": {"A B": "4"}}, "no name of an environment variable"),
+        ({"environment": {"A": ["4"]}}, "no text"),
+        ({"source": {}}, "either a repository or an archive"),
+        ({"source": {"repo": "https://example.com/a.git"}}, "has no version"),
+        ({"source": {"repo": "https://example.com/a.git", "version": "--upload-pack=x"}}, "is no version"),
+        ({"source": {"archive": "/a.tar"}}, "has no sha256"),
+        ({"source": {"archive": "/a.tar", "sha256": "1", "repo": "https://example.com"}}, "either"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(options: dict[str, t.Any], cause: str) -> None:
+    with pytest.raises(SparkforgeError, match=cause) as caught:
+        unit(**options)
+    assert caught.value.remedy

@@ -1,0 +1,424 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import patching
+
+from tests.unit.git_server import git
+
+KERNEL = "".join(f"line {number}\n" for number in range(1, 41))
+
+
+class Sources:
+    """A source tree, its twin in which patches are made, and what happened to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tree = path / "source"
+        self.twin = path / "twin"
+        self.said: list[str] = []
+
+    def write(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
+        file = self.tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        file.chmod(mode)
+
+    def diff(self, change: t.Callable[[Path], None], *options: str) -> str:
+        """Return what ``git diff`` says of a change."""
+        shutil.rmtree(self.twin, ignore_errors=True)
+        shutil.copytree(self.tree, self.twin, symlinks=True)
+        git("init", "--quiet", cwd=self.twin)
+        git("add", "--all", cwd=self.twin)
+        git("commit", "--quiet", "--allow-empty", "--message=before", cwd=self.twin)
+        change(self.twin)
+        git("add", "--all", cwd=self.twin)
+        found = git("diff", "--cached", "--binary", "--full-index", *options, cwd=self.twin) + "\n"
+        shutil.rmtree(self.twin)
+        return found
+
+    def apply(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> list[dict[str, t.Any]]:
+        named = [{"name": f"patch{number}", "content": content} for number, content in enumerate(patches, 1)]
+        return patching.apply(str(self.tree), named, edits, self.said.append)
+
+    def state(self) -> dict[str, tuple[bytes, int]]:
+        found = {}
+        for path in sorted(self.tree.rglob("*")):
+            mode = path.lstat().st_mode
+            content = os.readlink(path).encode() if path.is_symlink() else b"" if path.is_dir() else path.read_bytes()
+            found[str(path.relative_to(self.tree))] = (content, mode)
+        return found
+
+    def fails(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> SparkforgeError:
+        before = self.state()
+        with pytest.raises(SparkforgeError) as failure:
+            self.apply(*patches, edits=edits)
+        assert self.state() == before, "a failure changes nothing"
+        assert os.listdir(self.path) == ["source"], "nothing is left beside"
+        json.dumps(failure.value.as_result()).encode("ascii")
+        str(failure.value).encode()
+        return failure.value
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    made = Sources(tmp_path)
+    made.write("src/kernel.cu", KERNEL)
+    made.write("setup.py", "from setuptools import setup\nsetup()\n")
+    return made
+
+
+def replace(path: str, old: str, new: str) -> t.Callable[[Path], None]:
+    def change(tree: Path) -> None:
+        text = (tree / path).read_text()
+        assert old in text
+        (tree / path).write_text(text.replace(old, new))
+
+    return change
+
+
+# --- patches ---
+
+
+def test_a_patch_is_applied(sources: Sources) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    assert sources.apply(patch) == [{"patch": "patch1", "file": "src/kernel.cu", "change": "modified"}]
+    assert (sources.tree / "src/kernel.cu").read_text() == KERNEL.replace("line 20\n", "line twenty\n")
+    assert sources.said == ["patch patch1: src/kernel.cu (modified)"]
+    assert os.listdir(sources.path) == ["source"]
+
+
+def test_a_patch_made_by_diff_and_one_without_its_last_line_end(sources: Sources) -> None:
+    sources.apply("--- a/setup.py\t2026-01-01\n+++ b/setup.py\t2026-01-02\n@@ -1,2 +1,3 @@\n import os\n".replace(
+        " import os", "+import os\n from setuptools import setup\n setup()"
+    ).rstrip("\n"))  # fmt: skip
+    assert (sources.tree / "setup.py").read_text() == "import os\nfrom setuptools import setup\nsetup()\n"
+
+
+def test_a_patch_whose_last_line_of_context_was_empty(sources: Sources) -> None:
+    sources.write("a.c", "int a;\n\nint b;\n")
+    patch = sources.diff(replace("a.c", "int a;", "int c;"), "--unified=1")
+    sources.apply(patch.rstrip())
+    assert (sources.tree / "a.c").read_text() == "int c;\n\nint b;\n"
+
+
+def test_patches_build_on_one_another_and_edits_on_them(sources: Sources) -> None:
+    first = sources.diff(replace("src/kernel.cu", "line 20\n", "line A\n"))
+    second = first.replace("-line 20\n+line A", "-line A\n+line B")
+    edits = [
+        {"path": "src/kernel.cu", "match": "line B", "replace": "line C"},
+        {"path": "src/kernel.cu", "match": "line C", "replace": "line D", "name": "last"},
+    ]
+    assert [step.get("patch") or step["edit"] for step in sources.apply(first, second, edits=edits)] == [
+        "patch1", "patch2", "src/kernel.cu", "last",
+    ]  # fmt: skip
+    assert "line 19\nline D\nline 21" in (sources.tree / "src/kernel.cu").read_text()
+
+
+def test_a_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> None:
+    sources.write("old/only.txt", "gone\n")
+    sources.write("tool.sh", "#!/bin/sh\n", 0o640)
+    sources.write("name.txt", "".join(f"text {number}\n" for number in range(20)), 0o600)
+    (sources.tree / "link").symlink_to("setup.py")
+
+    def change(tree: Path) -> None:
+        (tree / "new/deep").mkdir(parents=True)
+        (tree / "new/deep/file.h").write_text("#pragma once\n")
+        (tree / "new/run").write_text("#!/bin/sh\n")
+        (tree / "new/run").chmod(0o755)
+        (tree / "new/link").symlink_to("../setup.py")
+        (tree / "old/only.txt").unlink()
+        (tree / "tool.sh").chmod(0o755)
+        (tree / "name.txt").rename(tree / "other name.txt")
+        (tree / "link").unlink()
+        (tree / "link").symlink_to("tool.sh")
+
+    old = os.umask(0o077)
+    try:
+        steps = sources.apply(sources.diff(change, "--find-renames"))
+    finally:
+        os.umask(old)
+    assert {step["file"]: step["change"] for step in steps} == {
+        "new/deep/file.h": "created", "new/run": "created", "new/link": "created", "old/only.txt": "deleted",
+        "tool.sh": "modified", "name.txt": "deleted", "other name.txt": "created", "link": "modified",
+    }  # fmt: skip
+    state = {path: (content, stat.S_IMODE(mode)) for path, (content, mode) in sources.state().items()}
+    assert "old" not in state, "a directory that is empty now goes too"
+    assert state["new"][1] == state["new/deep"][1] == 0o755
+    assert state["new/deep/file.h"] == (b"#pragma once\n", 0o644)
+    assert state["new/run"][1] == 0o755
+    assert state["new/link"][0] == b"../setup.py"
+    assert state["tool.sh"][1] == 0o750
+    assert state["other name.txt"][0].startswith(b"text 0\n")
+    assert "name.txt" not in state
+    assert state["link"][0] == b"tool.sh"
+
+
+def test_binary_patches_and_bytes_that_are_no_utf_8(sources: Sources) -> None:
+    sources.write("table.bin", bytes(range(256)) * 4)
+    sources.write("latin.c", b"/* \xe9t\xe9 */\nint one;\nint two;\n", 0o600)
+
+    def change(tree: Path) -> None:
+        (tree / "table.bin").write_bytes(bytes(range(255, -1, -1)) * 4)
+        (tree / "new.bin").write_bytes(b"\0\xff" * 50)
+        (tree / "latin.c").write_bytes(b"/* \xe9t\xe9 */\nint one;\nint 2;\n")
+
+    patch = sources.diff(change)
+    damaged = patch.replace("literal 1024\n", "literal 1024\n!", 1)
+    assert "is no unified diff: corrupt binary patch at line" in sources.fails(damaged).cause
+    sources.apply(patch)
+    assert (sources.tree / "table.bin").read_bytes() == bytes(range(255, -1, -1)) * 4
+    assert (sources.tree / "new.bin").read_bytes() == b"\0\xff" * 50
+    assert (sources.tree / "latin.c").read_bytes() == b"/* \xe9t\xe9 */\nint one;\nint 2;\n"
+    assert stat.S_IMODE((sources.tree / "latin.c").stat().st_mode) == 0o600
+
+
+def test_odd_names(sources: Sources) -> None:
+    sources.write("häß lich\t.txt", "one\n")
+    patch = sources.diff(replace("häß lich\t.txt", "one", "two"))
+    assert "\\303" in patch
+    sources.apply(patch)
+    assert (sources.tree / "häß lich\t.txt").read_text() == "two\n"
+    sources.write("häß lich\t.txt", "three\n")
+    assert sources.fails(patch).details["file"] == "häß lich\t.txt"
+
+
+def test_a_patch_that_does_not_apply_names_file_and_hunk_and_shows_what_it_expected(sources: Sources) -> None:
+    patch = sources.diff(
+        lambda tree: (tree / "src/kernel.cu").write_text(  # type: ignore[arg-type]
+            KERNEL.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
+        )
+    )
+    sources.write("src/kernel.cu", KERNEL.replace("line 31\n", "line XXXI\n"))
+    error = sources.fails(patch)
+    assert error.cause == (
+        "The patch patch1 does not apply: hunk 2 of 2 in src/kernel.cu expects 'line 31' near line 27, where line 31 "
+        "is 'line XXXI'."
+    )
+    assert error.details["patch"] == "patch1"
+    assert error.details["file"] == "src/kernel.cu"
+    assert error.details["hunk"] == 2
+    assert error.details["expected"] == [f"line {number}" for number in range(27, 34)]
+    assert error.details["found"][4] == "line XXXI"
+
+
+def test_the_place_that_a_misfit_shows_is_the_nearest_one(sources: Sources) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    sources.write("src/kernel.cu", "new\n" * 100 + KERNEL.replace("line 20\n", "line 20 // changed\n"))
+    error = sources.fails(patch)
+    assert "expects 'line 20' near line 17, where line 120 is 'line 20 // changed'" in error.cause
+
+
+def test_lines_of_a_hunk_that_look_like_headers(sources: Sources) -> None:
+    sources.write("x.sql", "-- a/y\n++ b/y\nend\n" + KERNEL)
+    patch = sources.diff(replace("x.sql", "-- a/y\n", "++ c/z\n"))
+    later = patch + sources.diff(replace("src/kernel.cu", "line 9\n", "line nine\n"))
+    sources.write("src/kernel.cu", KERNEL.replace("line 9\n", "line IX\n"))
+    error = sources.fails(later)
+    assert error.details["file"] == "src/kernel.cu"
+    assert "hunk 1 of 1" in error.cause
+    sources.apply(patch)
+    assert (sources.tree / "x.sql").read_text().startswith("++ c/z\n++ b/y\n")
+
+
+def test_a_patch_with_an_offset_is_applied_and_said(sources: Sources) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    sources.write("src/kernel.cu", "new\n" * 5 + KERNEL)
+    sources.apply(patch)
+    assert any("offset 5 lines" in line for line in sources.said)
+
+
+def test_a_patch_that_the_source_has_already(sources: Sources) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    sources.apply(patch)
+    error = sources.fails(patch)
+    assert error.cause == "The patch patch1 does not apply: the source has its changes already."
+    assert "Take the patch out" in error.remedy
+
+
+def test_a_patch_for_a_file_that_is_not_there(sources: Sources) -> None:
+    patch = sources.diff(replace("setup.py", "setup()", "setup(x=1)"))
+    (sources.tree / "setup.py").unlink()
+    error = sources.fails(patch)
+    assert error.cause == "The patch patch1 does not apply: the source has no file setup.py."
+    assert "-p1" in error.remedy
+
+
+def test_a_patch_that_creates_what_is_there(sources: Sources) -> None:
+    patch = sources.diff(lambda tree: (tree / "new.h").write_text("x\n"))  # type: ignore[arg-type]
+    sources.write("new.h", "y\n")
+    assert "it creates new.h, which the source has already" in sources.fails(patch).cause
+
+
+def test_a_patch_that_makes_a_directory_of_a_file(sources: Sources) -> None:
+    patch = sources.diff(lambda tree: (tree / "new.h").write_text("x\n"))  # type: ignore[arg-type]
+    sources.fails(patch.replace("new.h", "setup.py/new.h"))
+
+
+@pytest.mark.parametrize("text", ["", "not a diff\n", "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-one\n+two\n"])
+def test_what_is_no_patch(sources: Sources, text: t.Any) -> None:
+    error = sources.fails(text)
+    assert error.cause.startswith("The patch patch1 is no unified diff: ")
+
+
+@pytest.mark.parametrize("path", ["../outside", "src/../../outside", "/etc/outside", ".git/config", "src/.GIT/hooks/x"])
+def test_a_patch_stays_in_the_tree(sources: Sources, path: t.Any) -> None:
+    new = f"--- /dev/null\n+++ b/{path}\n"
+    for head in (new, f"diff --git a/{path} b/{path}\nnew file mode 100644\n{new}"):
+        error = sources.fails(f"{head}@@ -0,0 +1 @@\n+x\n")
+        assert "outside the source" in error.cause or "belongs to git" in error.cause
+    assert not (sources.path / "outside").exists()
+
+
+def test_a_patch_and_an_edit_do_not_go_through_a_symlink(sources: Sources) -> None:
+    (sources.path / "source/out").symlink_to("/tmp")
+    (sources.path / "source/inner").symlink_to("src")
+    (sources.path / "source/file.cu").symlink_to("src/kernel.cu")
+    new = "--- /dev/null\n+++ b/{}\n@@ -0,0 +1 @@\n+x\n"
+    assert "which leads out of the source" in sources.fails(new.format("out/sparkforge-x")).cause
+    error = sources.fails(edits=[{"path": "inner/kernel.cu", "match": "line 20\n", "replace": ""}])
+    assert "through the symlink inner to src" in error.cause
+    assert error.remedy == "Name the file as src/kernel.cu."
+    assert "a symlink to src/kernel.cu" in sources.fails(edits=[{"path": "file.cu", "match": "x", "replace": ""}]).cause
+    made = "diff --git a/evil b/evil\nnew file mode 120000\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+{}\n"
+    made += "\\ No newline at end of file\n"
+    assert "leads out of the source" in sources.fails(made.format("/etc")).cause
+    assert "leads out of the source" in sources.fails(made.format("../twin")).cause
+    assert "through the symlink evil" in sources.fails(made.format("src"), new.format("evil/x")).cause
+
+
+def test_all_or_nothing(sources: Sources) -> None:
+    good = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    bad = sources.diff(replace("setup.py", "setup()", "setup(x=1)")).replace("-setup()", "-setup(y)")
+    edit = {"path": "setup.py", "match": "setup()", "replace": "setup(z=1)"}
+    assert "setup(y)" in sources.fails(good, bad, edits=[edit]).cause
+    assert "finds none" in sources.fails(good, edits=[edit, {**edit, "match": "none"}]).cause
+
+
+def test_a_repository_above_and_the_users_settings_do_not_count(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    git("init", "--quiet", cwd=sources.path)
+    (sources.path / ".gitattributes").write_text("* text eol=crlf\n")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "x")
+    sources.apply(patch)
+    assert b"line twenty\n" in (sources.tree / "src/kernel.cu").read_bytes()
+    assert b"\r" not in (sources.tree / "src/kernel.cu").read_bytes()
+
+
+def test_a_tree_that_is_a_checkout(sources: Sources) -> None:
+    patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
+    git("init", "--quiet", cwd=sources.tree)
+    git("init", "--quiet", cwd=sources.tree / "src")
+    sources.apply(patch)
+    assert "line twenty" in (sources.tree / "src/kernel.cu").read_text()
+
+
+def test_what_a_killed_run_left_is_removed(sources: Sources) -> None:
+    (sources.path / ".source.patching/src").mkdir(parents=True)
+    (sources.path / ".source.patching/src/kernel.cu").write_text("half")
+    sources.apply(sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n")))
+    assert os.listdir(sources.path) == ["source"]
+
+
+def test_a_hard_link_and_files_that_are_not_meant_keep_what_they_are(sources: Sources) -> None:
+    os.link(sources.tree / "setup.py", sources.tree / "copy.py")
+    before = (sources.tree / "src/kernel.cu").stat()
+    sources.apply(edits=[{"path": "setup.py", "match": "setup()", "replace": "setup(x=1)"}])
+    assert "setup(x=1)" not in (sources.tree / "copy.py").read_text()
+    assert (sources.tree / "src/kernel.cu").stat() == before
+
+
+def test_nothing_to_do(sources: Sources) -> None:
+    assert sources.apply() == []
+
+
+# --- edits ---
+
+
+def test_an_edit_replaces_exact_text_and_keeps_the_mode(sources: Sources) -> None:
+    sources.write("tool", b"a.b\r\n\xff a.b axb\r\n", 0o4711)
+    steps = sources.apply(edits=[{"path": "./tool", "match": "a.b", "replace": r"\1", "count": 2}])
+    assert steps == [{"edit": "./tool", "file": "tool", "matches": 2}]
+    assert (sources.tree / "tool").read_bytes() == b"\\1\r\n\xff \\1 axb\r\n"
+    assert stat.S_IMODE((sources.tree / "tool").stat().st_mode) == 0o4711
+    assert sources.said == ["edit ./tool: tool (2 replaced)"]
+
+
+def test_an_edit_may_delete_and_span_lines(sources: Sources) -> None:
+    sources.apply(edits=[{"path": "src/kernel.cu", "match": "line 2\nline 3\n", "replace": ""}])
+    assert (sources.tree / "src/kernel.cu").read_text().startswith("line 1\nline 4\n")
+
+
+def test_an_edit_by_a_regular_expression(sources: Sources) -> None:
+    sources.apply(
+        edits=[
+            {"path": "src/kernel.cu", "match": r"^line (\d)$", "replace": r"row \g<1>", "count": 9, "regex": True},
+            {"path": "src/kernel.cu", "match": r"^(?=line 10$)", "replace": "inserted\n", "regex": True},
+        ]
+    )
+    assert "row 9\ninserted\nline 10\n" in (sources.tree / "src/kernel.cu").read_text()
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        ({"match": "line 1", "count": 1}, "wants 1 match in src/kernel.cu and finds 11, in line 1, 10, 11, 12,"),
+        ({"match": "line 20\n", "count": 2}, "wants 2 matches in src/kernel.cu and finds 1, in line 20."),
+        ({"match": "nowhere"}, "wants 1 match of 'nowhere' in src/kernel.cu and finds none."),
+        ({"match": "line 7\n  line 8\n"}, "finds none; the nearest text differs in line 8: 'line 8'."),
+        ({"match": r"line \d{3}", "regex": True}, r"of 'line \\d{3}' in src/kernel.cu and finds none."),
+        ({"match": "line [", "regex": True}, "no valid regular expression"),
+        ({"match": "line 20", "replace": r"\1", "regex": True}, "does not fit its expression"),
+        ({"match": ""}, "has no match"),
+        ({"match": "line 20", "replace": None}, "has no replace"),
+        ({"match": "line 20", "count": 0}, "wants 0 matches"),
+        ({"match": "x", "path": "none.c"}, "changes none.c, which the source does not have"),
+        ({"match": "x", "path": "src"}, "changes src, which is no file"),
+        ({"match": "x", "path": "../outside"}, "outside the source"),
+        ({"match": "x", "path": "/etc/passwd"}, "outside the source"),
+        ({"match": "x", "path": "."}, "outside the source"),
+        ({"match": "x", "path": ".git/config"}, "belongs to git"),
+    ],
+)
+def test_an_edit_that_does_not_fit(sources: Sources, edit: t.Any, words: t.Any) -> None:
+    error = sources.fails(edits=[{"path": "src/kernel.cu", "replace": "", "name": "mine", **edit}])
+    assert error.cause.startswith("The edit mine ")
+    assert words in error.cause
+
+
+def test_windows_line_ends_are_named(sources: Sources) -> None:
+    sources.write("dos.txt", "one\r\ntwo\r\n")
+    error = sources.fails(edits=[{"path": "dos.txt", "match": "one\ntwo\n", "replace": ""}])
+    assert "Windows line ends" in error.cause
+
+
+# --- the fingerprint ---
+
+
+def test_the_digest_names_what_changed() -> None:
+    patches = [{"name": "guard", "content": "diff\n"}, {"name": "arch", "content": "other\n"}]
+    edit = {"path": "setup.py", "match": "a", "replace": "b"}
+    digest = patching.contents_digest(patches, [edit, {**edit, "match": "c"}])
+    assert list(digest) == ["patch guard", "patch arch", "edit setup.py", "edit setup.py (2)", "order"]
+    assert digest["order"] == "patch guard, patch arch, edit setup.py, edit setup.py (2)"
+    assert all(len(digest[name]) == 64 for name in list(digest)[:-1])
+    assert patching.contents_digest(patches[::-1], [])["order"] == "patch arch, patch guard"
+    assert patching.contents_digest([], []) == {}
+    (one,) = patching.contents_digest([], [edit]).values()
+    (same,) = patching.contents_digest([], [{**edit, "count": 1, "regex": False}]).values()
+    (more,) = patching.contents_digest([], [{**edit, "count": 2}]).values()
+    assert one == same != more

@@ -1,0 +1,318 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import toolchain
+
+GCC = "{name} (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0\nCopyright (C) 2023 Free Software Foundation, Inc.\n"
+NVCC = (
+    "nvcc: NVIDIA (R) Cuda compiler driver\nCopyright (c) 2005-2025 NVIDIA Corporation\n"
+    "Built on Wed_Aug_20_01:58:59_PM_PDT_2025\nCuda compilation tools, release 13.0, V13.0.88\n"
+    "Build cuda_13.0.r13.0/compiler.36424714_0\n"
+)
+
+
+class Tools:
+    """A directory of programs that print a version and count how often they are started."""
+
+    def __init__(self, directory: Path) -> None:
+        self.bin = directory / "bin"
+        self.bin.mkdir()
+        self.started = directory / "started"
+        self.cache = directory / "builds" / ".toolchain.json"
+
+    def add(self, name: str, output: str, status: int = 0, to: str = "stdout") -> Path:
+        path = self.bin / name
+        redirection = " >&2" if to == "stderr" else ""
+        lines = [
+            "#!/bin/sh",
+            f"echo {name} >> '{self.started}'",
+            f"cat <<'EOF'{redirection}",
+            output.rstrip("\n"),
+            "EOF",
+        ]
+        # Written beside and renamed, as a package manager does it: another inode.
+        fresh = path.with_name("." + name)
+        fresh.write_text("\n".join([*lines, f"exit {status}\n"]))
+        fresh.chmod(0o755)
+        fresh.replace(path)
+        return path
+
+    def starts(self) -> list[str]:
+        return self.started.read_text().split() if self.started.exists() else []
+
+    @property
+    def path(self) -> str:
+        return f"{self.bin}:/usr/bin:/bin"
+
+    def observe(self, python: str | None = None, **wanted: str) -> toolchain.Toolchain:
+        chain = toolchain.observe(wanted, python, str(self.cache), self.path)
+        chain.remember(str(self.cache))
+        return chain
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Tools:
+    return Tools(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "version", "identity"),
+    [
+        ("cc", GCC.format(name="gcc"), "13.3.0", "gcc 13"),
+        ("cc", GCC.format(name="cc"), "13.3.0", "gcc 13"),
+        ("cxx", GCC.format(name="x86_64-linux-gnu-g++-13.2"), "13.3.0", "gcc 13"),
+        ("cc", "gcc (GCC) 11.5.0 20240719 (Red Hat 11.5.0-2)\n(C) 2021 Free Software Foundation", "11.5.0", "gcc 11"),
+        ("cc", "Ubuntu clang version 18.1.3 (1ubuntu1)\nTarget: aarch64-unknown-linux-gnu\n", "18.1.3", "clang 18"),
+        ("cxx", "clang version 20.1.2 (https://example.com/llvm 1.2.3)\nThread model: posix\n", "20.1.2", "clang 20"),
+        ("nvcc", NVCC, "13.0.88", "13.0"),
+        ("cmake", "cmake version 3.28.3\n\nCMake suite maintained and supported by Kitware.\n", "3.28.3", "3.28"),
+        ("cmake", "cmake version 4.1.0-rc2\n", "4.1.0", "4.1"),
+        ("ninja", "1.11.1\n", "1.11.1", "1.11"),
+        ("ninja", "1.13.0.git.kitware.jobserver-pipe-1\n", "1.13.0", "1.13"),
+    ],
+)
+def test_what_a_tool_prints_is_read(tools: Tools, name: str, output: str, version: str, identity: str) -> None:
+    tools.add("tool", output)
+    chain = tools.observe(**{name: "tool"})
+    assert (chain.versions(), chain.identity()) == ({name: version}, {name: identity})
+    assert version in chain.tools[name].line
+
+
+def test_the_real_tools_of_this_machine_are_read(tools: Tools) -> None:
+    path = os.environ["PATH"]
+    wanted = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja"}
+    missing = [command for command in wanted.values() if shutil.which(command) is None]
+    if missing:
+        pytest.skip(f"not on PATH: {', '.join(missing)}")
+    chain = toolchain.observe(wanted, sys.executable, None, path)
+    major = (
+        subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout.split(".")[0].strip()
+    )
+    full = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
+    assert chain.identity()["cc"] == chain.identity()["cxx"] == f"gcc {major}"
+    assert chain.versions()["cc"] == full
+    assert re.fullmatch(r"\d+\.\d+", chain.identity()["cmake"])
+    assert re.fullmatch(r"\d+\.\d+", chain.identity()["ninja"])
+    assert chain.identity()["python"] == f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert chain.versions()["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert all(os.path.isabs(tool.path) for tool in chain.tools.values())
+
+
+def test_the_real_nvcc_is_read() -> None:
+    if shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not on PATH")
+    chain = toolchain.observe({"nvcc": "nvcc"}, None, None, os.environ["PATH"])
+    assert chain.tools["nvcc"].line.startswith("Cuda compilation tools, release " + chain.identity()["nvcc"])
+
+
+def test_looking_again_starts_no_process(tools: Tools) -> None:
+    for name in ("gcc", "g++"):
+        tools.add(name, GCC.format(name=name))
+    tools.add("nvcc", NVCC)
+    # The probe of Python is answered by the interpreter of this test, behind a script that counts.
+    script = tools.bin / "python3.12"
+    script.write_text(f"#!/bin/sh\necho python >> '{tools.started}'\nexec '{sys.executable}' \"$@\"\n")
+    script.chmod(0o755)
+    first = tools.observe("python3.12", cc="gcc", cxx="g++", nvcc="nvcc")
+    assert sorted(tools.starts()) == ["g++", "gcc", "nvcc", "python"]
+    before = tools.cache.stat()
+    second = tools.observe("python3.12", cc="gcc", cxx="g++", nvcc="nvcc")
+    assert len(tools.starts()) == 4
+    assert second.tools == first.tools
+    assert os.path.samestat(before, tools.cache.stat()), "what has not changed is not written again"
+
+
+def test_a_touched_tool_is_asked_again_and_is_the_same(tools: Tools) -> None:
+    path = tools.add("gcc", GCC.format(name="gcc"))
+    first = tools.observe(cc="gcc")
+    os.utime(path, (1, 1))
+    assert tools.observe(cc="gcc").identity() == first.identity()
+    assert tools.starts() == ["gcc", "gcc"]
+
+
+def test_a_replaced_tool_is_noticed(tools: Tools) -> None:
+    tools.add("gcc", GCC.format(name="gcc"))
+    old = tools.observe(cc="gcc")
+    tools.add("gcc", GCC.format(name="gcc").replace("13.3.0\n", "13.4.0\n"))
+    new = tools.observe(cc="gcc")
+    assert new.identity() == old.identity()
+    assert toolchain.patch_level_changes(old.versions(), new.versions()) == ["cc: 13.3.0 -> 13.4.0"]
+
+
+def test_a_change_behind_a_wrapper_script_is_noticed(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    real = Tools(tmp_path / "real")
+    real.add("nvcc", NVCC)
+    wrapper = tools.bin / "nvcc"
+    wrapper.write_text(f'#!/bin/sh\nexec {real.bin}/nvcc "$@"\n')
+    wrapper.chmod(0o755)
+    assert tools.observe(nvcc="nvcc").identity() == {"nvcc": "13.0"}
+    real.add("nvcc", NVCC.replace("13.0", "13.1"))
+    assert tools.observe(nvcc="nvcc").identity() == {"nvcc": "13.1"}
+
+
+def test_a_link_that_points_elsewhere_is_noticed(tools: Tools) -> None:
+    tools.add("gcc-13", GCC.format(name="gcc"))
+    tools.add("gcc-14", GCC.format(name="gcc").replace("13.3.0", "14.2.0"))
+    (tools.bin / "gcc").symlink_to("gcc-13")
+    chain = tools.observe(cc="gcc")
+    assert chain.identity() == {"cc": "gcc 13"}
+    assert chain.tools["cc"].path == str(tools.bin / "gcc"), "its name may decide what it does"
+    (tools.bin / "gcc").unlink()
+    (tools.bin / "gcc").symlink_to("gcc-14")
+    assert tools.observe(cc="gcc").identity() == {"cc": "gcc 14"}
+
+
+def test_a_compiler_behind_ccache_is_found(tools: Tools, tmp_path: Path) -> None:
+    tools.add("ccache", "ccache version 4.9.1\n")
+    tools.add("gcc", GCC.format(name="gcc"))
+    masked = tmp_path / "masked"
+    masked.mkdir()
+    (masked / "gcc").symlink_to(tools.bin / "ccache")
+    chain = toolchain.observe({"cc": "gcc"}, None, None, f"{masked}:{tools.path}", optional={"ccache": "ccache"})
+    assert chain.tools["cc"].path == str(tools.bin / "gcc")
+    assert chain.versions() == {"cc": "13.3.0", "ccache": "4.9.1"}
+    assert chain.identity() == {"cc": "gcc 13"}, "ccache changes nothing that is built"
+
+
+def test_a_link_to_ccache_is_no_compiler(tools: Tools, tmp_path: Path) -> None:
+    tools.add("ccache", "ccache version 4.9.1\n")
+    masked = tmp_path / "gcc"
+    masked.symlink_to(tools.bin / "ccache")
+    with pytest.raises(SparkforgeError) as error:
+        toolchain.observe({"cc": str(masked)}, None, None, tools.path)
+    assert "link to ccache" in error.value.cause
+    assert "toolchain.cc" in error.value.remedy
+
+
+def test_an_optional_tool_may_be_absent(tools: Tools) -> None:
+    tools.add("ninja", "1.11.1")
+    chain = toolchain.observe({"ninja": "ninja"}, None, None, tools.path, optional={"ccache": "no-such-ccache"})
+    assert set(chain.tools) == {"ninja"}
+
+
+def test_check_mode_reads_what_is_kept_and_writes_nothing(tools: Tools) -> None:
+    tools.add("ninja", "1.11.1")
+    known = str(tools.cache)
+    toolchain.observe({"ninja": "ninja"}, None, known, tools.path)
+    assert not tools.cache.exists()
+    tools.observe(ninja="ninja")
+    toolchain.observe({"ninja": "ninja"}, None, known, tools.path)
+    assert tools.starts() == ["ninja", "ninja"]
+
+
+def test_what_was_observed_before_there_was_a_place_for_it_is_remembered_without_asking_again(tools: Tools) -> None:
+    tools.add("ninja", "1.11.1")
+    chain = toolchain.observe({"ninja": "ninja"}, None, str(tools.cache), tools.path)
+    tools.cache.parent.mkdir()
+    chain.remember(str(tools.cache))
+    assert tools.observe(ninja="ninja").versions() == chain.versions()
+    assert tools.starts() == ["ninja"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 0, "tools": {}}', '{"format": 1, "tools": {"ninja %s": 7}}', "\xff"]
+)
+def test_a_damaged_cache_counts_for_nothing(tools: Tools, content: str) -> None:
+    found = tools.add("ninja", "1.11.1")
+    tools.cache.parent.mkdir()
+    tools.cache.write_bytes(content.replace("%s", str(found)).encode("latin-1"))
+    assert tools.observe(ninja="ninja").versions() == {"ninja": "1.11.1"}
+    assert json.loads(tools.cache.read_text())["tools"][f"ninja {found}"]["version"] == "1.11.1"
+
+
+def failure(tools: Tools, python: str | None = None, **wanted: str) -> SparkforgeError:
+    with pytest.raises(SparkforgeError) as caught:
+        tools.observe(python, **wanted)
+    return caught.value
+
+
+def test_a_missing_tool_is_named_with_the_role_that_brings_it(tools: Tools) -> None:
+    error = failure(tools, cc="gcc-99")
+    assert error.cause == f"gcc-99, which is wanted as cc, is in none of {tools.path}."
+    assert error.remedy == "Run the role build_toolchain, or give its path in the option toolchain.cc."
+    assert "role cuda_libraries" in failure(tools, nvcc="/nowhere/nvcc").remedy
+    assert "/nowhere/python3.12, which is wanted as python, is not there" in failure(tools, "/nowhere/python3.12").cause
+    (tools.bin / "cmake-plain").write_text("not executable")
+    assert "is not there or not executable" in failure(tools, cmake=str(tools.bin / "cmake-plain")).cause
+
+
+def test_a_tool_that_fails_is_named_with_what_it_said(tools: Tools) -> None:
+    tools.add("cmake", "cmake: error while loading shared libraries: libuv.so.1.", 127, "stderr")
+    error = failure(tools, cmake="cmake")
+    assert error.cause == (
+        f"{tools.bin}/cmake --version, which is wanted as cmake, failed (127): "
+        "cmake: error while loading shared libraries: libuv.so.1."
+    )
+    tools.add("ninja", "hello")
+    assert "printed no version: hello" in failure(tools, ninja="ninja").cause
+    (tools.bin / "gcc").write_bytes(b"\x7fELF garbage")
+    (tools.bin / "gcc").chmod(0o755)
+    assert "cannot be started" in failure(tools, cc="gcc").cause
+    assert "did not tell its version" in failure(tools, "ninja").cause
+    assert not tools.cache.exists(), "of a failure nothing is kept"
+
+
+def test_a_tool_that_does_not_end_is_an_error(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tools.bin / "cmake"
+    script.write_text("#!/bin/sh\nexec sleep 600\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(toolchain, "ANSWER_LIMIT", 0.1)
+    assert "did not end within 0.1 s" in failure(tools, cmake="cmake").cause
+
+
+@pytest.mark.parametrize(
+    ("version", "minimum"), [("3.28.3", "3.18"), ("13.3.0", "13"), ("4.0", "3.31.9"), ("13.0", "13.0")]
+)
+def test_a_tool_that_is_new_enough_passes(version: str, minimum: str) -> None:
+    toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", version, "", ""), minimum)
+
+
+@pytest.mark.parametrize(
+    ("version", "minimum"), [("3.9.6", "3.18"), ("12.4.0", "13"), ("3.31.0", "4.0"), ("3.28", "3.28.1")]
+)
+def test_a_tool_that_is_too_old_is_refused(version: str, minimum: str) -> None:
+    with pytest.raises(SparkforgeError) as caught:
+        toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", version, "", ""), minimum)
+    assert caught.value.cause == f"/usr/bin/cmake is version {version}, but {minimum} or newer is needed as cmake."
+    assert "toolchain.cmake" in caught.value.remedy
+
+
+def test_a_minimum_that_is_no_version_is_refused() -> None:
+    with pytest.raises(SparkforgeError, match="'newest', the minimum of cmake, is no version"):
+        toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", "3.28", "", ""), "newest")
+
+
+def test_only_versions_that_differ_are_changes() -> None:
+    old = {"cc": "13.2.0", "nvcc": "13.0.88", "ccache": "4.9"}
+    new = {"cc": "13.3.0", "nvcc": "13.0.88", "cmake": "3.28.3"}
+    assert toolchain.patch_level_changes(old, new) == ["cc: 13.2.0 -> 13.3.0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ('NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="24.04"\nID_LIKE=debian\n', "ubuntu24.04-"),
+        ("ID=debian\n", "debian-"),
+        ("ID='rocky'\nVERSION_ID='9.4'\n", "rocky9.4-"),
+        (None, "linux-"),
+    ],
+)
+def test_the_platform_is_that_of_os_release(tmp_path: Path, text: str | None, begins: str) -> None:
+    (tmp_path / "usr/lib").mkdir(parents=True)
+    if text is not None:
+        (tmp_path / "usr/lib/os-release").write_text(text)
+    assert toolchain.platform(str(tmp_path)) == begins + os.uname().machine

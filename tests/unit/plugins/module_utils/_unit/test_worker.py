@@ -1,0 +1,272 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the worker gives its children, how it waits for them, its state. Whole builds: modules/test_source_build.py."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import shutil
+import subprocess
+import time
+import typing as t
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import worker as _worker
+
+from tests.unit.engine_host import CCACHE
+
+
+def sleeper(seconds: float, code: int = 0) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["/bin/sh", "-c", f"sleep {seconds}; exit {code}"])
+
+
+@pytest.fixture(params=["pidfd", "no such call", "not in this Python"])
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what the kernel and Python have."""
+
+    def refuses(_pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    if request.param == "no such call":
+        monkeypatch.setattr(os, "pidfd_open", refuses)
+    elif request.param == "not in this Python":
+        monkeypatch.delattr(os, "pidfd_open")
+    return str(request.param)
+
+
+def test_the_end_of_a_child_is_seen_when_it_comes(kernel: str) -> None:
+    child = sleeper(0.3, 7)
+    began = time.monotonic()
+    assert _worker._wait(child, 600) == 7
+    assert time.monotonic() - began < 300
+
+
+def test_a_child_that_goes_on_is_not_waited_for_any_longer(kernel: str) -> None:
+    child = sleeper(600)
+    try:
+        assert _worker._wait(child, 0.1) is None
+    finally:
+        child.kill()
+    assert _worker._wait(child, 600) == -9
+
+
+def test_a_child_that_has_ended_long_ago_is_seen_too(kernel: str) -> None:
+    child = sleeper(0)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert _worker._wait(child, 600) == 0
+
+
+def test_no_descriptor_is_left() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    child = sleeper(0.2)
+    while _worker._wait(child, 0.02) is None:
+        pass
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_waiting_takes_next_to_no_cpu_time() -> None:
+    child = sleeper(600)
+    before = time.process_time()
+    _worker._wait(child, 2)
+    used = time.process_time() - before
+    child.kill()
+    child.wait()
+    assert used < 0.01
+
+
+def test_a_state_is_on_the_disk_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = _worker.State(str(path))
+    state.update(phase="build")
+    state.note("once")
+    state.note("once")
+    assert follow.read(str(path)) == state.data
+    assert (state.data["phase"], state.data["notes"]) == ("build", ["once"])
+    assert [found.name for found in tmp_path.iterdir()] == ["state.json"]
+    assert _worker.State(str(path)).data == state.data
+
+
+def program(path: Path) -> str:
+    """Make a program that prints its own path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\necho $0\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture(params=["ccache", "none"])
+def worker(request: pytest.FixtureRequest, tmp_path: Path) -> _worker.Worker:
+    """Return a worker on a host with a second clang, nvcc and ninja, which come first on PATH."""
+    first, own = tmp_path / "usr/bin", tmp_path / "lib/llvm-20/bin"
+    for name in ("clang", "clang++", "cc", "c++", "ninja", "nvcc"):
+        program(first / name)
+    tools = {
+        "cmake": program(first / "cmake"),
+        "ninja": program(tmp_path / "opt/ninja"),
+        "nvcc": program(tmp_path / "cuda/bin/nvcc"),
+        "cc": program(own / "clang"),
+        "cxx": program(own / "clang++"),
+    }
+    if request.param == "ccache":
+        tools["ccache"] = str(tmp_path / "ccache")
+        Path(tools["ccache"]).write_text(CCACHE)
+        Path(tools["ccache"]).chmod(0o755)
+    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "0" * 16, "platform": "p"}
+    unit = {"name": "tiny", "kind": "wheel", "source": {"archive": "/a", "sha256": "0" * 64}}
+    Path(tmp_path, "builds/tiny", "0" * 16).mkdir(parents=True)
+    return _worker.Worker({"unit": unit, "paths": paths, "tools": tools, "depends": {}})
+
+
+@pytest.mark.parametrize(
+    ("started", "tool"),
+    [
+        ("$CC", "cc"), ("$CXX", "cxx"), ("cc", "cc"), ("c++", "cxx"), ("clang", "cc"), ("clang++", "cxx"),
+        ("cmake", "cmake"), ("ninja", "ninja"), ("nvcc", "nvcc"), ("$CUDACXX", "nvcc"),
+        # Whoever starts nvcc without CMake and without PyTorch's helpers names no host compiler.
+        ("$CUDAHOSTCXX", "cxx"), ("$NVCC_CCBIN", "cxx"), ("${PYTORCH_NVCC:-nvcc}", "nvcc"),
+    ],
+)  # fmt: skip
+def test_what_a_build_starts_is_what_its_receipt_names(worker: _worker.Worker, started: str, tool: str) -> None:
+    environment = worker._build_environment(1)
+    done = subprocess.run(["/bin/sh", "-c", f"{started} -c x.c"], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == worker.tools[tool], done.stderr
+    cached = "ccache" in worker.tools and started in (
+        "$CC",
+        "$CXX",
+        "cc",
+        "c++",
+        "clang",
+        "clang++",
+        "${PYTORCH_NVCC:-nvcc}",
+    )
+    assert ("through ccache" in done.stderr) == cached
+
+
+def test_launchers_that_another_version_left_are_replaced(worker: _worker.Worker, tmp_path: Path) -> None:
+    left = Path(worker.paths.inside("launchers"))
+    left.mkdir(parents=True)
+    before = shutil.copy(worker.tools["cmake"], tmp_path / "kept")
+    (left / "clang").symlink_to(before)
+    environment = worker._build_environment(1)
+    done = subprocess.run(["clang"], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == worker.tools["cc"]
+    assert Path(before).read_text() == Path(worker.tools["cmake"]).read_text()
+
+
+def test_a_launcher_is_as_old_as_its_compiler(worker: _worker.Worker) -> None:
+    """A ccache around it takes time and size for the compiler's identity."""
+    os.utime(worker.tools["cxx"], (1e9, 1e9))
+    worker._build_environment(1)
+    assert os.stat(worker.paths.inside("launchers", "clang++")).st_mtime == 1e9
+
+
+def prepared(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, **unit: t.Any) -> tuple[list[str], str]:
+    """Go through the phase prepare without pip; return what it was called with, and the file of requirements."""
+    called: list[str] = []
+    monkeypatch.setattr(worker, "_command", lambda argv, **_options: called.append(" ".join(argv)))
+    worker.unit = dataclasses.replace(worker.unit, requirements=("a==1 --hash=sha256:00",), **unit)
+    worker._prepare()
+    path = Path(worker.paths.inside("requirements.txt"))
+    assert path.stat().st_mode & 0o077 == 0
+    return called, path.read_text()
+
+
+def test_an_index_is_not_in_the_command_line(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, links = "https://lab:s3cret@pypi.example.com/simple", ("https://lab:s3cret@example.com/", "/srv/my wheels")
+    called, listed = prepared(worker, monkeypatch, index_url=index, find_links=links)
+    assert "s3cret" not in " ".join(called)
+    assert listed.splitlines() == [
+        "--find-links https://lab:s3cret@example.com/",
+        "--find-links '/srv/my wheels'",
+        f"--index-url {index}",
+        "a==1 --hash=sha256:00",
+    ]
+    assert "--require-hashes" in called[-1]
+    assert prepared(worker, monkeypatch, index_url="", find_links=())[1].startswith("--no-index\n")
+
+
+def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_another_index(
+    worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "pip.conf"
+    file.touch()
+    monkeypatch.setattr(_worker, "_PIP_CONFIGURATIONS", (str(file), str(tmp_path / "none")))
+    assert prepared(worker, monkeypatch)[1] == "a==1 --hash=sha256:00\n"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
+    with pytest.raises(SparkforgeError, match=r"pip\.conf, which says where packages come from"):
+        prepared(worker, monkeypatch)
+    # Who names an index needs none of it.
+    prepared(worker, monkeypatch, index_url="https://pypi.example.com/simple")
+
+
+def packaged(tmp_path: Path) -> _worker.Worker:
+    """Return the worker of a wheel that is built and not published."""
+    inputs = {"name": "tiny"}
+    paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p",
+             "tree": model.tree_key(inputs)}  # fmt: skip
+    source = {"archive": "/tiny.tar.gz", "sha256": "a" * 64}
+    unit = {"name": "tiny", "kind": "wheel", "source": source}
+    worker_paths = model.Paths(**paths)
+    Path(worker_paths.inside("out")).mkdir(parents=True)
+    Path(worker_paths.build_directory).mkdir(parents=True)
+    with zipfile.ZipFile(worker_paths.inside("out", "tiny-1.0-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr("tiny.py", "")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "")
+    worker = _worker.Worker(
+        {"unit": unit, "paths": paths, "tools": {}, "versions": {}, "inputs": inputs, "shown_source": "/tiny.tar.gz"}
+    )
+    done = {phase: {"done": True, "seconds": 1.0} for phase in _worker.PHASES}
+    worker.state.update(phases=done, started="2026-01-01T00:00:00Z", host="here", phase="package")
+    return worker
+
+
+def published(worker: _worker.Worker) -> list[str]:
+    return sorted(path.name for path in Path(worker.paths.root, "wheelhouse").rglob("*") if path.is_file())
+
+
+def test_a_wheel_that_the_disk_has_no_room_for_is_told_with_both_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = packaged(tmp_path)
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=512 << 10))
+        with pytest.raises(SparkforgeError) as caught:
+            worker._publish()
+    assert f"takes 1 MiB below {tmp_path}, which has 0 MiB free" in caught.value.cause
+    assert "run again" in caught.value.remedy
+    assert published(worker) == []
+    worker._publish()
+    assert "tiny-1.0-py3-none-any.whl" in published(worker)
+
+
+def test_a_disk_that_fills_up_while_a_wheel_is_published_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = packaged(tmp_path)
+
+    def half(source: str, target: str) -> None:
+        Path(target).write_bytes(Path(source).read_bytes()[:100])
+        raise OSError(errno.ENOSPC, "No space left on device", target)
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfile", half)
+        with pytest.raises(OSError, match="No space left"):
+            worker._publish()
+    assert list(Path(worker.paths.root, "wheelhouse").rglob("*.partial")) == []
+    assert published(worker) == []
+    assert not Path(worker.paths.receipt).exists()
+    worker._publish()
+    assert "tiny-1.0-py3-none-any.whl" in published(worker)
+    assert Path(worker.paths.receipt).exists()

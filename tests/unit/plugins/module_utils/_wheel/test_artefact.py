@@ -1,0 +1,563 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import typing as t
+import zipfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+
+GPU_CODE = Path(__file__).parents[3] / "data/fatbin/kernels.so"  # 9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0
+TAG = "py3-none-any"
+
+
+def digest(content: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+def write_wheel(
+    directory: Path,
+    files: t.Mapping[str, bytes] | None = None,
+    *,
+    name: str = "tiny_torch",
+    version: str = "2.9.1+spark",
+    tag: str = TAG,
+    header: str = "",
+) -> Path:
+    """Write a wheel that pip installs."""
+    info = f"{name}-{version}.dist-info"
+    members = {
+        "tiny_torch.py": b"answer = 42\n",
+        **(files or {}),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+        f"{info}/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\n"
+            + header
+            + "".join(f"Tag: {one}-none-any\n" for one in tag.split("-")[0].split("."))
+        ).encode(),
+    }
+    rows = [[path, digest(content), str(len(content))] for path, content in members.items()]
+    record = "".join(",".join(f'"{cell}"' if "," in cell else cell for cell in row) + "\r\n" for row in rows)
+    members[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\r\n").encode()
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{name}-{version}-{tag}.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            entry = zipfile.ZipInfo(member, (2026, 11, 21, 12, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o100755 << 16 if member.endswith(".so") else 0o100644 << 16
+            archive.writestr(entry, content)
+    return path
+
+
+def wheels(*paths: Path) -> list[artefact.Artefact]:
+    return [wheel for path in paths for wheel in artefact.collect_wheels(str(path.parent)) if wheel.path == str(path)]
+
+
+def linked(*needed: str) -> bytes:
+    return elf_writer.elf_bytes(soname="libx.so", needed=needed, machine=elf_writer.X86_64)
+
+
+# --- wheels --------------------------------------------------------------------------------------------------------
+
+
+def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, name="Flash_Attn", version="2.8.3.post2+spark", tag="py2.py3-none-any")
+    write_wheel(tmp_path, name="another")
+    (tmp_path / "build.log").write_text("no wheel")
+    found = artefact.collect_wheels(str(tmp_path))[0]
+    assert (found.path, found.name) == (str(path), path.name)
+    assert (found.distribution, found.version, found.build) == ("flash-attn", "2.8.3.post2+spark", "")
+    assert found.tags == ("py2-none-any", "py3-none-any")
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert found.size == path.stat().st_size
+    assert [wheel.distribution for wheel in artefact.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
+    assert artefact.collect_wheels(str(tmp_path / "absent")) == []
+
+
+def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a whole wheel: File is not a zip file\."):
+        artefact.collect_wheels(str(tmp_path))
+
+
+def test_a_file_with_the_name_of_no_wheel_is_refused(tmp_path: Path) -> None:
+    shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
+    with pytest.raises(SparkforgeError, match="has not the name of a wheel"):
+        artefact.collect_wheels(str(tmp_path))
+
+
+def test_a_zip_file_without_a_record_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / f"torch-1-{TAG}.whl", "w") as archive:
+        archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
+    with pytest.raises(SparkforgeError, match=r"not one \.dist-info directory with WHEEL and RECORD"):
+        artefact.collect_wheels(str(tmp_path))
+
+
+def assert_record_is_true(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        record = next(name for name in archive.namelist() if name.endswith("/RECORD"))
+        rows = list(csv.reader(archive.read(record).decode().splitlines()))
+        assert sorted(row[0] for row in rows) == sorted(archive.namelist())
+        for name, expected, size in rows:
+            if name != record:
+                assert (expected, int(size)) == (digest(archive.read(name)), archive.getinfo(name).file_size), name
+
+
+def install(path: Path, directory: Path) -> str:
+    """Install a wheel with pip as an environment does, and return what Python finds of it."""
+    python = directory / "venv/bin/python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", directory / "venv"], check=True)
+    requirements = directory / "requirements.txt"
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    requirements.write_text(f"tiny-torch==2.9.1+spark --hash=sha256:{sha256}\n")
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index", "--require-hashes"]
+    subprocess.run([*command, "--find-links", str(path.parent), "-r", str(requirements)], check=True)
+    probe = (
+        "import importlib.metadata as m, tiny_torch;"
+        "print(tiny_torch.answer, [line for line in m.distribution('tiny_torch').read_text('WHEEL').splitlines()])"
+    )
+    return subprocess.run([python, "-c", probe], check=True, capture_output=True, text=True).stdout
+
+
+def test_pip_installs_a_wheel_with_another_build_tag(tmp_path: Path) -> None:
+    old = write_wheel(tmp_path / "out", {"tiny_torch_data/a,b.txt": b"a comma", "tiny_torch_data/é.txt": b"accent"})
+    new = Path(artefact.retag(str(old), "1d3adbeef"))
+    assert new.name == f"tiny_torch-2.9.1+spark-1d3adbeef-{TAG}.whl"
+    assert os.listdir(tmp_path / "out") == [new.name]
+    assert_record_is_true(new)
+    said = install(new, tmp_path)
+    assert said.startswith("42 ")
+    assert "'Build: 1d3adbeef', 'Tag: py3-none-any'" in said
+    assert wheels(new)[0].build == "1d3adbeef"
+
+
+def test_a_build_tag_is_replaced_and_set_only_once(tmp_path: Path) -> None:
+    first = artefact.retag(str(write_wheel(tmp_path, header="build: 0\r\n")), "1a")
+    inode = os.stat(first).st_ino
+    assert artefact.retag(first, "1a") == first
+    assert os.stat(first).st_ino == inode
+    second = Path(artefact.retag(first, "2b"))
+    assert os.listdir(tmp_path) == [second.name]
+    assert_record_is_true(second)
+    with zipfile.ZipFile(second) as archive:
+        text = archive.read("tiny_torch-2.9.1+spark.dist-info/WHEEL").decode()
+    assert [line for line in text.splitlines() if "uild" in line] == ["Build: 2b"]
+
+
+def test_the_other_members_are_copied_as_they_are_compressed(tmp_path: Path) -> None:
+    old = write_wheel(tmp_path, {"tiny_torch/lib.so": linked("libc.so.6") * 100, "empty": b""})
+    old.chmod(0o640)
+    with zipfile.ZipFile(old, "a") as archive:  # written to a pipe, a member has its sizes behind it
+        with archive.open("streamed.txt", "w") as stream:
+            stream.write(b"streamed")
+        record = next(name for name in archive.namelist() if name.endswith("RECORD"))
+    with zipfile.ZipFile(old) as archive:
+        before = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
+    new = artefact.retag(str(old), "1")
+    with zipfile.ZipFile(new) as archive:
+        assert archive.testzip() is None
+        after = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
+        assert archive.namelist()[-1] == record
+        assert archive.getinfo(record).date_time == (2026, 11, 21, 12, 0, 0)
+    changed = {name for name in before if before[name] != after[name]}
+    assert set(after) == set(before)
+    assert changed == {record, record.replace("RECORD", "WHEEL")}
+    assert os.stat(new).st_mode & 0o777 == 0o640
+
+
+def test_the_same_wheel_and_tag_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_wheel(tmp_path / name)
+    one, two = (artefact.retag(str(next((tmp_path / name).iterdir())), "1") for name in ("one", "two"))
+    assert Path(one).read_bytes() == Path(two).read_bytes()
+
+
+def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:
+    old = write_wheel(tmp_path)
+    expected = f"tiny_torch-2.9.1+spark-1-{TAG}.whl"
+    (tmp_path / f"{expected}.partial").write_bytes(b"half")
+    (tmp_path / expected).write_bytes(b"from before")
+    new = Path(artefact.retag(str(old), "1"))
+    assert os.listdir(tmp_path) == [expected]
+    assert_record_is_true(new)
+
+
+@pytest.mark.parametrize("build_tag", ["", "abc", "1-2", "1 2", "1/../2"])
+def test_what_cannot_be_a_build_tag_is_refused(tmp_path: Path, build_tag: str) -> None:
+    path = write_wheel(tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(SparkforgeError, match="cannot be a build tag"):
+        artefact.retag(str(path), build_tag)
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_member_leaves_the_wheel_as_it_was(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(b"XX" + data[2:])  # the first member's own header
+    with pytest.raises(SparkforgeError, match=r"is not a whole wheel: the member tiny_torch\.py is not where"):
+        artefact.retag(str(path), "1")
+    assert os.listdir(tmp_path) == [path.name]
+
+
+# --- digests of prefixes -------------------------------------------------------------------------------------------
+
+
+def write_prefix(directory: Path) -> Path:
+    (directory / "lib").mkdir(parents=True)
+    (directory / "bin").mkdir()
+    (directory / "bin/tool").write_text("#!/bin/sh\n")
+    (directory / "bin/tool").chmod(0o755)
+    (directory / "lib/libx.so.1").write_bytes(linked("libc.so.6"))
+    (directory / "lib/libx.so").symlink_to("libx.so.1")
+    (directory / "share").mkdir()
+    return directory
+
+
+def test_a_tree_has_the_digest_of_its_content(tmp_path: Path) -> None:
+    one, two = (write_prefix(tmp_path / name) for name in ("one", "two"))
+    os.utime(two / "bin/tool", (1, 1))
+    (two / "bin/tool").chmod(0o700)
+    found = artefact.tree_digest(str(one))
+    assert found == artefact.tree_digest(str(two))
+    assert found["files"] == 2
+    assert found["size"] == len(linked("libc.so.6")) + len("#!/bin/sh\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: (path / "bin/tool").write_text("#!/bin/bash\n"),
+        lambda path: (path / "bin/tool").chmod(0o644),
+        lambda path: (path / "bin/tool").rename(path / "bin/another"),
+        lambda path: ((path / "lib/libx.so").unlink(), (path / "lib/libx.so").symlink_to("libx.so.2")),
+        lambda path: ((path / "lib/libx.so").unlink(), shutil.copy(path / "lib/libx.so.1", path / "lib/libx.so")),
+        lambda path: (path / "share").rmdir(),
+        lambda path: (path / "lib/empty").touch(),
+    ],
+)
+def test_any_change_of_a_tree_is_another_digest(tmp_path: Path, change: t.Callable[[Path], t.Any]) -> None:
+    path = write_prefix(tmp_path / "prefix")
+    before = artefact.tree_digest(str(path))["sha256"]
+    change(path)
+    assert artefact.tree_digest(str(path))["sha256"] != before
+
+
+# --- what CMake chose ----------------------------------------------------------------------------------------------
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.18)
+project(shaped_like_pytorch NONE)
+include(CMakeDependentOption)
+option(USE_CUDA "" ON)
+option(USE_CUDSS "" ON)
+option(USE_NCCL "" ON)
+set(CUDSS_HINT "" CACHE PATH "")
+if(NOT USE_CUDA)
+  set(USE_CUDA OFF CACHE BOOL "" FORCE)
+endif()
+cmake_dependent_option(USE_CUFILE "" ON "USE_CUDA" OFF)
+cmake_dependent_option(USE_CUDNN "" ON "USE_CUDA" OFF)
+if(USE_CUDNN)
+  find_path(CUDNN_INCLUDE_PATH cudnn_nowhere.h NO_DEFAULT_PATH)
+  find_library(CUDNN_LIBRARY_PATH cudnn_nowhere NO_DEFAULT_PATH)
+  if(NOT CUDNN_LIBRARY_PATH)
+    message(WARNING "cuDNN was not found: turning USE_CUDNN off")
+    set(USE_CUDNN OFF CACHE BOOL "" FORCE)
+  endif()
+endif()
+set(BLAS "OpenBLAS" CACHE STRING "")
+set(NVPL_DIR "/opt/nvpl/lib/cmake" CACHE PATH "")
+"""
+
+
+@pytest.fixture(scope="module")
+def configure(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[..., str]:
+    """Return a function that configures the project and returns its cache."""
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not on PATH")
+    source = tmp_path_factory.mktemp("source")
+    (source / "CMakeLists.txt").write_text(PROJECT)
+
+    def run(*arguments: str) -> str:
+        build = tmp_path_factory.mktemp("build")
+        command = ["cmake", "-S", str(source), "-B", str(build), *(f"-D{argument}" for argument in arguments)]
+        subprocess.run(command, check=True, capture_output=True)
+        return str(build / "CMakeCache.txt")
+
+    return run
+
+
+def chosen(cache: str | None, **wanted: t.Any) -> list[str]:
+    return artefact.check({"cmake_cache": wanted}, caches=[cache] if cache else [])
+
+
+def test_what_cmake_dropped_is_named_with_what_it_did_not_find(configure: t.Callable[..., str]) -> None:
+    cache = configure("USE_CUDNN=1", "USE_CUBLAS=1")
+    assert chosen(cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL") == [
+        "USE_CUDNN was asked for (ON), CMake chose OFF: cuDNN was not found (CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)",
+        "USE_CUBLAS was asked for (1), but the project declares no such option",
+        "USE_MKL was asked for (OFF), CMake knows no such variable",
+        "BLAS was asked for (NVPL), CMake chose OpenBLAS",
+    ]
+
+
+def test_an_option_whose_condition_is_off_is_no_option_that_is_on(configure: t.Callable[..., str]) -> None:
+    cache = configure("USE_CUDA=OFF", "USE_CUFILE=1")
+    assert "USE_CUFILE:INTERNAL=1" in Path(cache).read_text()
+    assert chosen(cache, USE_CUFILE="1") == [
+        "USE_CUFILE was asked for (1), CMake set it aside: an option that it depends on is off (USE_CUDA is)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"USE_NCCL": "ON"},
+        {"USE_NCCL": True},
+        {"USE_NCCL": "1"},
+        {"USE_NCCL": "yes"},
+        {"USE_CUDNN": False},
+        {"USE_CUDNN": 0},
+        {"BLAS": "OpenBLAS"},
+        {"NVPL_DIR": "/opt/*/cmake"},
+        {"TORCH_CUDA_ARCH_LIST": "12.0;12.1a"},
+        {"CUDNN_LIBRARY_PATH": "OFF"},
+    ],
+)
+def test_what_cmake_chose_as_asked_is_no_problem(configure: t.Callable[..., str], wanted: dict[str, t.Any]) -> None:
+    assert chosen(configure("TORCH_CUDA_ARCH_LIST=12.0;12.1a"), **wanted) == []
+
+
+def test_a_pattern_stands_for_nothing_that_was_not_found(configure: t.Callable[..., str]) -> None:
+    problems = chosen(configure(), CUDNN_LIBRARY_PATH="*", CUDSS_HINT="*", NVPL_DIR="/usr/*")
+    assert problems == [
+        "CUDNN_LIBRARY_PATH was asked for (*), CMake chose CUDNN_LIBRARY_PATH-NOTFOUND",
+        "CUDSS_HINT was asked for (*), CMake chose nothing",
+        "NVPL_DIR was asked for (/usr/*), CMake chose /opt/nvpl/lib/cmake",
+    ]
+
+
+def test_the_outermost_cache_counts(tmp_path: Path) -> None:
+    inner, outer = tmp_path / "build/third_party/CMakeCache.txt", tmp_path / "build/CMakeCache.txt"
+    inner.parent.mkdir(parents=True)
+    inner.write_text("USE_CUDA:BOOL=OFF\nONLY_INNER:BOOL=ON\n")
+    outer.write_text("# comment\n//help\nUSE_CUDA:BOOL=ON\n\"A:B\":STRING=x\nC:STRING=' y '\n")
+    wanted = {"cmake_cache": {"USE_CUDA": "ON", "ONLY_INNER": "ON"}}
+    assert artefact.check(wanted, caches=[str(inner), str(outer)]) == []
+    assert artefact.read_cache(str(outer))["A:B"] == ("STRING", "x")
+    assert artefact.read_cache(str(outer))["C"] == ("STRING", " y ")
+
+
+def test_without_a_cache_what_cmake_chose_is_not_known() -> None:
+    assert chosen(None, USE_CUDNN="ON") == [
+        "USE_CUDNN was asked for (ON), there is no CMakeCache.txt, so that what CMake chose is not known"
+    ]
+    with pytest.raises(SparkforgeError, match=r"/nowhere/CMakeCache\.txt cannot be read"):
+        chosen("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
+
+
+# --- what is in the files ------------------------------------------------------------------------------------------
+
+
+def test_a_library_that_no_file_links_is_named(tmp_path: Path) -> None:
+    path = write_wheel(
+        tmp_path,
+        {"torch/lib/libtorch_cuda.so": linked("libcudnn.so.8", "libc.so.6"), "torch/_C.so": linked("libcudart.so.13")},
+    )
+    expect = {"libraries": ["libcudss.so.0", "libcudnn.so.9", "libcudart.so.*", "libcufile.so*"]}
+    assert artefact.check(expect, wheels=wheels(path)) == [
+        f"libcudss.so.0 is not linked by any file of {path.name}",
+        f"libcudnn.so.9 is not linked by any file of {path.name}, which links libcudnn.so.8 instead",
+        f"libcufile.so* is not linked by any file of {path.name}",
+    ]
+    assert os.listdir(tmp_path) == [path.name], "nothing that was unpacked may stay"
+
+
+@pytest.mark.parametrize("wanted", ["2.9.1+cu130.sf0123abcd", "2.9.1+CU130.sf0123abcd", "2.9.1+cu130-sf0123abcd"])
+def test_a_wheel_of_the_version_that_was_asked_for_passes(tmp_path: Path, wanted: str) -> None:
+    path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
+    assert artefact.check({"version": wanted}, wheels=wheels(path)) == []
+
+
+@pytest.mark.parametrize("wanted", ["2.9.1", "2.9.1+cu130.sf0123abce", "2.9.10+cu130.sf0123abcd"])
+def test_a_wheel_of_another_version_is_named(tmp_path: Path, wanted: str) -> None:
+    path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
+    assert artefact.check({"version": wanted}, wheels=wheels(path)) == [
+        f"{path.name} has the version 2.9.1+cu130.sf0123abcd and not {wanted}"
+    ]
+
+
+def test_the_links_of_a_real_library_are_found_in_a_wheel_and_in_a_prefix(tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not on PATH")
+    prefix = tmp_path / "prefix"
+    (prefix / "lib").mkdir(parents=True)
+    (tmp_path / "x.c").write_text("double cos(double); double f(double x) { return cos(x); }\n")
+    command = ["gcc", "-shared", "-fPIC", "-Wl,--no-as-needed", "x.c", "-o", "prefix/lib/libx.so.1.2", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    (prefix / "lib/libx.so").symlink_to("libx.so.1.2")
+    (prefix / "lib/dangling.so").symlink_to("gone")
+    (prefix / "lib/libx.la").write_text("# text\n")
+    expect = {"libraries": ["libm.so.6"], "files": ["lib/libx.so", "*.so.1.2"]}
+    assert artefact.check(expect, prefix=str(prefix)) == []
+    path = write_wheel(tmp_path / "out", {"lib/libx.so": (prefix / "lib/libx.so.1.2").read_bytes()})
+    assert artefact.check({**expect, "files": ["lib/libx.so"]}, wheels=wheels(path)) == []
+    assert artefact.check({"libraries": ["libm.so.7"]}, prefix=str(prefix)) == [
+        f"libm.so.7 is not linked by any file of {prefix}, which links libm.so.6 instead"
+    ]
+
+
+def test_only_one_unpacked_file_is_there_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = {f"torch/lib/lib{number}.so": linked(f"libneeded{number}.so") + bytes(1 << 20) for number in range(4)}
+    path = write_wheel(tmp_path, {**libraries, "torch/large.py": b"# text\n" * 300_000})
+    largest = 0
+    read_elf = artefact.reader.read_elf
+
+    def measured(file: str, shown: str) -> t.Any:
+        nonlocal largest
+        largest = max(largest, sum(entry.stat().st_size for entry in tmp_path.iterdir() if entry != path))
+        return read_elf(file, shown)
+
+    monkeypatch.setattr(artefact.reader, "read_elf", measured)
+    assert artefact.check({"libraries": [f"libneeded{number}.so" for number in range(4)]}, wheels=wheels(path)) == []
+    assert 1 << 20 <= largest < 2 << 20
+
+
+def test_an_architecture_that_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/lib/libtorch_cuda.so": GPU_CODE.read_bytes(), "torch/_C.so": linked()})
+    held = "libtorch_cuda.so: it holds 9.0a, 10.0f, 12.0, 12.1a and PTX of 12.0"
+    assert artefact.check({"architectures": ["12.0", "12.1a", "12.0+PTX"]}, wheels=wheels(path)) == []
+    assert artefact.check({"architectures": ["12.1", "12.0a", "12.1a+PTX"]}, wheels=wheels(path)) == [
+        f"no code for 12.1 in {held}",
+        f"no code for 12.0a in {held}",
+        f"no PTX of 12.1a in {held}",
+    ]
+
+
+def gpu_code(*keep: int) -> bytes:
+    """Return the recorded library with only these of its entries: 0 9.0a, 1 10.0f, 2 PTX of 12.0, 3 12.0, 4 12.1a.
+
+    The kind of the others is changed to one that cannot be run.
+    """
+    data = bytearray(GPU_CODE.read_bytes())
+    position = data.index(b"\x50\xed\x55\xba") + 16
+    for number in range(5):
+        header = int.from_bytes(data[position + 4 : position + 8], "little")
+        size = int.from_bytes(data[position + 8 : position + 16], "little")
+        if number not in keep:
+            data[position] = 8
+        position += header + size
+    return bytes(data)
+
+
+def test_every_file_with_gpu_code_must_run_where_it_was_asked_to(tmp_path: Path) -> None:
+    path = write_wheel(
+        tmp_path,
+        {"a/main.so": gpu_code(2, 3), "a/old.so": gpu_code(1), "a/jit.so": gpu_code(2), "a/hopper.so": gpu_code(0)},
+    )
+    expect = {"architectures": ["12.0"]}
+    # Of 10.0f and 9.0a alone it is known that the caller chooses by the GPU; PTX runs.
+    assert artefact.check(expect, wheels=wheels(path)) == []
+    other = write_wheel(tmp_path, {"a/main.so": gpu_code(2, 3, 4), "a/tail.so": gpu_code(3)}, name="other")
+    assert artefact.check({"architectures": ["12.0+PTX", "12.1a"]}, wheels=wheels(other)) == [
+        "no PTX of 12.0 in tail.so: it holds 12.0"
+    ]
+    assert artefact.check({"architectures": ["10.0f", "12.1a"]}, wheels=wheels(path)) == [
+        "no code for 12.1a in hopper.so: it holds 9.0a, nor in jit.so: it holds PTX of 12.0, "
+        "nor in main.so: it holds 12.0 and PTX of 12.0, nor in old.so: it holds 10.0f"
+    ]
+
+
+def test_a_file_that_runs_nowhere_it_was_asked_to_is_named(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    prefix.mkdir()
+    (prefix / "libmain.so").write_bytes(gpu_code(3))
+    # The architecture of the entry of 12.0 changed to 9.0, as a library whose list was forgotten has it.
+    old = bytearray(gpu_code(3))
+    position = old.index((120).to_bytes(4, "little") + bytes(8) + b"\x11\x80\x00\x01")
+    old[position] = 90
+    (prefix / "libold.so").write_bytes(old)
+    assert artefact.check({"architectures": ["12.0"]}, prefix=str(prefix)) == [
+        "no code that runs on 12.0 in libold.so: it holds 9.0"
+    ]
+
+
+def test_gpu_code_that_is_nowhere_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/_C.so": linked("libc.so.6")})
+    assert artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(path)) == [
+        f"no file of {path.name} has GPU code, which was asked for 12.0, 12.1a"
+    ]
+
+
+def test_a_damaged_library_is_a_problem(tmp_path: Path) -> None:
+    data = linked("libcudnn.so.9")
+    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": data[:100]})
+    problems = artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
+    assert problems[0].startswith("torch/lib/libtorch.so is a damaged ELF file: ")
+    assert problems[1] == f"libcudnn.so.9 is not linked by any file of {path.name}"
+
+
+def test_a_wheel_whose_content_is_damaged_is_a_clear_error(tmp_path: Path) -> None:
+    path = write_wheel(tmp_path, {"torch/lib/libtorch.so": linked("libcudnn.so.9") + os.urandom(5000)})
+    data = bytearray(path.read_bytes())
+    place = data.index(b"torch/lib/libtorch.so") + 2000
+    data[place : place + 20] = bytes(20)
+    path.write_bytes(data)
+    with pytest.raises(SparkforgeError, match="is not a whole wheel"):
+        artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    one, two = write_wheel(tmp_path), write_wheel(tmp_path, {"b/x.so": b""}, name="b")
+    expect = {"files": ["tiny_torch.py", "b/*.so", "torch/lib/libtorch_cuda.so"]}
+    assert artefact.check(expect, wheels=wheels(one, two)) == [
+        f"no file torch/lib/libtorch_cuda.so is in {one.name} or {two.name}"
+    ]
+
+
+def test_a_prefix_into_which_nothing_was_installed_is_a_problem(tmp_path: Path) -> None:
+    assert artefact.check({"files": ["*"]}, prefix=str(tmp_path / "gone")) == [
+        f"nothing was installed into {tmp_path}/gone"
+    ]
+
+
+def test_files_of_one_name_in_two_wheels_are_two_files(tmp_path: Path) -> None:
+    one = write_wheel(tmp_path, {"_C.so": gpu_code(3)})
+    two = write_wheel(tmp_path, {"_C.so": gpu_code(4)}, name="b")
+    assert artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(one, two)) == []
+
+
+def test_nothing_expected_is_no_problem(tmp_path: Path) -> None:
+    assert artefact.check({}, prefix=str(tmp_path)) == []
+    assert artefact.check({"libraries": ["libx.so"]}) == ["libx.so is not linked by any file of nothing"]
+
+
+@pytest.mark.parametrize(
+    ("expect", "says"),
+    [
+        ({"library": ["libcudnn.so.9"]}, "no key 'library'"),
+        ({"architectures": ["121"]}, "'121' in expect.architectures names no GPU architecture"),
+        ({"architectures": ["sm_121a"]}, "'sm_121a' in expect.architectures"),
+    ],
+)
+def test_an_expectation_that_is_misspelt_is_refused(expect: dict[str, t.Any], says: str) -> None:
+    with pytest.raises(SparkforgeError, match=says):
+        artefact.check(expect)

@@ -1,0 +1,363 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, store
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.store import Store
+
+from tests.unit.wheel_tree import PLATFORM, WheelTree, fingerprint
+
+LOCK = "0123456789ab"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> WheelTree:
+    return WheelTree(tmp_path / "root")
+
+
+def run(tree: WheelTree, units: t.Any, check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
+    """Return what the module would: the result, or cause and remedy."""
+    asked = {
+        "root": str(tree.root),
+        "log_root": str(tree.logs),
+        "platform": PLATFORM,
+        "name": "spark01",
+        "stack": "torch-2.9.1",
+        "lock_id": LOCK,
+        "python": "3.12",
+        "units": units,
+        "keep": 2,
+        "in_use": [],
+        **options,
+    }
+    try:
+        return Store(asked, check_mode).present()
+    except SparkforgeError as error:
+        return {"failed": True, **error.as_result()}
+
+
+def publish(tree: WheelTree, units: t.Any, **options: t.Any) -> dict[str, t.Any]:
+    result = run(tree, units, **options)
+    assert not result.get("failed"), result
+    return result
+
+
+def contents(root: Path) -> dict[str, t.Any]:
+    return {
+        str(path): (path.stat().st_mode, path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        for path in sorted(root.rglob("*"))
+    }
+
+
+def test_what_was_built_is_published(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    result = publish(tree, units)
+    assert result["changed"]
+    assert result["path"] == str(tree.house / f"manifests/torch-2.9.1-{LOCK}.json")
+    manifest = publication.read(Path(result["path"]).read_bytes())
+    assert manifest == result["manifest"]
+    assert [unit["name"] for unit in manifest["units"]] == ["llvm", "pytorch", "triton"]
+    assert manifest["units"][0]["wheels"] == []
+    for unit in manifest["units"]:
+        for wheel in unit["wheels"]:
+            content = (tree.house / wheel["path"]).read_bytes()
+            assert hashlib.sha256(content).hexdigest() == wheel["sha256"]
+            page = (tree.house / f"simple/{wheel['name']}/index.html").read_text()
+            assert f"#sha256={wheel['sha256']}" in page
+    assert "torch/" in Path(result["index"]).read_text()
+
+
+def test_a_second_run_changes_nothing_and_reads_no_wheel_again(
+    tree: WheelTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    units = tree.stack(1)
+    publish(tree, units)
+    before = contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")
+    # Whoever read a wheel would fail.
+    monkeypatch.setattr(store, "_BLOCK", None)
+    again = publish(tree, units)
+    assert not again["changed"]
+    assert again["diff"][0]["before"] == again["diff"][0]["after"]
+    assert (contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")) == before
+
+
+def test_check_mode_says_what_would_be_and_writes_nothing(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    before = contents(tree.root)
+    checked = run(tree, units, check_mode=True)
+    assert checked["changed"] and not checked.get("failed")
+    assert checked["diff"][0]["before"] == ""
+    assert contents(tree.root) == before
+    done = publish(tree, units)
+    assert json.loads(checked["diff"][0]["after"])["units"] == done["manifest"]["units"]
+    assert not run(tree, units, check_mode=True)["changed"]
+
+
+def test_check_mode_before_a_unit_is_built_says_which(tree: WheelTree) -> None:
+    units = {**tree.built("llvm", 1, wheels=[]), "pytorch": {"fingerprint": "0" * 16, "wheels": []}}
+    checked = run(tree, units, check_mode=True)
+    assert checked["changed"] and not checked.get("failed")
+    assert checked["pending"] == ["pytorch"]
+    assert checked["manifest"] is None
+
+
+@pytest.mark.parametrize("keeps_its_times", [False, True])
+def test_a_wheel_whose_hash_is_wrong_is_refused_and_nothing_is_published(
+    tree: WheelTree, keeps_its_times: bool
+) -> None:
+    units = tree.stack(1)
+    wheel = next((tree.house / "pytorch").rglob("*.whl"))
+    if keeps_its_times:
+        # Published before, so that its size and times are known.
+        publish(tree, units)
+        (tree.house / "manifests" / f"torch-2.9.1-{LOCK}.json").unlink()
+    times, content = wheel.stat(), bytearray(wheel.read_bytes())
+    content[-1] ^= 1
+    wheel.write_bytes(content)
+    os.utime(wheel, ns=(times.st_atime_ns, times.st_mtime_ns))
+    before = contents(tree.root)
+    result = run(tree, units)
+    assert result["failed"]
+    assert wheel.name in result["cause"] and "Nothing was published" in result["cause"]
+    assert result["expected"] == units["pytorch"]["wheels"][0]["sha256"]
+    assert result["got"] == hashlib.sha256(content).hexdigest()
+    assert str(wheel.parent) in result["remedy"]
+    assert contents(tree.root / "wheelhouse") == {k: v for k, v in before.items() if "/wheelhouse/" in k}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda tree, units: next((tree.house / "triton").rglob("*.whl")).unlink(), "cannot be read: No such file"),
+        (lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).unlink(), "no intact receipt"),
+        (
+            lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).write_text(
+                tree.receipt("triton", units["triton"]["fingerprint"]).read_text().replace("2020-01-01", "2020-01-02")
+            ),
+            "no intact receipt",
+        ),
+        (lambda tree, units: units["triton"]["wheels"][0].update(sha256="0" * 64), "and the option units 000"),
+        (lambda tree, units: units["triton"].pop("fingerprint"), "has no fingerprint"),
+        (lambda tree, units: units.clear(), "no unit to publish"),
+    ],
+    ids=["wheel missing", "receipt missing", "receipt edited", "another fact", "no fingerprint", "no unit"],
+)
+def test_bad_input_has_one_error_and_publishes_nothing(tree: WheelTree, spoil: t.Any, message: str) -> None:
+    units = tree.stack(1)
+    spoil(tree, units)
+    before = contents(tree.house)
+    result = run(tree, units)
+    assert result["failed"]
+    assert message in result["cause"]
+    assert result["remedy"]
+    assert contents(tree.house) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": 0}, "keep is 0"),
+        ({"platform": "../x"}, "is no platform"),
+        ({"in_use": ["torch"]}, "in in_use is no fingerprint"),
+        ({"stack": "a/b"}, "stack is 'a/b'"),
+        ({"lock_id": ""}, "lock_id is ''"),
+    ],
+)
+def test_bad_options_are_refused(tree: WheelTree, options: dict[str, t.Any], message: str) -> None:
+    result = run(tree, tree.stack(1), **options)
+    assert result["failed"]
+    assert message in result["cause"]
+    assert not (tree.house / "manifests").exists()
+
+
+# --- the keep rule ---
+
+
+def generations(tree: WheelTree, count: int, **options: t.Any) -> list[dict[str, t.Any]]:
+    """Build and publish a stack so often, each time with a lock of its own."""
+    return [
+        publish(tree, tree.stack(number), **{"lock_id": f"{number:012x}", **options}) for number in range(1, count + 1)
+    ]
+
+
+def names(tree: WheelTree, part: str) -> set[str]:
+    return {path.name for path in (tree.house / part).iterdir()}
+
+
+def test_the_latest_manifests_of_a_stack_stay_and_what_older_ones_alone_name_goes(tree: WheelTree) -> None:
+    results = generations(tree, 4)
+    assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (3, 4)}
+    assert names(tree, "manifests") == {"torch-2.9.1-000000000003.json", "torch-2.9.1-000000000004.json"}
+    pruned = {(row["name"], row["fingerprint"]) for row in results[3]["pruned"]}
+    assert pruned == {(unit, fingerprint(unit, 2)) for unit in ("llvm", "triton", "pytorch")}
+    assert all(row["size"] > 0 for row in results[3]["pruned"])
+    page = (tree.house / "simple/torch/index.html").read_text()
+    assert fingerprint("pytorch", 3) in page and fingerprint("pytorch", 2) not in page
+    # Neither a log nor a tree of what is gone.
+    left = {path.stem for path in tree.logs.iterdir()}
+    assert left == {f"{unit}-{fingerprint(unit, number)}" for unit, number in tree.there()}
+    trees = {(path.parent.name, path.name) for path in (tree.root / "builds").glob("*/*")}
+    assert trees == {(unit, fingerprint(unit, number)) for unit, number in tree.there()}
+
+
+def test_a_later_build_of_the_same_lock_takes_the_name_and_the_earlier_one_counts(tree: WheelTree) -> None:
+    for number in (1, 2):
+        publish(tree, tree.stack(number))
+    assert names(tree, "manifests") == {f"torch-2.9.1-{LOCK}.json"}
+    manifest = publication.read((tree.house / f"manifests/torch-2.9.1-{LOCK}.json").read_bytes())
+    assert manifest["units"][0]["fingerprint"] == fingerprint("llvm", 2)
+    assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (1, 2)}
+    publish(tree, tree.stack(3))
+    assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (2, 3)}
+
+
+def test_stacks_of_other_names_do_not_push_each_other_out(tree: WheelTree) -> None:
+    publish(tree, tree.stack(1), stack="torch-2.8.0")
+    for number in (2, 3, 4):
+        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    assert {number for _unit, number in tree.there()} == {1, 3, 4}
+
+
+def test_what_an_environment_points_to_stays_with_what_it_depends_on(tree: WheelTree) -> None:
+    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+    tree.environment(1, "triton")
+    for number in (2, 3):
+        result = publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    # pytorch 1 is in no environment; llvm 1 is what triton 1 was built with.
+    assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1)}
+    reasons = {row["name"]: row["reason"] for row in result["kept"]}
+    assert reasons["triton"] == "the environment of envs/torch/lock1/receipt.json uses it"
+    assert reasons["llvm"] == f"triton {fingerprint('triton', 1)} depends on it"
+    # Once the environment has gone, so does what it held.
+    shutil.rmtree(tree.root / "envs")
+    result = publish(tree, tree.stack(4), lock_id=f"{4:012x}")
+    assert {number for _unit, number in tree.there()} == {3, 4}
+
+
+def test_the_receipt_of_the_current_environment_holds_what_it_names(tree: WheelTree) -> None:
+    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+    found = tree.environment(1, "pytorch", "triton")
+    (tree.root / "receipts/env-torch.json").write_text(found.read_text())
+    shutil.rmtree(tree.root / "envs")
+    for number in (2, 3):
+        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1), ("pytorch", 1)}
+    # All that its manifest names is there, so that it can still be installed from.
+    assert "torch-2.9.1-000000000001.json" in names(tree, "manifests")
+
+
+def test_what_environments_of_other_hosts_use_stays(tree: WheelTree) -> None:
+    used = {"in_use": [fingerprint("pytorch", 1)]}
+    generations(tree, 3, **used)
+    assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
+    publish(tree, tree.stack(4), lock_id=f"{4:012x}")
+    assert {number for _unit, number in tree.there()} == {3, 4}
+
+
+def test_a_unit_that_newer_stacks_share_stays(tree: WheelTree) -> None:
+    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+    for number in (2, 3, 4):
+        publish(tree, tree.stack(number, llvm=1), lock_id=f"{number:012x}")
+    assert tree.there() == {("llvm", 1), ("triton", 3), ("pytorch", 3), ("triton", 4), ("pytorch", 4)}
+
+
+def test_what_a_build_that_has_not_ended_depends_on_stays(tree: WheelTree) -> None:
+    publish(tree, tree.stack(1), lock_id=f"{1:012x}")
+    place = tree.root / "builds/torchvision/aaaaaaaaaaaaaaaa"
+    place.mkdir(parents=True)
+    (place / "state.json").write_text(json.dumps({"format": 1, "status": "failed"}))
+    inputs = {"depends": {"pytorch": fingerprint("pytorch", 1)}}
+    (place / "request.json").write_text(json.dumps({"inputs": inputs}))
+    for number in (2, 3):
+        publish(tree, tree.stack(number), lock_id=f"{number:012x}")
+    assert {row for row in tree.there() if row[1] == 1} == {("pytorch", 1)}
+    assert place.exists()
+
+
+def test_what_was_never_published_stays_until_newer_manifests_have_its_unit(tree: WheelTree) -> None:
+    # A stack of which one unit is built, while another stack is published.
+    tree.built("triton", 1)
+    tree.built("torchvision", 1)
+    publish(tree, tree.stack(2), lock_id=f"{2:012x}")
+    assert ("triton", 1) in tree.there()
+    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    assert ("triton", 1) not in tree.there()
+    # No manifest has that unit: nothing says that it is superseded.
+    assert ("torchvision", 1) in tree.there()
+
+
+def test_check_mode_says_what_would_be_pruned_and_removes_nothing(tree: WheelTree) -> None:
+    generations(tree, 2)
+    units = tree.stack(3)
+    before = contents(tree.root)
+    checked = run(tree, units, check_mode=True, lock_id=f"{3:012x}")
+    assert {row["name"] for row in checked["pruned"]} == {"llvm", "triton", "pytorch"}
+    assert contents(tree.root) == before
+    done = publish(tree, units, lock_id=f"{3:012x}")
+    assert done["pruned"] == checked["pruned"]
+    assert f"pytorch {fingerprint('pytorch', 1)}\n" in done["diff"][1]["before"]
+    assert f"pytorch {fingerprint('pytorch', 1)}\n" not in done["diff"][1]["after"]
+
+
+def test_a_lost_receipt_is_made_anew_from_the_manifests(tree: WheelTree) -> None:
+    generations(tree, 2)
+    (tree.root / f"receipts/wheelhouse-{PLATFORM}.json").unlink()
+    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    assert {number for _unit, number in tree.there()} == {2, 3}
+
+
+def test_going_back_to_an_earlier_lock_makes_it_the_latest(tree: WheelTree) -> None:
+    first = tree.stack(1)
+    publish(tree, first, lock_id=f"{1:012x}")
+    publish(tree, tree.stack(2), lock_id=f"{2:012x}")
+    back = publish(tree, first, lock_id=f"{1:012x}")
+    assert not back["changed"]
+    publish(tree, tree.stack(3), lock_id=f"{3:012x}")
+    assert {number for _unit, number in tree.there()} == {1, 3}
+
+
+def test_a_manifest_that_was_edited_is_written_anew(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    path = Path(publish(tree, units)["path"])
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"spark01", b"spark66"))
+    assert publish(tree, units)["changed"]
+    assert path.read_bytes() == content
+
+
+def test_debris_of_a_killed_run_is_cleared_away(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    publish(tree, units)
+    (tree.house / "manifests/.torch.json.1-abc").write_text("{")
+    (tree.house / "simple/gone").mkdir()
+    (tree.house / "simple/gone/index.html").write_text("")
+    assert publish(tree, units)["changed"]
+    assert names(tree, "manifests") == {f"torch-2.9.1-{LOCK}.json"}
+    assert names(tree, "simple") == {"index.html", "torch", "triton"}
+
+
+def test_absent_takes_manifests_and_index_back_and_leaves_the_artefacts(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    before = sorted(str(path) for path in tree.root.rglob("*"))
+    publish(tree, units)
+    published = contents(tree.root)
+
+    def absent(check_mode: bool = False) -> bool:
+        return bool(Store({"root": str(tree.root), "platform": None}, check_mode).absent()["changed"])
+
+    assert absent(check_mode=True)
+    assert contents(tree.root) == published
+    assert absent()
+    assert sorted(str(path) for path in tree.root.rglob("*")) == before
+    assert not absent()
