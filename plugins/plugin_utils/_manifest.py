@@ -25,7 +25,7 @@ import typing as t
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
@@ -114,7 +114,7 @@ class Cache:
             if stream.read() == text:
                 return False
         with receipts.lock(self.directory, "cache", WAIT):
-            receipts.write_file(path, text)
+            disk.write_file(path, text)
             self._prune(wanted.stack)
         return True
 
@@ -151,7 +151,7 @@ class Cache:
         known = [one for one in _read_lists(path) if one != used]
         if _read_lists(path)[:1] == [used]:
             return False
-        receipts.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
+        disk.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
         return True
 
     def in_use(self) -> list[str]:
@@ -183,10 +183,10 @@ class Cache:
             temporary = os.path.join(store, f".{wheel['sha256']}.{os.getpid()}")
             try:
                 yield temporary
-                actual = http.sha256_of(temporary)
+                actual = digests.of_file(temporary)
                 if actual != wheel["sha256"]:
                     raise wrong_wheel(wheel, actual, temporary)
-                receipts.make_directories(directory)
+                disk.make_directories(directory)
                 os.replace(temporary, self.wheel(wheel))
             except OSError as error:
                 raise SparkforgeError(

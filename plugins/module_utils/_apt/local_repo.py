@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import gzip
-import hashlib
 import lzma
 import os
 import re
@@ -38,7 +37,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
     render_source,
     unlink,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
@@ -82,17 +81,9 @@ def parse_packages(text: str) -> t.Dict[str, t.Tuple[int, str]]:
     return found
 
 
-def _sha256(path: str) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def _check_file(directory: str, name: str, expected: t.Tuple[int, str], listed_in: str) -> None:
     path = os.path.join(directory, name)
-    actual = (os.path.getsize(path), _sha256(path))
+    actual = (os.path.getsize(path), digests.of_file(path))
     if actual != expected:
         raise SparkforgeError(
             f"{name} in the local repository has the sha256 {actual[1]}, the signed {listed_in} says {expected[1]}.",
@@ -385,7 +376,7 @@ class LocalRepository:
         with open(_keyring_in(repository), "rb") as stream:
             ring = openpgp.require_fingerprint(stream.read(), fingerprint, f"{package} (inside)")
         pinned = os.path.join(work, "pinned.gpg")
-        receipts.write_file(pinned, ring)
+        disk.write_file(pinned, ring)
         verify_chain(repository, pinned, fingerprint, self._run)
         return tree
 
@@ -405,11 +396,11 @@ class LocalRepository:
         os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
         keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
         source = f"{SOURCES}/{package}.sources"
-        receipts.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
+        disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
         control = "".join(f"{name}: {fields[name]}\n" for name in ("Package", "Version", "Architecture"))
         control += f"Maintainer: {fields.get('Maintainer', 'unknown').splitlines()[0]}\n"
         control += f"Description: the signed part of the local repository {self._name} {self._version}\n"
-        receipts.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
+        disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
         built = os.path.join(work, f"{package}.deb")
         self._apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
         return built

@@ -21,7 +21,7 @@ import urllib.parse
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch_bytes
 
@@ -121,7 +121,7 @@ class Rollback:
 
     def write(self, path: str, content: bytes) -> None:
         self._remember(path)
-        receipts.write_file(path, content)
+        disk.write_file(path, content)
 
     def unlink(self, path: str) -> None:
         self._remember(path)
@@ -137,7 +137,7 @@ class Rollback:
             if content is None:
                 unlink(path)
             else:
-                receipts.write_file(path, content, mode)
+                disk.write_file(path, content, mode)
 
 
 class Source:

@@ -28,7 +28,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: In the environment of every process of a build, so that those whose parent was killed are found.
@@ -137,7 +137,7 @@ class Account:
         :raises SparkforgeError: where something else is there.
         """
         try:
-            receipts.make_directories(path)
+            disk.make_directories(path)
             entry = self.entry
             if not self.is_root or entry is None:
                 return

@@ -45,6 +45,7 @@ import typing as t
 import urllib.parse
 import urllib.request
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
@@ -950,7 +951,7 @@ class Environment:
                         f"The wheel {path} is not on this host.",
                         "Bring it there, or set remote_src to false.",
                     )
-                digest = _sha256_of(path)
+                digest = digests.of_file(path)
             if not remote:
                 path = os.path.join(self.root, "wheels", digest, name.file)
             found.append(Wheel(name, digest, path, os.path.isfile(path)))
@@ -1463,7 +1464,7 @@ class Environment:
             path = sent.get(wheel.sha256)
             if not path:
                 continue
-            actual = _sha256_of(path)
+            actual = digests.of_file(path)
             if actual != wheel.sha256:
                 raise SparkforgeError(
                     f"The sha256 of {wheel.name.file} is {actual}, the pin says {wheel.sha256}.",
@@ -1504,7 +1505,7 @@ class Environment:
     def _carry_out(self, plan: Plan, new: list[str]) -> None:
         lock_id = t.cast(str, plan.lock_id)
         place = os.path.join(self.directory, lock_id)
-        _receipt.make_directories(self.directory)
+        disk.make_directories(self.directory)
         receipt = plan.receipt
         receipt["directories"] = list(dict.fromkeys([*receipt["directories"], *new]))
         for leftover in plan.leftovers:
@@ -1533,7 +1534,7 @@ class Environment:
                     os.rmdir(os.path.dirname(path))
         for path, (content, mode) in plan.files.items():
             if not _holds(path, content, mode):
-                _receipt.write_file(path, content.encode(), mode)
+                disk.write_file(path, content.encode(), mode)
         _make_links(plan.links)
         if "access" in plan.actions and self._wrong_access():
             self._set_access(receipt)
@@ -1541,7 +1542,7 @@ class Environment:
             own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
         text = json.dumps(own, indent=2, sort_keys=True) + "\n"
         if not _holds(os.path.join(place, "receipt.json"), text, 0o644):
-            _receipt.write_file(os.path.join(place, "receipt.json"), text.encode())
+            disk.write_file(os.path.join(place, "receipt.json"), text.encode())
         if not plan.stages:
             self._set_link("previous", plan.previous)
             self._set_link("current", lock_id)
@@ -1549,7 +1550,7 @@ class Environment:
         for entry in plan.prune:
             self._remove_environment(entry)
         if self.options["state"] != "previous":
-            _remove_tree(os.path.join(self.directory, ".download"))
+            disk.remove(os.path.join(self.directory, ".download"))
             self._remove_unused_wheels()
         if not plan.stages:
             _receipt.write(self.root, self.receipt_name, receipt)
@@ -1559,7 +1560,7 @@ class Environment:
         if target is None:
             _unlink(path)
         elif self._link(name) != target:
-            _receipt.switch_symlink(path, target)
+            disk.switch_symlink(path, target)
 
     def _finish_kernel(self, plan: Plan, receipt: dict[str, t.Any]) -> None:
         # ipykernel may have come as a dependency that only the finished environment shows, or not at all.
@@ -1579,10 +1580,10 @@ class Environment:
         _sync(partial)
         aside = os.path.join(self.directory, f".{lock_id}.replaced")
         if os.path.lexists(place):
-            _remove_tree(aside)
+            disk.remove(aside)
             os.rename(place, aside)
         os.rename(partial, place)
-        _receipt.fsync_directory(self.directory)
+        disk.fsync_directory(self.directory)
         try:
             modules = self._prove(place, receipt["library_paths"], receipt["environment"])
         except BaseException:
@@ -1590,7 +1591,7 @@ class Environment:
             if os.path.lexists(aside):
                 os.rename(aside, place)
             raise
-        _remove_tree(aside)
+        disk.remove(aside)
         return {
             "schema": SCHEMA,
             "lock_id": lock_id,
@@ -1624,7 +1625,7 @@ class Environment:
         for wheel in self.wheels:
             if wheel.sha256 in self._sent and not wheel.on_host:
                 self._new_wheels.append(wheel.sha256)
-                _receipt.make_directories(os.path.dirname(wheel.path))
+                disk.make_directories(os.path.dirname(wheel.path))
                 temporary = f"{wheel.path}.{os.getpid()}"
                 shutil.copyfile(self._sent[wheel.sha256], temporary)
                 os.chmod(temporary, 0o644)
@@ -1634,7 +1635,7 @@ class Environment:
                     f"The wheel {wheel.path} is not on this host.",
                     "Bring it there, or set remote_src to false.",
                 )
-            actual = _sha256_of(wheel.path)
+            actual = digests.of_file(wheel.path)
             if actual != wheel.sha256:
                 raise SparkforgeError(
                     f"The sha256 of {wheel.path} is {actual}, the pin says {wheel.sha256}.",
@@ -1718,7 +1719,7 @@ class Environment:
                 pip_output=(out + err).strip(),
             )
         os.unlink(requirements)
-        _remove_tree(temporary)
+        disk.remove(temporary)
 
     @contextlib.contextmanager
     def _netrc(self, directory: str) -> t.Iterator[str | None]:
@@ -1826,16 +1827,16 @@ class Environment:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
                 time.sleep(0.1)
-        _remove_tree(path)
+        disk.remove(path)
 
     def _remove_environment(self, entry: str) -> None:
         # The receipt first: what is left of a removal that was cut short is debris.
         path = os.path.join(self.directory, entry)
         _unlink(os.path.join(path, "receipt.json"))
         aside = os.path.join(self.directory, f".{entry}.removed")
-        _remove_tree(aside)
+        disk.remove(aside)
         os.rename(path, aside)
-        _remove_tree(aside)
+        disk.remove(aside)
 
     def _remove_unused_wheels(self) -> None:
         store = os.path.join(self.root, "wheels")
@@ -1852,15 +1853,15 @@ class Environment:
                     return  # another environment is being made and may need any of them
         for digest in os.listdir(store):
             if _SHA256.fullmatch(digest) and digest not in used:
-                _remove_tree(os.path.join(store, digest))
+                disk.remove(os.path.join(store, digest))
 
     def _clean_up(self, plan: Plan, *, keep_downloads: bool) -> None:
         with contextlib.suppress(OSError):
-            _remove_tree(os.path.join(self.directory, f".{plan.lock_id}.partial"))
+            disk.remove(os.path.join(self.directory, f".{plan.lock_id}.partial"))
             if not keep_downloads:
-                _remove_tree(os.path.join(self.directory, ".download"))
+                disk.remove(os.path.join(self.directory, ".download"))
             for digest in self._new_wheels:
-                _remove_tree(os.path.join(self.root, "wheels", digest))
+                disk.remove(os.path.join(self.root, "wheels", digest))
 
     def absent(self) -> dict[str, t.Any]:
         """Remove every environment of the name and all that came with it.
@@ -1898,7 +1899,7 @@ class Environment:
                     if os.path.basename(path) == "kernel.json":
                         with contextlib.suppress(OSError):
                             os.rmdir(os.path.dirname(path))
-                _remove_tree(self.directory)
+                disk.remove(self.directory)
                 self._remove_unused_wheels()
                 self._remove_group(made)
                 _receipt.remove(self.root, self.receipt_name)
@@ -2020,14 +2021,6 @@ class Environment:
 # --------------------------------------------------------------------------------------------------- files
 
 
-def _sha256_of(path: str) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def _read_json(path: str) -> dict[str, t.Any] | None:
     try:
         with open(path, encoding="utf-8") as stream:
@@ -2048,19 +2041,12 @@ def _holds(path: str, content: str, mode: int) -> bool:
 def _make_links(links: t.Mapping[str, str]) -> None:
     for path, target in links.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        _receipt.switch_symlink(path, target)
+        disk.switch_symlink(path, target)
 
 
 def _unlink(path: str) -> None:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         os.unlink(path)
-
-
-def _remove_tree(path: str) -> None:
-    if os.path.islink(path) or os.path.isfile(path):
-        _unlink(path)
-    elif os.path.isdir(path):
-        shutil.rmtree(path)
 
 
 def _missing_directories(paths: t.Iterable[str]) -> list[str]:

@@ -27,7 +27,7 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
@@ -258,8 +258,8 @@ class FabricNetplan:
             if network:
                 self._validate(wanted[self.file], command)
                 self._switch(rails, info, before, wanted[self.file], command)
-            receipts.make_directories(os.path.dirname(self.environment_file))
-            receipts.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
+            disk.make_directories(os.path.dirname(self.environment_file))
+            disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
         return result
 
     @staticmethod
@@ -368,7 +368,7 @@ class FabricNetplan:
                 if os.path.exists(self.file):
                     os.unlink(self.file)
             else:
-                receipts.write_file(self.file, text.encode("utf-8"), 0o600)
+                disk.write_file(self.file, text.encode("utf-8"), 0o600)
         except OSError as error:
             raise SparkforgeError(
                 f"{self.file} cannot be written: {error.strerror}.", "Become root for this task."

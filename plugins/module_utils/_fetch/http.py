@@ -162,15 +162,6 @@ def fetch_bytes(
     return buffer.getvalue()
 
 
-def sha256_of(path: str) -> str:
-    """Return the sha256 of a file as 64 hexadecimal digits."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(BLOCK), b""):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def _checked_pin(url: str, sha256: str) -> str:
     pin = sha256.strip().lower()
     if not re.fullmatch(r"[0-9a-f]{64}", pin):

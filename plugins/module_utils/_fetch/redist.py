@@ -27,7 +27,7 @@ import shutil
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
@@ -496,7 +496,7 @@ class RedistArchives:
         return ""
 
     def install(self, steps: list[Step]) -> None:
-        made = receipts.make_directories(self.prefix)
+        made = disk.make_directories(self.prefix)
         try:
             self._remove_stale_staging()
             self._resolve(steps)
@@ -573,7 +573,7 @@ class RedistArchives:
         path = os.path.join(self.prefix, archive.component, version)
         step.record = self._describe_tree(step, staged, path)
         step.record["url"] = http.shown(url)
-        receipts.fsync_tree(staged)
+        disk.fsync_tree(staged)
 
     def _check_free_space(self, archive: Archive, resolved: Resolved) -> None:
         if resolved.size is None:
@@ -649,7 +649,7 @@ class RedistArchives:
             step.record = {key: value for key, value in step.reuse.items() if key not in ("previous", "loader_entry")}
         record = step.record
         if step.staged is not None:
-            receipts.make_directories(os.path.dirname(record["path"]))
+            disk.make_directories(os.path.dirname(record["path"]))
             aside = os.path.join(self.prefix, f".replaced-{component}-{secrets.token_hex(4)}")
             if os.path.lexists(record["path"]):  # damaged, or left by a run that was killed
                 os.rename(record["path"], aside)
@@ -660,16 +660,16 @@ class RedistArchives:
                     os.rename(aside, record["path"])
                 raise
             step.staged = None
-            receipts.fsync_directory(os.path.dirname(record["path"]))
+            disk.fsync_directory(os.path.dirname(record["path"]))
             if os.path.lexists(aside):
                 shutil.rmtree(aside)
-        receipts.switch_symlink(self.current(component), os.path.basename(record["path"]))
+        disk.switch_symlink(self.current(component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
 
     def _write_loader_entry(self, record: t.Mapping[str, t.Any], *, identity: bool) -> None:
         path = self.loader_file(record["component"])
         if record.get("library_directory"):
-            receipts.write_file(path, loader_entry(record, identity=identity).encode("utf-8"))
+            disk.write_file(path, loader_entry(record, identity=identity).encode("utf-8"))
         else:
             _unlink(path)
 
@@ -851,7 +851,7 @@ def _correct_pkg_config(staged: str, path: str, directories: t.Sequence[str]) ->
             copy = f"{CORRECTED_PKG_CONFIG}/{name}"
             if text is not None and copy not in written:
                 content = text.encode("utf-8", "surrogateescape")
-                receipts.write_file(f"{staged}/{copy}", content)
+                disk.write_file(f"{staged}/{copy}", content)
                 written[copy] = len(content)
     return written
 

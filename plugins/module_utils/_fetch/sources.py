@@ -49,7 +49,7 @@ import urllib.request
 import zipfile
 import zlib
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
 
@@ -172,12 +172,12 @@ def fetch(
     patience = patience or Patience()
     try:
         for directory in (parent, store):
-            receipts.make_directories(directory)
+            disk.make_directories(directory)
             if not os.access(directory, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
         # Left by a run that was killed.
-        _remove(partial)
-        _remove(old)
+        disk.remove(partial)
+        disk.remove(old)
         try:
             if isinstance(source, Git):
                 repositories = _Repositories(os.path.abspath(store), say, environment, rewrite or {}, patience)
@@ -188,9 +188,9 @@ def fetch(
                 os.rename(destination, old)
             os.rename(partial, destination)
         except BaseException:
-            _remove(partial)
+            disk.remove(partial)
             raise
-        _remove(old)
+        disk.remove(old)
     except OSError as error:
         place = error.filename if isinstance(error.filename, str) else destination
         raise _not_written(f"The source cannot be written to {place}", place, error) from error
@@ -915,8 +915,8 @@ class _Repositories:
                     if error.kind is not _Kind.CORRUPT or damaged:
                         raise _explained(wanted, error, store) from error
                     self.say(f"{wanted.label}: its objects in {store} are damaged ({error.line}); fetching them anew")
-                    _remove(store)
-                    _remove(f"{store}.pieces")
+                    disk.remove(store)
+                    disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")
 
     # What is called from here on holds the lock of the store.
@@ -960,7 +960,7 @@ class _Repositories:
         if whole and os.path.isdir(os.path.join(store, "refs")):
             _sweep(store)
             return
-        _remove(store)
+        disk.remove(store)
         self.git.local("init", "--quiet", "--bare", "--template=", store)
 
     def has(self, wanted: _Wanted, store: str) -> bool:
@@ -992,7 +992,7 @@ class _Repositories:
         self.say(f"{wanted.label}: the server gives no single commit; fetching all branches and tags")
         if os.path.exists(os.path.join(store, "shallow")):
             # What lies behind the shallow commits would never be sent.
-            _remove(store)
+            disk.remove(store)
             self.make_repository(store)
         kinds = ("heads", "tags")
         refs = [f"+refs/{kind}/*:refs/sparkforge/{kind}/*" for kind in kinds]
@@ -1042,12 +1042,12 @@ class _Repositories:
             if error.kind is not _Kind.UNADVERTISED:
                 raise
             # It filters and then gives no single file: only a whole transfer is left.
-            _remove(pieces)
+            disk.remove(pieces)
             self.retry(wanted, lambda: self.fetch_commit(wanted, store))
             return
         local = dataclasses.replace(wanted, remote=_Remote(pieces, "file"))
         self.ask(local, store, ["--depth=1", pieces, ref])
-        _remove(pieces)
+        disk.remove(pieces)
 
     def missing(self, wanted: _Wanted, pieces: str) -> t.List[str]:
         """Return the names of the objects of the commit that have not arrived."""
@@ -1138,7 +1138,7 @@ class _Repositories:
         if not os.path.isdir(tree):
             raise _GitError(_Kind.CORRUPT, f"the checkout made no directory {wanted.path}")
         for name in os.listdir(tree):  # of a checkout that was in vain
-            _remove(os.path.join(tree, name))
+            disk.remove(os.path.join(tree, name))
         metadata = os.path.join(tree, ".git")
         self.git.local("init", "--quiet", "--template=", tree)
         _share(os.path.join(store, "objects"), os.path.join(metadata, "objects"))
@@ -1176,11 +1176,11 @@ def _sweep(repository: str) -> None:
         if directory == objects:
             for name in [name for name in names if name.startswith(("tmp_", "incoming-"))]:
                 names.remove(name)
-                _remove(os.path.join(directory, name))
+                disk.remove(os.path.join(directory, name))
         inside = directory == objects or directory.startswith(objects + "/")
         for name in files:
             if name.startswith("tmp_") if inside else name.endswith(".lock"):
-                _remove(os.path.join(directory, name))
+                disk.remove(os.path.join(directory, name))
 
 
 def _share(source: str, target: str) -> None:
@@ -1226,9 +1226,9 @@ def _archive_tree(
         )
     kept = os.path.join(store, sha256)
     with receipts.lock(store, sha256, wait=LOCK_SECONDS):
-        if os.path.isfile(kept) and http.sha256_of(kept) != sha256:
+        if os.path.isfile(kept) and digests.of_file(kept) != sha256:
             say(f"{kept} is damaged; fetching {label} anew")
-            _remove(kept)
+            disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")
             # As many attempts as fit into the patience, with the pauses of _fetch (1, 2, 4, 8, 8 … s).
@@ -1242,16 +1242,16 @@ def _archive_tree(
                 raise SparkforgeError(error.cause, remedy, **error.details) from error
             os.chmod(arrived, 0o644)
             os.replace(arrived, kept)
-            receipts.fsync_directory(store)
+            disk.fsync_directory(store)
     unpacked = f"{directory}.unpacked"
     try:
-        _remove(unpacked)
+        disk.remove(unpacked)
         _unpack_tree(kept, unpacked, label)
         top = os.listdir(unpacked)
         only = os.path.join(unpacked, top[0])
         os.rename(only if _is_directory(only) and len(top) == 1 else unpacked, directory)
     finally:
-        _remove(unpacked)
+        disk.remove(unpacked)
     return {"sha256": sha256}
 
 
@@ -1410,20 +1410,3 @@ def _damaged(label: str, error: Exception) -> SparkforgeError:
 
 def _is_directory(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
-
-
-def _remove(path: str) -> None:
-    """Remove ``path``, whatever it is; a directory that was made read-only too."""
-    if not _is_directory(path):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        return
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        for directory, names, _files in os.walk(path):
-            for name in names:
-                if _is_directory(os.path.join(directory, name)):
-                    os.chmod(os.path.join(directory, name), 0o700)
-        os.chmod(path, 0o700)
-        shutil.rmtree(path)

@@ -33,7 +33,7 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
@@ -493,8 +493,8 @@ class Proof:
         directory = t.cast(str, self.history)
         names = self._reports()
         path = os.path.join(directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
-        receipts.make_directories(directory)
-        receipts.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
+        disk.make_directories(directory)
+        disk.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
         # The first proven one, whose rates are the host's floors, goes with none of the others.
         for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
             os.unlink(os.path.join(directory, name))

@@ -30,7 +30,7 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run as _cuda_proof
 
@@ -189,8 +189,8 @@ class ProofTimer:
                 if new is None:
                     os.unlink(path)
                 else:
-                    receipts.make_directories(os.path.dirname(path))
-                    receipts.write_file(path, new.encode("utf-8"))
+                    disk.make_directories(os.path.dirname(path))
+                    disk.write_file(path, new.encode("utf-8"))
             except OSError as error:
                 raise SparkforgeError(
                     f"{path} cannot be written: {error.strerror}.", "Become root for this task."

@@ -24,7 +24,7 @@ import stat
 import sys
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 
 #: The file of a tree that names the fingerprint whose state tells what is in it.
 _HOLDER = "holder"
@@ -58,7 +58,7 @@ def holder(tree: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
 
 def hold(tree: str, fingerprint: str, taker: str = "") -> None:
     """Say so, durable once this returns."""
-    receipts.write_file(os.path.join(tree, _HOLDER), f"{fingerprint} {taker}".strip().encode("ascii") + b"\n")
+    disk.write_file(os.path.join(tree, _HOLDER), f"{fingerprint} {taker}".strip().encode("ascii") + b"\n")
 
 
 def trees(directory: str) -> t.List[t.Tuple[str, t.Optional[str]]]:

@@ -21,7 +21,7 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, sources
@@ -265,7 +265,7 @@ class Engine:
         for directory in (paths.builds, os.path.join(self.root, "wheelhouse"), paths.receipts):
             self.account.own(directory)
         try:
-            _receipt.make_directories(self.options["log_root"])
+            disk.make_directories(self.options["log_root"])
             self.account.own_file(paths.log)
         except OSError as error:
             raise SparkforgeError(
@@ -275,11 +275,11 @@ class Engine:
         # Read before: the account may not read what Ansible sent.
         bundle.files(WORKER)
         with self.account.acting():
-            _receipt.make_directories(os.path.dirname(paths.artefact))
-            _receipt.make_directories(paths.build_directory)
+            disk.make_directories(os.path.dirname(paths.artefact))
+            disk.make_directories(paths.build_directory)
             if self.options["rebuild"]:
                 # The worker makes the tree anew, for it alone knows that no other one is at it.
-                worker.remove(paths.inside("state.json"))
+                disk.remove(paths.inside("state.json"))
             attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
             # Beside the build: what Ansible sent is gone when the call ends.
             engine = paths.inside("engine")
@@ -349,8 +349,8 @@ class Engine:
             "override": self.options.get("override"),
         }
         # Both may hold the password of an index or a proxy.
-        _receipt.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
-        _receipt.write_file(paths.inside("network.json"), json.dumps(self._network()).encode("ascii"), 0o600)
+        disk.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
+        disk.write_file(paths.inside("network.json"), json.dumps(self._network()).encode("ascii"), 0o600)
 
     def _network(self) -> t.Dict[str, str]:
         return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
@@ -382,7 +382,7 @@ class Engine:
             with self.account.acting():
                 for path in found:
                     if not path.startswith(self.options["log_root"]):
-                        worker.remove(path)
+                        disk.remove(path)
             for path in found:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path) if path.startswith(self.options["log_root"]) else None
@@ -395,7 +395,7 @@ class Engine:
         with self.account.acting():
             if not [name for name in _names(builds) if not name.startswith(".")]:
                 for name in _names(builds):
-                    worker.remove(os.path.join(builds, name))
+                    disk.remove(os.path.join(builds, name))
             for platform in _names(os.path.join(self.root, "wheelhouse")):
                 with contextlib.suppress(OSError):
                     os.rmdir(os.path.join(self.root, "wheelhouse", platform))

@@ -13,12 +13,11 @@ many jobs compile, what is checked afterwards) is no input, so that changing it 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Raised when the meaning of the inputs changes: every unit is then built again.
@@ -290,8 +289,7 @@ class Unit:
 
 def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
     """Return the 16 hexadecimal digits that stand for ``inputs``."""
-    text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+    return digests.of_data(inputs)[:16]
 
 
 def tree_key(inputs: t.Mapping[str, t.Any]) -> str:

@@ -18,7 +18,7 @@ import shutil
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 
@@ -129,7 +129,7 @@ def valid_receipt(
                 f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
             )
         if not check_mode:
-            receipts.write_file(paths.receipt, receipt_text(copy))
+            disk.write_file(paths.receipt, receipt_text(copy))
         receipt = copy
     for item in receipt["outputs"]:
         try:

@@ -28,6 +28,7 @@ import stat
 import subprocess
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 Say = t.Callable[[str], None]
@@ -63,7 +64,7 @@ def apply(
     beside = os.path.join(parent, f".{name}.patching")
     done: t.List[t.Dict[str, t.Any]] = []
     try:
-        _remove(beside)  # of a run that was killed
+        disk.remove(beside)  # of a run that was killed
         os.mkdir(beside, 0o700)
         try:
             copies = _Copies(tree, beside)
@@ -73,7 +74,7 @@ def apply(
                 done.append(edit.apply(copies))
             copies.move()
         finally:
-            _remove(beside)
+            disk.remove(beside)
     except OSError as error:
         raise SparkforgeError(
             f"The sources in {tree} cannot be changed: {error.strerror or error}.",
@@ -597,8 +598,3 @@ def _unquoted(name: str) -> str:
         return bytes([int(code, 8) & 255 if code[0].isdigit() else escapes.get(code, ord(code))])
 
     return re.sub(rb"\\([0-7]{3}|.)", replaced, _bytes(name[1:-1])).decode("utf-8", "surrogateescape")
-
-
-def _remove(path: str) -> None:
-    if os.path.lexists(path):
-        shutil.rmtree(path)

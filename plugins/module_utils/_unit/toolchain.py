@@ -24,7 +24,7 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Raised when the same output is read differently: what was kept before then counts for nothing.
@@ -255,7 +255,7 @@ class _Kept:
         """Keep what was learnt; a run that learnt nothing writes nothing."""
         if self.changed:
             text = json.dumps({"format": CACHE_FORMAT, "tools": self.entries}, indent=1, sort_keys=True) + "\n"
-            receipts.write_file(path, text.encode("ascii"))
+            disk.write_file(path, text.encode("ascii"))
             self.changed = False
 
 

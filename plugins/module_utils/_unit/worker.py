@@ -31,7 +31,7 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
@@ -178,7 +178,7 @@ class Worker:
     # --- what an interruption leaves ---------------------------------------------------------------------------
 
     def _after_interruption(self) -> None:
-        remove(self.paths.inside("wanted"))
+        disk.remove(self.paths.inside("wanted"))
         data = self.state.data
         last = self._last_in_tree()
         if not last:
@@ -232,7 +232,7 @@ class Worker:
         return state if state.get("attempts") else {}
 
     def _begin_anew(self) -> None:
-        remove(self.paths.tree_directory)
+        disk.remove(self.paths.tree_directory)
         self.state.update(phases={}, checkpoint=None, failed_phase=None)
         carry.hold(self.paths.tree_directory, self.paths.fingerprint)
 
@@ -254,7 +254,7 @@ class Worker:
         # The environment stays, for objects would be older than the headers of a new one.
         done = {"prepare": {"done": True, "seconds": 0.0}} if self._is_done("prepare") else {}
         self.state.update(phases=done)
-        remove(self.paths.inside("out"))
+        disk.remove(self.paths.inside("out"))
 
     def _after_power_loss(self, checkpoint: float) -> None:
         """Remove what was written after the last synced checkpoint: ninja would trust a file full of zeros."""
@@ -301,8 +301,8 @@ class Worker:
         else:
             tree = self.paths.inside("source")
             # Objects of other sources, whose times may be younger than these.
-            remove(self.paths.inside("build"))
-        remove(tree)
+            disk.remove(self.paths.inside("build"))
+        disk.remove(tree)
         store = os.path.join(self.paths.builds, ".sources")
         source = self.unit.source
         wanted: t.Any
@@ -351,14 +351,14 @@ class Worker:
             self._undo("prepare")
             for name in model.TREES:
                 if name != "wanted":
-                    remove(self.paths.inside(name))
+                    disk.remove(self.paths.inside(name))
             os.rename(wanted, source)
             return applied
         # A clock that is behind must not make an object younger than the source that it is compiled from again.
         moment = time.time()
         _clamp_mtimes(self._trees(), moment)
         carry.merge(source, wanted, paths, moment + 0.01)
-        remove(wanted)
+        disk.remove(wanted)
         time.sleep(0.05)
         self._checkpoint()
         self.state.note(
@@ -371,7 +371,7 @@ class Worker:
         if self.unit.kind == "cmake" and not self.unit.requirements:
             return
         place = self.paths.inside("environment")
-        remove(place)
+        disk.remove(place)
         shared = ["--system-site-packages"] if self.unit.system_site_packages else []
         self._command([self.unit.python, "-m", "venv", *shared, place])
         pip = [self._python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
@@ -384,7 +384,7 @@ class Worker:
                 self._check_pip_configuration()
             else:
                 lines.append(f"--index-url {self.unit.index_url}" if self.unit.index_url else "--no-index")
-            receipts.write_file(listed, "\n".join([*lines, *self.unit.requirements, ""]).encode("utf-8"), 0o600)
+            disk.write_file(listed, "\n".join([*lines, *self.unit.requirements, ""]).encode("utf-8"), 0o600)
             hashed = ["--require-hashes"] if all("--hash=" in line for line in self.unit.requirements) else []
             # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.
             self._command([*pip, *hashed, "--no-deps", "-r", listed], network=True)
@@ -464,7 +464,7 @@ class Worker:
     def _package(self) -> None:
         if self.unit.kind == "cmake":
             staged = self.paths.inside("out", "staged")
-            remove(staged)
+            disk.remove(staged)
             try:
                 self._command(
                     [self.tools.get("cmake", "cmake"), "--install", self.paths.inside("build")],
@@ -472,7 +472,7 @@ class Worker:
                 )
             except SparkforgeError:
                 # Half of it is worth nothing, and takes the room that may be what is missing.
-                remove(staged)
+                disk.remove(staged)
                 raise
             return
         wheels = artefact.collect_wheels(self.paths.inside("out"))
@@ -516,12 +516,12 @@ class Worker:
     def _publish(self) -> None:
         """Move the artefact to its final name, then write the receipt: whoever reads that may trust what it names."""
         partial = os.path.join(os.path.dirname(self.paths.artefact), f".{self.paths.fingerprint}.partial")
-        remove(partial)
+        disk.remove(partial)
         try:
             self._publish_by(partial)
         except (OSError, SparkforgeError):
             with contextlib.suppress(OSError):
-                remove(partial)
+                disk.remove(partial)
             raise
 
     def _need_room(self, size: int) -> None:
@@ -540,7 +540,7 @@ class Worker:
     def _publish_by(self, partial: str) -> None:
         """Publish, by way of the directory ``partial``."""
         target = self.paths.artefact
-        receipts.make_directories(partial)
+        disk.make_directories(partial)
         outputs: t.List[t.Dict[str, t.Any]] = []
         if self.unit.kind == "cmake":
             if not os.path.isdir(self._staged):
@@ -564,14 +564,14 @@ class Worker:
                     }
                 )
             sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
-            receipts.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
+            disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
         receipt = self._make_receipt(outputs)
-        receipts.write_file(os.path.join(partial, "receipt.json"), outcome.receipt_text(receipt))
-        receipts.fsync_tree(partial)
-        remove(target)
+        disk.write_file(os.path.join(partial, "receipt.json"), outcome.receipt_text(receipt))
+        disk.fsync_tree(partial)
+        disk.remove(target)
         os.rename(partial, target)
-        receipts.fsync_directory(os.path.dirname(target))
-        receipts.write_file(self.paths.receipt, outcome.receipt_text(receipt))
+        disk.fsync_directory(os.path.dirname(target))
+        disk.write_file(self.paths.receipt, outcome.receipt_text(receipt))
         self._prune()
         self.say(f"== {self.paths.name} {self.paths.fingerprint}: published in {target}")
         # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
@@ -621,16 +621,16 @@ class Worker:
             if holder and (number < self.unit.keep or follow.is_running(os.path.join(parent, holder))):
                 kept.add(holder)
             else:
-                remove(tree)
+                disk.remove(tree)
         for name in os.listdir(parent):
             directory = os.path.join(parent, name)
             if name in kept or name.startswith("tree-") or os.path.islink(directory) or not os.path.isdir(directory):
                 continue
             if not follow.is_running(directory):
-                remove(directory)
+                disk.remove(directory)
         if self.unit.keep == 0:
             # The state stays: it says that the build is done.
-            remove(self.paths.tree_directory)
+            disk.remove(self.paths.tree_directory)
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -937,19 +937,6 @@ def _clamp_mtimes(trees: t.Iterable[str], now: float) -> int:
                 os.utime(path, (now, now), follow_symlinks=False)
                 moved += 1
     return moved
-
-
-def remove(path: str) -> None:
-    """Remove a tree, also one with directories that are not writable."""
-    if not os.path.lexists(path):
-        return
-    if os.path.islink(path) or not os.path.isdir(path):
-        os.unlink(path)
-        return
-    for directory, _directories, _names in os.walk(path):
-        with contextlib.suppress(OSError):
-            os.chmod(directory, 0o700)
-    shutil.rmtree(path)
 
 
 def main(directory: str) -> int:

@@ -18,13 +18,13 @@ and the wheels need not be trusted, as long as the manifest itself comes from wh
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import re
 import typing as t
 import urllib.parse
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Raised when the meaning of a manifest changes.
@@ -89,9 +89,7 @@ def manifest(
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:
     """Return the sha256 over the canonical JSON of a manifest without its seal."""
-    rest = {key: value for key, value in manifest.items() if key != "seal"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return digests.of_data({key: value for key, value in manifest.items() if key != "seal"})
 
 
 def text_of(manifest: t.Mapping[str, t.Any]) -> bytes:

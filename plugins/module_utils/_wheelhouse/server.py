@@ -38,7 +38,7 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
@@ -587,9 +587,9 @@ def _put(path: str, file: t.Optional[File]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         return
-    receipts.make_directories(os.path.dirname(path))
+    disk.make_directories(os.path.dirname(path))
     # Never readable by more than it is to be, not even for a moment.
-    receipts.write_file(path, file.content, file.mode if file.group == 0 else file.mode & 0o700)
+    disk.write_file(path, file.content, file.mode if file.group == 0 else file.mode & 0o700)
     if file.group:
         os.chown(path, -1, file.group)
         os.chmod(path, file.mode)

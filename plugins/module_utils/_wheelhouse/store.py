@@ -17,17 +17,16 @@ import contextlib
 import dataclasses
 import datetime
 import glob
-import hashlib
 import json
 import os
 import re
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, engine, follow, worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, engine, follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 _BLOCK = 1 << 20
@@ -460,7 +459,7 @@ class Store:
     def _write(self, files: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
         # A manifest last: whoever reads it may trust that what it names is served.
         for name in sorted(differ, key=lambda name: (name.startswith(MANIFESTS), name)):
-            _receipt.write_file(self._path(name), files[name])
+            disk.write_file(self._path(name), files[name])
         for name in stale:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path(name))
@@ -472,16 +471,16 @@ class Store:
         receipt = os.path.join(self.root, "receipts", "units", f"{build.name}-{build.fingerprint}.json")
         artefact = self._path(*build.key)
         removed = self._path(build.name, f".{build.fingerprint}.partial")
-        worker.remove(removed)
+        disk.remove(removed)
         with contextlib.suppress(FileNotFoundError):
             os.rename(artefact, removed)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(receipt)
-        worker.remove(removed)
+        disk.remove(removed)
         for tree, holder in carry.trees(os.path.join(self.root, "builds", build.name)):
             if holder == build.fingerprint:
-                worker.remove(tree)
-        worker.remove(os.path.join(self.root, "builds", *build.key))
+                disk.remove(tree)
+        disk.remove(os.path.join(self.root, "builds", *build.key))
         for parent in (os.path.dirname(artefact), os.path.join(self.root, "builds", build.name)):
             with contextlib.suppress(OSError):
                 os.rmdir(parent)
@@ -531,7 +530,7 @@ class Store:
                     _receipt.remove(self.root, os.path.basename(path)[: -len(".json")])
                 with self.account.acting():
                     for path in found:
-                        worker.remove(path)
+                        disk.remove(path)
                         with contextlib.suppress(OSError):
                             os.rmdir(os.path.dirname(path))
                 with contextlib.suppress(OSError):
@@ -564,10 +563,7 @@ def _read(path: str, wheel: t.Mapping[str, t.Any], known: t.Any) -> t.Tuple[t.Di
         }
         if row == known and stat.S_ISREG(found.st_mode):
             return row, str(row["sha256"])
-        digest = hashlib.sha256()
-        for block in iter(lambda: stream.read(_BLOCK), b""):
-            digest.update(block)
-    return row, digest.hexdigest()
+        return row, digests.of_stream(stream)
 
 
 def _tree_bytes(directory: str) -> int:

@@ -12,7 +12,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
@@ -75,7 +75,7 @@ def test_the_last_receipt_takes_its_directory_with_it(tmp_path: Path) -> None:
 def test_a_symlink_is_made_and_switched(tmp_path: Path) -> None:
     link = tmp_path / "deep" / "current"
     for target in ("one", "two"):
-        receipts.switch_symlink(str(link), target)
+        disk.switch_symlink(str(link), target)
         assert os.readlink(link) == target
     assert os.listdir(tmp_path / "deep") == ["current"]
 
@@ -83,13 +83,13 @@ def test_a_symlink_is_made_and_switched(tmp_path: Path) -> None:
 def test_what_is_no_symlink_is_not_switched(tmp_path: Path) -> None:
     (tmp_path / "current").mkdir()
     with pytest.raises(SparkforgeError, match="is not a symlink"):
-        receipts.switch_symlink(str(tmp_path / "current"), "one")
+        disk.switch_symlink(str(tmp_path / "current"), "one")
     assert os.listdir(tmp_path) == ["current"]
 
 
 def test_a_link_is_there_at_every_moment_of_a_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = tmp_path / "current"
-    receipts.switch_symlink(str(link), "one")
+    disk.switch_symlink(str(link), "one")
     seen: list[str] = []
     real = os.replace
 
@@ -99,14 +99,14 @@ def test_a_link_is_there_at_every_moment_of_a_switch(tmp_path: Path, monkeypatch
         seen.append(os.readlink(link))
 
     monkeypatch.setattr(receipts.os, "replace", replace)
-    receipts.switch_symlink(str(link), "two")
+    disk.switch_symlink(str(link), "two")
     assert seen == ["one", "two"]
 
 
 def test_an_existing_file_is_replaced_whole_with_the_wanted_mode(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
-    receipts.write_file(str(path), b"new", 0o600)
+    disk.write_file(str(path), b"new", 0o600)
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -115,7 +115,7 @@ def test_a_tree_with_links_and_folders_is_synced(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("x")
     (tmp_path / "dangling").symlink_to("nowhere")
-    receipts.fsync_tree(str(tmp_path))
+    disk.fsync_tree(str(tmp_path))
 
 
 def _append(root: str, number: int, log: str) -> None:

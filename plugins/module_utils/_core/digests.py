@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The sha256 of files and of data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import typing as t
+
+_BLOCK = 1 << 20
+
+
+def of_file(path: str) -> str:
+    """Return the sha256 of a file as 64 hexadecimal digits."""
+    with open(path, "rb") as stream:
+        return of_stream(stream)
+
+
+def of_stream(stream: t.BinaryIO) -> str:
+    """Return the sha256 of what is left to read of ``stream`` as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for block in iter(lambda: stream.read(_BLOCK), b""):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def of_data(data: t.Any) -> str:
+    """Return the sha256 of what JSON can say, the same for the same data whatever order its keys have."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,142 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Files, symlinks and directories that are either whole or absent, and how they are removed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+
+def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
+    """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
+
+    :param mode: permission bits, whatever the umask is.
+    :raises SparkforgeError: where that fails; the old file is then untouched.
+    """
+    directory = os.path.dirname(path)
+    temporary = _beside(path)
+    try:
+        make_directories(directory)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fchmod(stream.fileno(), mode)
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+        fsync_directory(directory)
+    except OSError as error:
+        raise failed(f"{path} cannot be written", error) from error
+
+
+def switch_symlink(link: str, target: str) -> None:
+    """Make ``link`` a symlink to ``target`` in one step: no reader ever finds it missing.
+
+    :raises SparkforgeError: where ``link`` is something else than a symlink, or cannot be replaced.
+    """
+    try:
+        if not stat.S_ISLNK(os.lstat(link).st_mode):
+            raise SparkforgeError(
+                f"{link} is not a symlink and was not made by sparkforge.",
+                "Move it out of the way and run again.",
+                path=link,
+            )
+    except FileNotFoundError:
+        pass
+    temporary = _beside(link)
+    try:
+        make_directories(os.path.dirname(link))
+        os.symlink(target, temporary)
+        try:
+            os.replace(temporary, link)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+        fsync_directory(os.path.dirname(link))
+    except OSError as error:
+        raise failed(f"The symlink {link} cannot be switched to {target}", error) from error
+
+
+def make_directories(path: str) -> list[str]:
+    """Make ``path`` and its missing parents, mode 0755, durable; return those made, the outermost first."""
+    missing: list[str] = []
+    current = os.path.abspath(path)
+    while not os.path.isdir(current):
+        missing.append(current)
+        current = os.path.dirname(current)
+    made: list[str] = []
+    for directory in reversed(missing):
+        try:
+            os.mkdir(directory)
+        except FileExistsError:  # another run made it in the meantime
+            continue
+        os.chmod(directory, 0o755)  # noqa: S103 - whoever uses the libraries must be able to reach them
+        fsync_directory(os.path.dirname(directory))
+        made.append(directory)
+    return made
+
+
+def fsync_directory(path: str) -> None:
+    """Make the names in the directory ``path`` durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fsync_tree(path: str) -> None:
+    """Make every file and name below the directory ``path`` durable, before a receipt vouches for them."""
+    for directory, _names, files in os.walk(path):
+        for name in files:
+            file = os.path.join(directory, name)
+            if os.path.islink(file):
+                continue
+            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        fsync_directory(directory)
+
+
+def remove(path: str) -> None:
+    """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(path)
+        return
+    for directory, _directories, _names in os.walk(path):
+        with contextlib.suppress(OSError):
+            os.chmod(directory, 0o700)
+    shutil.rmtree(path)
+
+
+def _beside(path: str) -> str:
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f".{name}.{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def failed(what: str, error: OSError) -> SparkforgeError:
+    """Return what a person is told of a file that cannot be read or written."""
+    return SparkforgeError(
+        f"{what}: {error.strerror or error}.",
+        "Make sure that the task runs as root (become) and that the file system is writable and not full.",
+        path=error.filename,
+    )
