@@ -26,7 +26,7 @@ import tempfile
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -559,7 +559,7 @@ def _git(
         child.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
-        raise SparkforgeError(f"{shown(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES) from error
+        raise SparkforgeError(f"{redact(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES) from error
     return subprocess.CompletedProcess([git, *arguments], child.returncode, stdout, stderr)
 
 
@@ -568,7 +568,7 @@ KEEP_SOURCES = "Set sparkforge_proxies, or leave sources out of the parts: the l
 
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
     """Return what git said went wrong, without a password that the URL may hold."""
-    return last_errors(done.stderr.replace(url, shown(url)))
+    return last_errors(done.stderr.replace(url, redact(url)))
 
 
 def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = None) -> str:
@@ -579,10 +579,10 @@ def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = Non
     line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
     done = _git(line, url, environment=environment)
     if done.returncode != 0:
-        raise SparkforgeError(f"git ls-remote {shown(url)} failed: {_said(done, url)}.", KEEP_SOURCES)
+        raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_said(done, url)}.", KEEP_SOURCES)
     commit = remote_commit(done.stdout, ref)
     if commit is None:
-        raise SparkforgeError(f"{shown(url)} has no tag or branch {ref}.", "Correct the reference in the stack.")
+        raise SparkforgeError(f"{redact(url)} has no tag or branch {ref}.", "Correct the reference in the stack.")
     return commit
 
 
@@ -617,7 +617,9 @@ def ask_file(
             return path, done.stdout
         if _NO_ANSWER.search(done.stderr):
             break
-    raise SparkforgeError(f"The commit {commit} could not be read from {shown(url)}: {_said(done, url)}.", KEEP_SOURCES)
+    raise SparkforgeError(
+        f"The commit {commit} could not be read from {redact(url)}: {_said(done, url)}.", KEEP_SOURCES
+    )
 
 
 def _file_by(
@@ -647,7 +649,7 @@ def _file_by(
     present = [path for path in paths if path in done.stdout.splitlines()]
     if not present:
         raise SparkforgeError(
-            f"{shown(url)} has no {' and no '.join(paths)} at {commit}.",
+            f"{redact(url)} has no {' and no '.join(paths)} at {commit}.",
             "Name the commit in the stack (ref of the source that is pinned there), or the file (pin).",
         )
     # From a server that filters, this fetches the one file.
@@ -793,7 +795,7 @@ class Sources:
     def _named(self, url: str, ref: str) -> dict[str, t.Any]:
         if _COMMIT.match(ref):
             return {"url": url, "ref": ref, "commit": ref}
-        self.say(f"sources: asking {shown(url)} for {ref}")
+        self.say(f"sources: asking {redact(url)} for {ref}")
         return {"url": url, "ref": ref, "commit": self.ask(url, ref)}
 
     def _pinned(self, name: str, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -803,7 +805,7 @@ class Sources:
         if pin is None or not by.get("commit"):
             self.say(f"sources: {name} is named by no other source of the stack: what the lock has is kept")
             return dict(self.known.get(name) or {})
-        self.say(f"sources: reading from {shown(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
+        self.say(f"sources: reading from {redact(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
         path, text = self.read(by["url"], by["commit"], pin.files, _ref(by.get("ref")))
         found = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
         url = source.get("url") or found.repository

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
@@ -236,12 +237,12 @@ class Served:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url is {http.shown(url)!r}, which is no URL of a wheelhouse.",
+                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is no URL of a wheelhouse.",
                 "Give it as https://host/path, what the directories of the platforms are served below.",
             )
         if "@" in parts.netloc:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url ({http.shown(url)}) holds a user name.",
+                f"sparkforge_wheelhouse_url ({redact(url)}) holds a user name.",
                 "Give it in sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which nobody prints.",
             )
 

@@ -24,7 +24,7 @@ import typing as t
 
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock
 
 METHODS = ("wheel", "build")
@@ -1174,7 +1174,7 @@ def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
         flat.update(_flat_lines(f"wheels {platform}", lines))
     for name, source in (lock.get("sources") or {}).items():
         if "archive" in source:
-            flat[f"sources {name}"] = (shown(source["archive"]), source["sha256"])
+            flat[f"sources {name}"] = (redact(source["archive"]), source["sha256"])
         else:
             by = source.get("pinned_by")
             said = f" ({by['file']} of {by['source']} {by['commit'][:12]})" if by else ""

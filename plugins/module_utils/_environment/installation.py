@@ -48,6 +48,7 @@ import urllib.request
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members as _members
 
@@ -141,19 +142,19 @@ def parse_requirement(text: str) -> Requirement:
     match = _PINNED.fullmatch(pin)
     if "\n" in line or " -" in f" {pin}" or match is None:
         raise SparkforgeError(
-            f"The requirement {_short(redacted(text))!r} is not one pinned name.",
+            f"The requirement {_short(redact(text))!r} is not one pinned name.",
             remedy,
-            requirement=redacted(text),
+            requirement=redact(text),
         )
     if not hashes:
-        raise SparkforgeError(f"The requirement {redacted(pin)!r} has no hash.", remedy, requirement=redacted(text))
+        raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
     for found in _HASH_OPTION.finditer(f" {line}"):
         if found.group("algorithm") != "sha256" or not _SHA256.fullmatch(found.group("digest")):
             raise SparkforgeError(
-                f"The requirement {redacted(pin)!r} has the hash "
+                f"The requirement {redact(pin)!r} has the hash "
                 f"{_short(found.group('algorithm') + ':' + found.group('digest'))!r}, which is not a sha256.",
                 remedy,
-                requirement=redacted(text),
+                requirement=redact(text),
             )
     return Requirement(
         normalised(match.group("name")), " ".join([pin, *(f"--hash=sha256:{digest}" for digest in hashes)])
@@ -230,11 +231,6 @@ def fingerprint(python: tuple[int, int], machine: str, requirements: t.Iterable[
         "wheels": sorted(set(wheels)),
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-
-
-def redacted(text: str) -> str:
-    """Return ``text`` without the user names and passwords of its URLs."""
-    return re.sub(r"(?<=://)[^/@\s]+@", "***@", text)
 
 
 def _short(text: str) -> str:
@@ -381,8 +377,8 @@ _NOT_FOUND = re.compile(
 
 def pip_failure(output: str) -> SparkforgeError:
     """Return the one cause and remedy behind what pip wrote when it failed."""
-    details = {"pip_output": redacted("\n".join(output.strip().splitlines()[-25:]))}
-    text = redacted(output)
+    details = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
+    text = redact(output)
     match = _MISMATCH.search(text)
     if match:
         package, _unused, origin = (part.strip() for part in match.group("what").partition(" from "))
@@ -842,7 +838,7 @@ class Environment:
         for place in options["find_links"]:
             if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
                 raise SparkforgeError(
-                    f"The find_links entry {redacted(place)!r} is neither a URL nor an absolute path.",
+                    f"The find_links entry {redact(place)!r} is neither a URL nor an absolute path.",
                     "Give https://…, file://… or a directory of the host.",
                 )
 
@@ -1749,7 +1745,7 @@ class Environment:
         better: SparkforgeError | None = None
         url, package = str(error.details.get("url") or ""), str(error.details.get("package") or "")
         if "status" in error.details:
-            better = self.index.refused(redacted(url), error.details["status"], "", authenticated(url))
+            better = self.index.refused(redact(url), error.details["status"], "", authenticated(url))
         elif url:
             answer = self.index.ask(url, self.credentials)
             better = self.index.explain(url, answer, package, authenticated(url)) if answer else None

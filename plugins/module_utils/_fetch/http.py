@@ -30,6 +30,7 @@ import urllib.parse
 import urllib.request
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
 #: Bytes per read: large enough that Python's share of a download does not show.
 BLOCK = 1 << 20
@@ -78,14 +79,6 @@ class _Sink:
         self.size += len(block)
 
 
-def shown(url: str) -> str:
-    """Return ``url`` without the user name and password that it may carry, for messages."""
-    parts = urllib.parse.urlsplit(url)
-    if "@" not in parts.netloc:
-        return url
-    return urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
 def is_html(head: bytes) -> bool:
     """Tell whether ``head``, the first bytes of a body, begins an HTML page (a login or an error page)."""
     return _HTML.match(head) is not None
@@ -118,7 +111,7 @@ def fetch(
         raise SparkforgeError(
             f"A download cannot be stored in {directory}: {error.strerror}.",
             "Make sure that the directory exists, is writable and has free space.",
-            url=shown(url),
+            url=redact(url),
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
@@ -166,9 +159,9 @@ def _checked_pin(url: str, sha256: str) -> str:
     pin = sha256.strip().lower()
     if not re.fullmatch(r"[0-9a-f]{64}", pin):
         raise SparkforgeError(
-            f"The pin of {shown(url)} is {sha256!r}, which is not a sha256 of 64 hexadecimal digits.",
+            f"The pin of {redact(url)} is {sha256!r}, which is not a sha256 of 64 hexadecimal digits.",
             "Correct the pin in the stack or its lock.",
-            url=shown(url),
+            url=redact(url),
         )
     return pin
 
@@ -179,17 +172,17 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
         return
     if is_html(sink.head):
         raise SparkforgeError(
-            f"{shown(url)} is an HTML page and not the file that was asked for.",
+            f"{redact(url)} is an HTML page and not the file that was asked for.",
             "A proxy, a login page or a wrong mirror answered: open the URL in a browser, then correct "
             "sparkforge_nvidia_url or sparkforge_proxies.",
-            url=shown(url),
+            url=redact(url),
         )
     if pin is not None:
         raise SparkforgeError(
-            f"The sha256 of {shown(url)} is {digest}, the pin says {pin}.",
+            f"The sha256 of {redact(url)} is {digest}, the pin says {pin}.",
             "Do not use the file: the mirror or a proxy changed it, or the pin belongs to another version. "
             "Compare the pin with the vendor's manifest and correct the stack or the mirror.",
-            url=shown(url),
+            url=redact(url),
             expected=pin,
             actual=digest,
             size=sink.size,
@@ -204,9 +197,9 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
         return False
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SparkforgeError(
-            f"{shown(url)!r} is not a URL that can be fetched.",
+            f"{redact(url)!r} is not a URL that can be fetched.",
             "Give an http://, https:// or file:// URL.",
-            url=shown(url),
+            url=redact(url),
         )
     validator: str | None = None
     resumed = False
@@ -247,9 +240,9 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     with response:
         if urllib.parse.urlsplit(url).scheme == "https" and not response.geturl().startswith("https://"):
             raise SparkforgeError(
-                f"{shown(url)} redirects to {shown(response.geturl())}, which is not protected by TLS.",
+                f"{redact(url)} redirects to {redact(response.geturl())}, which is not protected by TLS.",
                 "Correct the mirror's redirection, or name a URL that stays within https.",
-                url=shown(url),
+                url=redact(url),
             )
         appended = _goes_on(response, sink)
         if not appended and sink.size:
@@ -297,9 +290,9 @@ def _check_free_space(url: str, sink: _Sink, expected: int) -> None:
     free = numbers.f_bavail * numbers.f_frsize
     if expected > free:
         raise SparkforgeError(
-            f"{shown(url)} has {expected / 1e6:.1f} MB and the file system has {free / 1e6:.1f} MB free.",
+            f"{redact(url)} has {expected / 1e6:.1f} MB and the file system has {free / 1e6:.1f} MB free.",
             "Free some space and run again.",
-            url=shown(url),
+            url=redact(url),
         )
 
 
@@ -314,15 +307,15 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
         if error.filename is None:
             raise
         raise SparkforgeError(
-            f"{shown(url)} cannot be read: {error.strerror}.",
+            f"{redact(url)} cannot be read: {error.strerror}.",
             "Put the file there, or correct the URL; it names a file on the managed host.",
-            url=shown(url),
+            url=redact(url),
         ) from error
 
 
 def _explained(url: str, error: Exception, timeout: float) -> Exception:
     """Map what the HTTP library raised to a cause and a remedy."""
-    name = shown(url)
+    name = redact(url)
     via = _proxy_of(url)
     through = f" through the proxy {via}" if via else ""
     if isinstance(error, urllib.error.HTTPError):
@@ -420,16 +413,16 @@ def _proxy_of(url: str) -> str | None:
     if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
         return None
     proxy = urllib.request.getproxies().get(parts.scheme)
-    return shown(proxy) if proxy else None
+    return redact(proxy) if proxy else None
 
 
 def _cut_off(url: str, size: int, expected: int | None, validator: str | None, why: str) -> _TransientError:
     wanted = f" of {expected}" if expected is not None else ""
     return _TransientError(
         SparkforgeError(
-            f"The download of {shown(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
+            f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
             "Run again; if it stays, the mirror's file is incomplete or a proxy limits downloads.",
-            url=shown(url),
+            url=redact(url),
             received=size,
             expected_size=expected,
         ),
@@ -439,17 +432,17 @@ def _cut_off(url: str, size: int, expected: int | None, validator: str | None, w
 
 def _too_large(url: str, limit: int, size: int) -> SparkforgeError:
     return SparkforgeError(
-        f"{shown(url)} has {size} bytes or more; {limit} are allowed for such a document.",
+        f"{redact(url)} has {size} bytes or more; {limit} are allowed for such a document.",
         "Check that the URL names the document that is meant.",
-        url=shown(url),
+        url=redact(url),
     )
 
 
 def _not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
     return SparkforgeError(
-        f"The download of {shown(url)} cannot be written to {directory}: {error.strerror or error}.",
+        f"The download of {redact(url)} cannot be written to {directory}: {error.strerror or error}.",
         "Free some space on that file system, or make it writable, and run again.",
-        url=shown(url),
+        url=redact(url),
     )
 
 

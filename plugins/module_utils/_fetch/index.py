@@ -22,7 +22,8 @@ import urllib.parse
 
 from ansible.module_utils.urls import open_url
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html, shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
 
 #: Bytes of an answer that are looked at: a page with a thousand files is larger, and its first links are among these.
 LOOKED_AT = 65536
@@ -57,7 +58,7 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> t.List[Credential
         name = urllib.parse.urlsplit(url if url else f"//{host}").hostname
         if not name or re.search(r"[\s\"\\]", name):
             raise SparkforgeError(
-                f"Entry {number} of credentials names no server: {shown(url) or host!r}.",
+                f"Entry {number} of credentials names no server: {redact(url) or host!r}.",
                 "Give a URL such as https://spark01.example.com/wheelhouse, or a host.",
             )
         username, password = str(entry.get("username") or ""), str(entry.get("password") or "")
@@ -152,7 +153,7 @@ def explain(url: str, answer: Answer, package: str, authenticated: bool) -> t.Op
     :param package: what was asked for there.
     :param authenticated: whether credentials were sent.
     """
-    name, details = shown(url), {"url": shown(url), "status": answer.status}
+    name, details = redact(url), {"url": redact(url), "status": answer.status}
     if answer.status != 200:
         return refused(name, answer.status, answer.server_error, authenticated)
     title = _TITLE.search(answer.head)

@@ -27,8 +27,9 @@ import shutil
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import (
@@ -536,8 +537,8 @@ class RedistArchives:
                 continue
             url = f"{self.base_url}/{archive.product}/redist/redistrib_{archive.release}.json"
             if url not in manifests:
-                manifests[url] = parse_manifest(self._manifest(url, archive), http.shown(url))
-            step.resolved = resolve(manifests[url], archive, http.shown(url))
+                manifests[url] = parse_manifest(self._manifest(url, archive), redact(url))
+            step.resolved = resolve(manifests[url], archive, redact(url))
 
     def _manifest(self, url: str, archive: Archive) -> bytes:
         try:
@@ -546,8 +547,7 @@ class RedistArchives:
             if error.details.get("status") != 404:
                 raise
             raise SparkforgeError(
-                f"There is no release {archive.release} of {archive.product}: {http.shown(url)} does not "
-                "exist (HTTP 404).",
+                f"There is no release {archive.release} of {archive.product}: {redact(url)} does not exist (HTTP 404).",
                 "Correct the release of the archive in the stack, or the mirror in sparkforge_nvidia_url.",
                 **error.details,
             ) from error
@@ -565,14 +565,14 @@ class RedistArchives:
         step.download_seconds = time.monotonic() - begin
         try:
             step.downloaded_bytes = os.path.getsize(file)
-            step.unpacked = unpack.unpack(file, staged, http.shown(url))
+            step.unpacked = unpack.unpack(file, staged, redact(url))
             step.staged = staged
         finally:
             os.unlink(file)
         version = resolved.version + (f"-{archive.variant}" if archive.variant else "")
         path = os.path.join(self.prefix, archive.component, version)
         step.record = self._describe_tree(step, staged, path)
-        step.record["url"] = http.shown(url)
+        step.record["url"] = redact(url)
         disk.fsync_tree(staged)
 
     def _check_free_space(self, archive: Archive, resolved: Resolved) -> None:
@@ -864,11 +864,7 @@ def _action(step: Step) -> str:
     old, new = step.receipt.get("version"), (step.record.get("version") or step.archive.version)
     if new is None or (step.receipt.get("release") == step.archive.release and old == new):
         return "replace" if differs(step.receipt, step.archive, step.receipt.get("prefix", "")) else "repair"
-    return "upgrade" if _ordered(str(new)) > _ordered(str(old)) else "downgrade"
-
-
-def _ordered(version: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"[._+-]", version)]
+    return "upgrade" if versions.numbers(str(new)) > versions.numbers(str(old)) else "downgrade"
 
 
 def _label_of(record: t.Mapping[str, t.Any]) -> str:

@@ -51,6 +51,7 @@ import zlib
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
 
 #: Seconds for which a lost network is waited for; the last attempt comes after them.
@@ -213,7 +214,7 @@ def resolve(
     if _COMMIT.fullmatch(version.lower()):
         return version.lower()
     if not version or version.startswith("-") or re.search(r"[\s\x00-\x1f\x7f~^:?*\[\\]|\.\.", version):
-        raise SparkforgeError(f"{version!r} is no version of {http.shown(repo)}.", "Give a tag, a branch or a commit.")
+        raise SparkforgeError(f"{version!r} is no version of {redact(repo)}.", "Give a tag, a branch or a commit.")
     asked = _wanted(repo, version, rewrite or {})
     commands = _Commands(environment)
     exact = version == "HEAD" or version.startswith("refs/")
@@ -299,7 +300,7 @@ def _no_such_version(asked: _Wanted, version: str, refs: t.Mapping[str, str]) ->
     else:
         remedy = "Look up the project's tags, and correct the version."
     return SparkforgeError(
-        f"{asked.label} has no tag and no branch {version!r}.", remedy, url=http.shown(asked.url), near=near
+        f"{asked.label} has no tag and no branch {version!r}.", remedy, url=redact(asked.url), near=near
     )
 
 
@@ -340,8 +341,8 @@ class _Wanted:
 
     @property
     def label(self) -> str:
-        url = http.shown(self.url)
-        mirror = "" if _clean(self.url) == self.remote.url else f"mirror {http.shown(self.remote.url)}"
+        url = redact(self.url)
+        mirror = "" if _clean(self.url) == self.remote.url else f"mirror {redact(self.remote.url)}"
         if self.path:
             return f"The submodule {self.path} ({', '.join(filter(None, (url, mirror)))})"
         return f"The repository {url} ({mirror})" if mirror else f"The repository {url}"
@@ -372,7 +373,7 @@ def _wanted(
     remote = _remote(actual, what)
     if superproject and actual == url and _is_local(url) and not _is_local(superproject.url):
         raise SparkforgeError(
-            f"{what} of {http.shown(superproject.url)} is said to be at {url!r}, a path on this host: refused.",
+            f"{what} of {redact(superproject.url)} is said to be at {url!r}, a path on this host: refused.",
             "Do not build this source; should the path be meant, name it as a mirror.",
             path=path,
         )
@@ -392,7 +393,7 @@ def _is_local(url: str) -> bool:
 
 def _clean(url: str) -> str:
     """Return ``url`` without the credentials that HTTP takes; ssh's user name is part of the address."""
-    return http.shown(url) if url.lower().startswith(("http://", "https://")) else url
+    return redact(url) if url.lower().startswith(("http://", "https://")) else url
 
 
 def _remote(url: str, what: str) -> _Remote:
@@ -449,7 +450,7 @@ def absolute_url(base: str, url: str) -> str:
         if rest.startswith("../"):
             if not path.strip("/"):
                 raise SparkforgeError(
-                    f"The submodule URL {url!r} climbs above {http.shown(base)}.",
+                    f"The submodule URL {url!r} climbs above {redact(base)}.",
                     "The source's .gitmodules does not fit its URL: take the source from its original place, or "
                     "name the mirror as such.",
                 )
@@ -569,7 +570,7 @@ def _of_local(output: str, status: int) -> _GitError:
 def _explained(wanted: _Wanted, error: _GitError, store: str = "") -> SparkforgeError:
     """Map a failure of git to a cause and a remedy."""
     what, inside, line = wanted.label, wanted.inside, error.line
-    details: t.Dict[str, t.Any] = {"url": http.shown(wanted.url), "output": error.output}
+    details: t.Dict[str, t.Any] = {"url": redact(wanted.url), "output": error.output}
     if wanted.path:
         details["path"] = wanted.path
     if error.kind is _Kind.COMMIT:
@@ -865,7 +866,7 @@ class _Repositories:
         commit = source.version.lower()
         if not _COMMIT.fullmatch(commit):
             raise SparkforgeError(
-                f"{source.version!r} is no commit of {http.shown(source.repo)}, which has 40 hexadecimal digits.",
+                f"{source.version!r} is no commit of {redact(source.repo)}, which has 40 hexadecimal digits.",
                 "Resolve the tag or the branch first: playbooks/lock.yml writes the commit into the lock.",
             )
         first = _wanted(source.repo, commit, self.rewrite)
@@ -1218,7 +1219,7 @@ def _archive_tree(
     sha256 = source.sha256.strip().lower()
     url = urllib.parse.quote(source.archive) if source.archive.startswith("/") else _rewritten(source.archive, rewrite)
     url = f"file://{url}" if url.startswith("/") else url
-    label = http.shown(source.archive)
+    label = redact(source.archive)
     if not _SHA256.fullmatch(sha256):
         raise SparkforgeError(
             f"The archive {label} has no sha256.",

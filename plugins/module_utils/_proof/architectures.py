@@ -14,6 +14,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
@@ -138,7 +139,7 @@ def embedded(context: Context) -> Measured:
             bound,
         )
     driver = str(context.reference.get("driver_cuda") or "")
-    if compiled and driver and _numbers(driver) < _numbers(torch.version.cuda):
+    if compiled and driver and versions.numbers(driver) < versions.numbers(torch.version.cuda):
         path, device = compiled[0]
         raise Failed(
             f"{shown(path)} has only PTX for a GPU of {device}, written by CUDA {torch.version.cuda};"
@@ -190,7 +191,10 @@ def compute_20(context: Context) -> Measured:
     """No GPU code is for Fermi: PyTorch's detection makes ``compute_20`` of a 12.1 where no list is set."""
     code = code_of(importlib.import_module("torch"))
     old = sorted(
-        (path, name) for path, one in code.items() for name in one.cubins | one.ptx if _numbers(name)[0] in (1, 2)
+        (path, name)
+        for path, one in code.items()
+        for name in one.cubins | one.ptx
+        if versions.numbers(name)[0] in (1, 2)
     )
     bound = "none for compute_20"
     if old:
@@ -214,7 +218,7 @@ def attention_guard(context: Context) -> Measured:
     """
     torch = importlib.import_module("torch")
     code = code_of(torch)
-    release = _numbers(str(torch.__version__))[:2]
+    release = versions.numbers(str(torch.__version__))[:2]
     bound = f"no code for {TRAPPED} without the guard"
     if release >= GUARD_LIFTED:
         return Measured(f"torch {torch.__version__}, whose kernels take {TRAPPED}", bound)
@@ -271,7 +275,3 @@ def is_guarded(unit: t.Optional[Facts]) -> bool:
         step.get("edit") == GUARD or step.get("patch") == GUARD or GUARDED in str(step.get("file"))
         for step in unit.get("applied") or []
     )
-
-
-def _numbers(version: str) -> t.Tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0]))

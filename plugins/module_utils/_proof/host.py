@@ -26,7 +26,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import (
@@ -199,10 +199,6 @@ def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Resu
     return Result(name, SKIP, measured, bound, reason)
 
 
-def _numbers(version: str) -> t.Tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))
-
-
 def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> t.List[Result]:
     """Check that there is a GPU of the profile's compute capability and a driver that is new enough."""
     if not gpu_required:
@@ -253,7 +249,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
                 "Install or repair it as the vendor says; this collection never does.",
             )
         )
-    elif _numbers(str(version)) < _numbers(minimum):
+    elif versions.numbers(str(version)) < versions.numbers(minimum):
         rows.append(
             failed(
                 "driver",

@@ -22,6 +22,7 @@ import sys
 import typing as t
 import zipfile
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
@@ -216,7 +217,7 @@ def version_problems(found: t.Mapping[str, packages.Distribution], reference: Fa
         if one is None:
             if module == "torch":
                 problems.append("torch is not installed")
-        elif wanted and packages.public(one.version) != packages.public(str(wanted)):
+        elif wanted and public(one.version) != public(str(wanted)):
             problems.append(f"{one.name} {one.version} is installed, the stack says {wanted}")
     for name, recorded in ((receipt_of(reference) or {}).get("packages") or {}).items():
         if not STACK.fullmatch(normalised(str(name))):
@@ -235,7 +236,7 @@ def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distr
         one = distribution(module, found)
         if one is None:
             problems.append(f"{module} {says} is imported and no distribution of it is installed")
-        elif packages.public(one.version) != packages.public(says):
+        elif public(one.version) != public(says):
             problems.append(f"{module} says that it is {says}, installed is {one.version}")
     return problems
 

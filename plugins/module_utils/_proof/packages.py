@@ -24,6 +24,7 @@ import sys
 import typing as t
 import zipfile
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
 
 #: What to do about a torch without CUDA.
@@ -36,13 +37,6 @@ _BLOCK = 1 << 20
 #: More readers than this only wait for each other.
 _THREADS = 16
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
-_CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
-# PEP 440, appendix B, without epochs, which none of these packages has.
-_VERSION = re.compile(
-    r"v?(?P<release>\d+(?:\.\d+)*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d*))?"
-    r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d*))?(?:[-_.]?dev[-_.]?(?P<dev>\d*))?(?:\+.*)?",
-    re.IGNORECASE,
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,66 +131,7 @@ def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:
     return found
 
 
-# --- versions ------------------------------------------------------------------------------------------------------
-
-
-def public(version: str) -> str:
-    """Return a version without its local part, which says how it was built."""
-    return version.partition("+")[0]
-
-
-def _key(version: str) -> t.Optional[t.Tuple[t.Any, ...]]:
-    match = _VERSION.fullmatch(version.strip())
-    if match is None:
-        return None
-    release = tuple(int(part) for part in match["release"].split("."))
-    while len(release) > 1 and release[-1] == 0:
-        release = release[:-1]
-    last = float("inf")
-    stage: t.Tuple[t.Any, ...] = ("z",)
-    if match["stage"]:
-        letter = match["stage"][0].lower()
-        stage = (letter if letter in "ab" else "rc", int(match["number"] or 0))
-    elif match["dev"] is not None and match["post"] is None:
-        stage = ("",)
-    post = -1 if match["post"] is None else int(match["post"] or 0)
-    return release, stage, post, last if match["dev"] is None else int(match["dev"] or 0)
-
-
-def satisfies(version: str, specifier: str) -> bool:
-    """Say whether a version is within ``>=2.9,<3`` (PEP 440); what is not understood counts as satisfied."""
-    for clause in specifier.split(","):
-        match = _CLAUSE.fullmatch(clause.strip())
-        if match is not None and not _satisfies(version, match[1], match[2]):
-            return False
-    return True
-
-
-def _satisfies(version: str, operator: str, bound: str) -> bool:
-    # A local part counts only where the bound names one.
-    if "+" not in bound:
-        version = public(version)
-    elif operator in ("==", "!="):
-        return (version == bound) is (operator == "==")
-    if operator == "===":
-        return version == bound
-    if bound.endswith(".*"):
-        same = (version + ".").startswith(bound[:-1])
-        return same if operator == "==" else not same
-    ours, theirs = _key(version), _key(bound)
-    if ours is None or theirs is None:
-        return True
-    if operator == "~=":
-        prefix = public(bound).rpartition(".")[0]
-        return ours >= theirs and (version + ".").startswith(prefix + ".")
-    return {
-        "==": ours == theirs,
-        "!=": ours != theirs,
-        "<=": ours <= theirs,
-        ">=": ours >= theirs,
-        "<": ours < theirs,
-        ">": ours > theirs,
-    }[operator]
+# --- what requires what ---
 
 
 def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> t.List[str]:
@@ -213,7 +148,7 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
     problems = []
     for name, wanted in specifiers.items():
         other = others.get(name)
-        if other is not None and not any(satisfies(other.version, specifier) for specifier in wanted):
+        if other is not None and not any(versions.satisfies(other.version, specifier) for specifier in wanted):
             problems.append(
                 f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)},"
                 f" and {other.version} is installed"

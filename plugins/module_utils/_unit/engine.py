@@ -24,7 +24,8 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     follow,
     jobs,
@@ -345,7 +346,7 @@ class Engine:
             "depends": plan["depends"],
             "tools": {name: tool.path for name, tool in plan["tools"].tools.items()},
             "versions": {**plan["tools"].versions(), **unit.found_libraries},
-            "shown_source": http.shown(str(source)),
+            "shown_source": redact(str(source)),
             "override": self.options.get("override"),
         }
         # Both may hold the password of an index or a proxy.

@@ -24,7 +24,7 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Raised when the same output is read differently: what was kept before then counts for nothing.
@@ -138,8 +138,8 @@ def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> N
         raise SparkforgeError(
             f"{minimum!r}, the minimum of {tool.name}, is no version.", "Give numbers and dots, for example 3.18."
         )
-    bound = _numbers(minimum)
-    if _numbers(tool.version)[: len(bound)] < bound:
+    bound = versions.numbers(minimum)
+    if versions.numbers(tool.version)[: len(bound)] < bound:
         raise SparkforgeError(
             f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
             remedy
@@ -349,7 +349,3 @@ def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
         f"{'python' if name == 'python' else f'toolchain.{name}'}.",
         tool=name,
     )
-
-
-def _numbers(version: str) -> t.Tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

@@ -111,14 +111,6 @@ def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any
     assert _redist.corrected_pkg_config(text, "/p/v", "/p/v/lib/pkgconfig") == expected
 
 
-@pytest.mark.parametrize(
-    ("lower", "higher"),
-    [("0.8.0.9", "0.8.0.10"), ("0.9", "0.10"), ("1.0.0", "1.0.0.1"), ("1.0-rc1", "1.0.1")],
-)
-def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> None:
-    assert _redist._ordered(lower) < _redist._ordered(higher)
-
-
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
     tree = Tree({})
     entries = []

@@ -218,7 +218,7 @@ def test_a_tree_outlives_the_store(bench: Bench) -> None:
     one = bench.repository("one")
     commit = one.commit({"file": "1"})
     bench.fetch(sources.Git(bench.url("one"), commit))
-    sources._remove(str(bench.store))
+    sources.disk.remove(str(bench.store))
     assert git("status", "--porcelain", cwd=bench.tree) == ""
     git("fsck", "--full", cwd=bench.tree)
 
@@ -246,7 +246,7 @@ def test_a_server_that_gives_no_single_commit_gives_its_branches(bench: Bench) -
     assert any("gives no single commit" in line for line in bench.said)
     nowhere = one.commit({"file": "gone"})
     git("reset", "--hard", "--quiet", commits[3], cwd=one.tree)
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Git(bench.url("one"), nowhere))
     assert error.cause.startswith(f"The repository {bench.url('one')} gives no single commit, and {nowhere} is in none")
 
@@ -375,7 +375,7 @@ def test_a_mirror_stands_in_for_the_beginning_of_urls(bench: Bench) -> None:
     assert git("remote", "get-url", "origin", cwd=bench.tree) == "https://example.com/org/one.git"
     assert git("remote", "get-url", "origin", cwd=bench.tree / "lib") == "https://example.org/a/library.git"
     assert sources.resolve("https://example.com/org/one.git", "main", ENVIRONMENT, rewrite=rewrite) == commit
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Git("https://example.com/org/none", "1" * 40), rewrite=rewrite)
     assert f"https://example.com/org/none (mirror {bench.server.url}/mirror/deep/none) does not exist" in error.cause
 
@@ -398,7 +398,7 @@ def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: P
     kept = subprocess.run(["grep", "-rlE", "se(%20|.)cret", str(tmp_path)], capture_output=True, check=False)
     assert kept.stdout == b""
     assert "cret" not in "".join(bench.said)
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Git(url.replace("user:", "other:"), "1" * 40))
     assert "does not exist or wants credentials" in error.cause
     assert "cret" not in str(error.as_result())
@@ -743,7 +743,7 @@ def test_a_network_lost_for_ten_minutes_is_waited_for(bench: Bench) -> None:
 def test_a_network_that_stays_lost_is_said_and_the_next_run_heals(bench: Bench) -> None:
     source, commits = pytorch(bench)
     bench.fetch(sources.Git(bench.url("org/fbgemm"), commits["third_party/fbgemm"]))
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     bench.server.stop()
     error = bench.fails(source)
     assert error.cause.startswith(f"The repository {bench.url('org/top')} cannot be reached: Failed to connect ")
@@ -926,7 +926,7 @@ def test_a_damaged_store_is_fetched_again(bench: Bench, damage: t.Callable[[Benc
     commit = one.commit({f"data{number}": noise(number) for number in range(45)})
     source = sources.Git(bench.url("one"), commit)
     bench.fetch(source)
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     damage(bench)
     bench.fetch(source)
     assert {path.name: path.read_bytes() for path in bench.tree.glob("data*")} == {
@@ -976,8 +976,8 @@ def test_a_file_system_without_space(bench: Bench) -> None:
         bench.server.requests.clear()
         bench.fetch(source)
         assert bench.server.requests == []
-        sources._remove(str(bench.store))
-        sources._remove(str(bench.tree))
+        sources.disk.remove(str(bench.store))
+        sources.disk.remove(str(bench.tree))
         # Not even the pack fits.
         subprocess.run(["mount", "-o", "remount,size=500k", mounted], check=True)
         error = bench.fails(source)
@@ -1076,7 +1076,7 @@ def test_an_archive_on_the_host_with_an_odd_name(bench: Bench) -> None:
     assert (bench.tree / "setup.py").exists()
     path.unlink()
     bench.fetch(sources.Archive(str(path), sha256(content)))
-    sources._remove(str(bench.tree))
+    sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Archive(str(path), "0" * 64))
     assert "cannot be read: No such file or directory" in error.cause
 

@@ -1,0 +1,22 @@
+"""Passwords of URLs are shown nowhere."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://user:secret@index.test/simple", "https://index.test/simple"),
+        ("https://user:se@cret@index.test/simple", "https://index.test/simple"),
+        ("https://token@index.test", "https://index.test"),
+        ("git+ssh://git@host.test/a.git@v1", "git+ssh://host.test/a.git@v1"),
+        ("see 'http://u:p@one.test/' and http://u:p@two.test", "see 'http://one.test/' and http://two.test"),
+        ("https://index.test/@scope/name", "https://index.test/@scope/name"),
+        ("mail to somebody@host.test", "mail to somebody@host.test"),
+    ],
+)
+def test_user_names_and_passwords_of_urls_are_left_out(text: str, shown: str) -> None:
+    assert redact(text) == shown
