@@ -26,7 +26,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
@@ -319,7 +319,7 @@ class Served:
                 status=status,
                 url=url,
             )
-        return SparkforgeError(
+        return type(error)(
             error.cause,
             "Look at what answers under sparkforge_wheelhouse_url, and where its certificate is not trusted, at"
             " sparkforge_ca_certificate.",
@@ -334,7 +334,7 @@ def is_passed_over(error: SparkforgeError) -> bool:
     status = error.details.get("status")
     if status is not None:
         return int(status) >= 500
-    return error.cause.startswith(("No connection", "The name ")) or "did not answer" in error.cause
+    return isinstance(error, UnreachableError)
 
 
 # --------------------------------------------------------------------------------------------------------- looking

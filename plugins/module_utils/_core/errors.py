@@ -31,3 +31,7 @@ class SparkforgeError(Exception):
     def as_result(self) -> dict[str, t.Any]:
         """Return the keys that ``fail_json`` gets: ``msg``, ``cause``, ``remedy`` and the details."""
         return {"msg": str(self), "cause": self.cause, "remedy": self.remedy, **self.details}
+
+
+class UnreachableError(SparkforgeError):
+    """Nobody answered: the name is unknown, nothing listens, or nothing came in time."""

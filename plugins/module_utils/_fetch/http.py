@@ -13,7 +13,6 @@ Proxies and the CA come from the environment, as every tool on the host reads th
 from __future__ import annotations
 
 import contextlib
-import email.message
 import errno
 import hashlib
 import http.client
@@ -29,7 +28,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
 #: Bytes per read: large enough that Python's share of a download does not show.
@@ -57,7 +56,8 @@ class _TransientError(Exception):
 class _Sink:
     """A seekable file that knows the size and the sha256 of what was written to it."""
 
-    def __init__(self, stream: t.BinaryIO, limit: int | None = None) -> None:
+    def __init__(self, stream: t.BinaryIO, limit: int | None = None, setting: str = "sparkforge_nvidia_url") -> None:
+        self.setting = setting
         self.stream = stream
         self.limit = limit
         self.size = 0
@@ -91,6 +91,7 @@ def fetch(
     sha256: str | None = None,
     timeout: float = 60.0,
     retries: int = 3,
+    setting: str = "sparkforge_nvidia_url",
 ) -> str:
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
@@ -102,6 +103,7 @@ def fetch(
     :param sha256: the pin, 64 hexadecimal digits; None leaves the verification to the caller.
     :param timeout: seconds without a byte after which an attempt is given up.
     :param retries: attempts after the first one.
+    :param setting: what a person sets the URL by, for the remedies.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _checked_pin(url, sha256)
@@ -115,7 +117,7 @@ def fetch(
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
-            sink = _Sink(stream)
+            sink = _Sink(stream, setting=setting)
             resumed = _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
                 # The server changed the file between two attempts: only a whole download tells.
@@ -174,7 +176,7 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
         raise SparkforgeError(
             f"{redact(url)} is an HTML page and not the file that was asked for.",
             "A proxy, a login page or a wrong mirror answered: open the URL in a browser, then correct "
-            "sparkforge_nvidia_url or sparkforge_proxies.",
+            f"{sink.setting} or sparkforge_proxies.",
             url=redact(url),
         )
     if pin is not None:
@@ -236,7 +238,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
-        raise _explained(url, error, timeout) from error
+        raise _explained(url, error, timeout, sink.setting) from error
     with response:
         if urllib.parse.urlsplit(url).scheme == "https" and not response.geturl().startswith("https://"):
             raise SparkforgeError(
@@ -313,13 +315,13 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
         ) from error
 
 
-def _explained(url: str, error: Exception, timeout: float) -> Exception:
+def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exception:
     """Map what the HTTP library raised to a cause and a remedy."""
     name = redact(url)
     via = _proxy_of(url)
     through = f" through the proxy {via}" if via else ""
     if isinstance(error, urllib.error.HTTPError):
-        return _explained_status(name, error.code, error.reason, error.headers, through)
+        return _explained_status(name, error, through, setting)
     reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
     text = str(reason)
     if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
@@ -349,16 +351,16 @@ def _explained(url: str, error: Exception, timeout: float) -> Exception:
         host = urllib.parse.urlsplit(via or url).hostname
         what = "the proxy" if via else name
         return _TransientError(
-            SparkforgeError(
+            UnreachableError(
                 f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
                 "Check the host's DNS; where the host has no direct way out, set sparkforge_proxies, or a "
-                "mirror in sparkforge_nvidia_url.",
+                f"mirror in {setting}.",
                 url=name,
             )
         )
     if isinstance(reason, (TimeoutError, socket.timeout)) or "timed out" in text:
         return _TransientError(
-            SparkforgeError(
+            UnreachableError(
                 f"{name} did not answer within {timeout:g} s{through}.",
                 "Check the network, the proxy and the mirror, then run again.",
                 url=name,
@@ -366,9 +368,9 @@ def _explained(url: str, error: Exception, timeout: float) -> Exception:
         )
     if isinstance(reason, (OSError, http.client.HTTPException)) or isinstance(error, urllib.error.URLError):
         return _TransientError(
-            SparkforgeError(
+            UnreachableError(
                 f"No connection to {name}{through}: {text or type(reason).__name__}.",
-                "Check that the server runs, and the network, sparkforge_proxies and sparkforge_nvidia_url.",
+                f"Check that the server runs, and the network, sparkforge_proxies and {setting}.",
                 url=name,
             )
         )
@@ -379,12 +381,13 @@ def _explained(url: str, error: Exception, timeout: float) -> Exception:
     )
 
 
-def _explained_status(name: str, code: int, reason: str, headers: email.message.Message, through: str) -> Exception:
+def _explained_status(name: str, error: urllib.error.HTTPError, through: str, setting: str) -> Exception:
+    code, reason = error.code, error.reason
     details = {"url": name, "status": code}
     if code in (404, 410):
         return SparkforgeError(
             f"{name} does not exist (HTTP {code}){through}.",
-            "Check the release or version in the stack, and that sparkforge_nvidia_url holds it.",
+            f"Check the release or version in the stack, and that {setting} holds it.",
             **details,
         )
     if code == 407:

@@ -1234,13 +1234,8 @@ def _archive_tree(
             say(f"fetching {label}")
             # As many attempts as fit into the patience, with the pauses of _fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
-            try:
-                with _proxies(environment):
-                    arrived = http.fetch(url, store, sha256=sha256, retries=retries)
-            except SparkforgeError as error:
-                # Written for NVIDIA's archives; here the URL is the unit's own.
-                remedy = error.remedy.replace("sparkforge_nvidia_url", "source.archive")
-                raise SparkforgeError(error.cause, remedy, **error.details) from error
+            with _proxies(environment):
+                arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
             os.chmod(arrived, 0o644)
             os.replace(arrived, kept)
             disk.fsync_directory(store)
