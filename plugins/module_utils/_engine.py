@@ -13,6 +13,7 @@ itself is the worker's, which outlives the call.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -474,10 +475,10 @@ def _own_files() -> t.Iterator[t.Tuple[str, bytes]]:
     """Yield path and content of each file that the worker imports: the zip that Ansible sent, else this directory."""
     here = os.path.dirname(os.path.abspath(__file__))
     if os.path.isdir(here):
-        for name in sorted(os.listdir(here)):
-            if name.endswith(".py"):
-                with open(os.path.join(here, name), "rb") as stream:
-                    yield f"{_PACKAGE}/{name}", stream.read()
+        for pattern in ("*.py", "_diagnosis/**/*.py"):
+            for path in sorted(glob.glob(os.path.join(glob.escape(here), pattern), recursive=True)):
+                with open(path, "rb") as stream:
+                    yield f"{_PACKAGE}/{os.path.relpath(path, here)}", stream.read()
         return
     with zipfile.ZipFile(here[: -len(_PACKAGE) - 1]) as bundle:
         for name in bundle.namelist():
