@@ -10,14 +10,36 @@ Sources, keys, locks and packages.
 """
 
 RULES = r"""
+[apt-locked]
+keys =
+    Could not get lock
+    Unable to acquire the dpkg frontend lock
+    Unable to lock directory
+    was locked by another process
+    is locked by another process
+pattern =
+    Could not get lock (?P<lock1>\S+?)\.? +It is held by process (?P<who1>\d+(?: \([^)\n]+\))?)
+    Could not get lock (?P<lock2>[^\s.]+)
+    Unable to acquire the dpkg frontend lock \((?P<lock3>[^)\n]+)\), is another process using it
+    Unable to lock directory (?P<lock4>\S+)
+    dpkg frontend lock was locked by another process with pid (?P<who2>\d+)
+    status database area is locked by another process
+cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
+remedy = Wait until it has ended (unattended-upgrades and the DGX updater run after boot), or raise lock_timeout
+    (sparkforge_apt_lock_timeout); do not delete the lock file.
+from = apt 2.6, a lock held by another process
+example = E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 859 (python3)
+
 [apt-signed-by-conflict]
 keys = Conflicting values set for option Signed-By
-pattern = Conflicting values set for option Signed-By regarding source (\S+)
-cause = Two apt sources name {found} with different keys: DGX OS has its own, and cuda-keyring added a second.
-remedy = Remove the added one (the package cuda-keyring); the role cuda_libraries detects a source by its URL.
+pattern =
+    Conflicting values set for option Signed-By regarding source (?P<source>\S+ \S+?): (?P<one>\S*) != (?P<other>\S*)
+cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
+remedy = Remove one of the two files from /etc/apt/sources.list.d: on DGX OS keep the vendor's cuda-compute-repo.sources
+    and remove what the package cuda-keyring added.
 from = apt 2.6, two sources as cuda-keyring makes them
 example =
-    E: Conflicting values set for option Signed-By regarding source file:/opt/sparkforge/builds/demo/0f1e2d3c4b5 [...]
+    E: Conflicting values set for option Signed-By regarding source file:/srv/repo/ ./: /srv/a.gpg != /srv/b.gpg
 
 [apt-later-version]
 keys =
@@ -35,30 +57,47 @@ example = dpkg: will not downgrade tzdata from 2025b-0+deb12u2 to 0.1, skipping
 from = composed after the table of failures
 example = fatal: [spark01]: FAILED! => {"changed": false, "msg": "A later version is already installed"}
 
-[apt-locked]
-keys =
-    Could not get lock
-    Unable to acquire the dpkg frontend lock
-pattern =
-    Could not get lock (\S+?)\.? +It is held by (?P<holder>process \d+ \([^)\n]+\))
-    Could not get lock (\S+)
-    Unable to acquire the dpkg frontend lock \(([^)\n]+)\)
-cause = Another program holds apt's lock: {found}[ ({holder})].
-remedy = Wait until it ends (unattended-upgrades and the OTA updater take minutes), or raise
-    sparkforge_apt_lock_timeout.
-from = apt 2.6, a lock held by another process
-example = E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 859 (python3)
-
 [apt-key-missing]
 keys =
     NO_PUBKEY
-    EXPKEYSIG
-pattern = (?:NO_PUBKEY|EXPKEYSIG) (\w+)
-cause = apt lacks the key {found} of a repository, or the key has expired.
-remedy = Install the package that brings it again: nvidia-spark-repo for the Spark's, cuda-keyring for CUDA's.
+    Missing key
+pattern =
+    (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
+    (?:NO_PUBKEY|Missing key) (?P<key2>\w+)
+cause = The repository[ {where}] is signed with the key {key}, which is in none of its keyrings.
+remedy = Reinstall the package that brings the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
+    cuda-keyring elsewhere), or correct the source's Signed-By.
 from = apt 2.6, a repository signed by an unknown key
 example =
       The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 558D844B06C76F4A
+
+[apt-signature]
+keys =
+    EXPKEYSIG
+    KEYEXPIRED
+    REVKEYSIG
+    BADSIG
+pattern =
+    (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?P<what1>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
+    (?P<what2>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
+cause = The signature of the repository[ {where}] is not valid ({what}).
+remedy = Fetch the repository's current key from its vendor, and check the host's clock.
+from = apt 2.6, a repository whose key has expired
+example =
+    W: GPG error: file:/srv/repo ./ InRelease: The following signatures were invalid: EXPKEYSIG A8FF56FBF290D054 old
+from = apt 2.6, an InRelease that was changed after it was signed
+example =
+    W: GPG error: file:/srv/repo ./ InRelease: The following signatures were invalid: BADSIG 4560A357AE58F58B good
+
+[apt-unsigned]
+keys =
+    is not signed
+    a Release file
+pattern = The repository '([^'\n]+)' (?:is not signed|does not have a Release file|no longer has a Release file)
+cause = The repository {found} is not signed or has no Release file.
+remedy = Check its URL; an unsigned repository is never used.
+from = apt 2.6
+example = E: The repository 'file:/srv/repo ./ Release' does not have a Release file.
 
 [apt-interrupted]
 keys = dpkg was interrupted
@@ -67,6 +106,20 @@ cause = An earlier run of dpkg was interrupted.
 remedy = Run 'dpkg --configure -a' as root, then run again.
 from = apt 2.6
 example = E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.
+
+[apt-no-package]
+keys =
+    Unable to locate package
+    has no installation candidate
+pattern =
+    Unable to locate package (\S+)
+    Package '?([^\s']+)'? has no installation candidate
+every = yes
+cause = No enabled apt source offers {found}.
+remedy = Check the names for this distribution, and that the source that carries them is enabled and updated (the role
+    cuda_libraries adds NVIDIA's).
+from = apt 2.6
+example = E: Unable to locate package libcudss0-cuda-13
 
 [apt-hash]
 keys =
@@ -80,29 +133,57 @@ remedy = Run again in some minutes: a mirror that is being updated or a caching 
 from = apt 2.6
 example =   Hash Sum mismatch
 
-[apt-no-package]
-keys =
-    Unable to locate package
-    has no installation candidate
-pattern =
-    Unable to locate package (\S+)
-    Package '?([^\s']+)'? has no installation candidate
-cause = No apt source of this host has the package {found}.
-remedy = Run the role that adds its source (cuda_libraries for NVIDIA's), or correct the name for this distribution.
-from = apt 2.6
-example = E: Unable to locate package libcudss0-cuda-13
+[apt-fetch]
+keys = Failed to fetch
+pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
+cause = apt could not fetch {url}: {why}.
+remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404 run again, for the
+    package lists were older than the repository.
+from = apt 2.6, a package that its repository has no more
+example = E: Failed to fetch http://127.0.0.1:9877/./big_1_all.deb  404  File not found [IP: 127.0.0.1 9877]
 
 [apt-unmet]
 keys =
     have unmet dependencies
-    have held broken packages
-pattern =
-    packages have unmet dependencies:\s+(\S+)
     held broken packages
-cause = apt cannot install {found} together with what is there.
-remedy = See the lines below for what it wants; DGX OS pins packages in /etc/apt/preferences.d, which must stay.
+    you have held
+    Unsatisfied dependencies
+pattern =
+    (?:packages have unmet|Unsatisfied) dependencies:\n(?P<why>(?: [^\n]*(?:\n|$)){1,4})
+    held broken packages
+    you have held
+cause = apt cannot install what was asked for: dependencies do not fit together[ ({why})].
+remedy = Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache policy); those that
+    DGX OS has in /etc/apt/preferences.d must stay.
 from = apt 2.6
 example =
     The following packages have unmet dependencies:
      demo-x : Depends: libnothing (>= 3) but it is not installable
+
+[apt-not-root]
+keys =
+    are you root?
+    Could not open lock file
+    requires superuser privilege
+pattern =
+    are you root\?
+    Could not open lock file \S+ - open \(13: Permission denied\)
+    requested operation requires superuser privilege
+cause = apt was not run as root.
+remedy = Set become: true.
+from = apt 2.6 as nobody
+example = E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)
+from = dpkg 1.21 as nobody
+example = dpkg: error: requested operation requires superuser privilege
+
+[dpkg-failed]
+keys = dpkg: error processing
+pattern = dpkg: error processing (?:package|archive) (\S+)
+every = yes
+cause = dpkg could not finish {found}.
+remedy = Read the package's own message and /var/log/dpkg.log, mend that, then run again.
+from = dpkg 1.21
+example =
+    dpkg: error processing archive fails.deb (--install):
+     new fails package pre-installation script subprocess returned error exit status 2
 """

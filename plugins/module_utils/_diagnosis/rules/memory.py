@@ -80,12 +80,14 @@ example = MemoryError
 keys =
     No space left on device
     Disk quota exceeded
+    have enough free space in
 pattern =
     No space left on device
     Disk quota exceeded
+    You don't have enough free space in (\S+?)\.?$
 cause = A file system is full ({found}).
 remedy = Free some space and run again, which resumes: a PyTorch build needs about 30 GB below the root, LLVM about 10
-    GB more, and compilers need room in TMPDIR.
+    GB more, compilers room in TMPDIR; apt-get clean empties apt's cache, and fewer environments (keep) help.
 from = git 2.39, writing to a file system of 600 kB
 example = fatal: write error: No space left on device
 

@@ -25,14 +25,18 @@ keys =
     certificate verify failed
     certificate verification failed
     SSL certificate problem
+    Certificate verification failed
+    certificate issuer is unknown
 pattern =
     (?:certificate verify failed|SSL certificate problem): ([^\n(]+?)\s*(?:\(|$)
     server certificate verification failed
+    (Certificate verification failed[^\n.]*)
+    certificate issuer is unknown
 unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-cause = The certificate of a server could not be verified ({found}).
+cause = The TLS certificate of a server could not be verified ({found}).
 remedy = Name the CA of your proxy or mirror in sparkforge_ca_certificate (network_access); never skip verification.
 from = curl 7.88, a server with a self-signed certificate
 example = curl: (60) SSL certificate problem: self-signed certificate
@@ -69,8 +73,11 @@ keys =
     name resolution
     Name or service not known
     Failed to resolve '
+    Could not resolve '
+    Temporary failure resolving '
 pattern =
     Could not resolve host: (\S+)
+    (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
     Temporary failure in name resolution
     Name or service not known
@@ -81,6 +88,8 @@ unless =
 cause = The name of a server has no address here: {found}.
 remedy = Check the network, the proxy (role network_access) and the name; without a network, name a mirror or archives
     by path.
+from = apt 2.6
+example = W: Failed to fetch http://nowhere.sparkforge.test/x/./InRelease  Could not resolve 'nowhere.sparkforge.test'
 from = git 2.39
 example =
     fatal: unable to access 'https://mirror.sparkforge.test/pytorch.git/': Could not resolve host: mirror.sparkf [...]
@@ -155,6 +164,8 @@ example = curl: (18) transfer closed with 99000 bytes remaining to read
 [connection-failed]
 keys =
     Failed to connect to
+    Could not connect to
+    Unable to connect to
     Connection refused
     Connection timed out
     Network is unreachable
@@ -162,6 +173,7 @@ keys =
     Failed to establish a new connection
 pattern =
     Failed to connect to (\S+ port \d+)
+    (?:Could not|Unable to) connect to ([^\s:]+:\w+)
     Connection refused
     Connection timed out
     Network is unreachable
@@ -172,7 +184,10 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = A server cannot be reached ({found}).
-remedy = Check the network, the proxy (role network_access) and that the server runs.
+remedy = Check the network, the proxy (sparkforge_proxies, role network_access) and that the server runs.
+from = apt 2.6
+example =
+    W: Failed to fetch http://127.0.0.1:9/x/./InRelease  Could not connect to 127.0.0.1:9 (127.0.0.1). [...]
 from = git 2.39
 example =
     fatal: unable to access 'https://mirror:8443/pytorch.git/': Failed to connect to mirror port 8443 after 0 ms [...]

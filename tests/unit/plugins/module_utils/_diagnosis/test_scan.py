@@ -95,7 +95,7 @@ def test_a_line_alone_is_recognised(line: str, rule: str) -> None:
         ("cudss-soname", "libcudss.so.1"),
         ("submodule-failed.clone", "third_party/XNNPACK cannot be had from file://"),
         ("submodule-failed.commit", "third_party/XNNPACK cannot be had: its repository has no commit caf9292"),
-        ("apt-locked", "/var/lib/dpkg/lock-frontend (process 859 (python3))"),
+        ("apt-locked", "/var/lib/dpkg/lock-frontend, which is held by process 859 (python3)"),
         ("missing-header.cudnn", "libcudnn9-dev-cuda-13"),
         ("cmake-package-missing.config", "NVPL (role math_libraries)"),
         ("certificate.python", "(self-signed certificate)"),
