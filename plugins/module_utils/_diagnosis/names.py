@@ -75,5 +75,10 @@ def _library(groups: dict[str, str]) -> dict[str, str]:
     return {"hint": provider.hint, "ways": f" ({', '.join(ways)})" if ways else ""}
 
 
+def _hashes(groups: dict[str, str]) -> dict[str, str]:
+    """Say which hashes were ``expected``."""
+    return {"hashes": " or ".join(re.findall(r"[0-9a-f]{16,}", groups["expected"]))}
+
+
 #: By the name that a rule's ``facts`` has.
-FACTS: t.Dict[str, Facts] = {"part_of": _part_of, "package_of": _package_of, "library": _library}
+FACTS: t.Dict[str, Facts] = {"part_of": _part_of, "package_of": _package_of, "library": _library, "hashes": _hashes}

@@ -79,7 +79,8 @@ class Rule:
 
     def explain(self, groups: t.Dict[str, str]) -> t.Tuple[str, str]:
         """Return cause and remedy with the values put in."""
-        values = {**groups, **(self.facts(groups) if self.facts else {})}
+        values = {name: _short(value) for name, value in groups.items()}
+        values.update(self.facts(groups) if self.facts else {})
         return _filled(self.cause, values), _filled(self.remedy, values)
 
 
@@ -99,7 +100,10 @@ def explain(text: str, rules: t.Iterable[Rule], **values: str) -> t.Optional[Kno
 
     :param values: take the place of groups of the same name.
     """
+    rules = list(rules)
     for rule in rules:
+        if rule.when and not any(other.name in rule.when and other.regex.search(text) for other in rules):
+            continue
         for match in rule.regex.finditer(text):
             line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             if not (rule.exception and rule.exception.search(line)):
@@ -211,7 +215,10 @@ def _first(match: t.Match[str]) -> str:
 
 
 def _value(text: str) -> str:
-    text = redact(" ".join(text.split()))
+    return redact(" ".join(text.split()))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 2] + " …"
 
 
@@ -219,6 +226,6 @@ def _filled(sentence: str, values: t.Mapping[str, str]) -> str:
     """Return ``sentence`` with ``values``, without what stands in brackets around a name that has none."""
 
     def part(match: t.Match[str]) -> str:
-        return match[1] if all(values[name] for name in re.findall(r"\{(\w+)\}", match[1])) else ""
+        return match[1] if all(values.get(name) for name in re.findall(r"\{(\w+)\}", match[1])) else ""
 
     return re.sub(r"\[([^\[\]]*)\]", part, sentence).format_map(values)

@@ -97,8 +97,9 @@ example =
 [index-not-trusted]
 keys = is not a trusted or secure host
 pattern = The repository located at (\S+) is not a trusted or secure host
-cause = pip ignores the index at {found}, for it is served without TLS.
-remedy = Serve it over https, or trust it by name (trusted-host in the unit's environment: PIP_TRUSTED_HOST).
+cause = pip ignores the index at {found}, because it is reached over plain HTTP.
+remedy = Serve it over https, or trust it by name (trusted-host in the unit's environment: PIP_TRUSTED_HOST), or
+    give its files as find_links.
 from = pip 26.3, an index over http
 example =
     WARNING: The repository located at mirror.sparkforge.test is not a trusted or secure host and is being ignor [...]
@@ -154,7 +155,7 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-cause = The connection to a server broke off ({found}).
+cause = The connection to a server broke off[ in the download of {file}] ({found}).
 remedy = Run again: what was fetched is kept and the rest is resumed.
 from = pip 26.3, a server that closes after 400 kB
 example = error: incomplete-download
