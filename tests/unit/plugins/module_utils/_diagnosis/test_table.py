@@ -81,6 +81,14 @@ def test_what_the_caller_knows_takes_the_place_of_a_group() -> None:
     assert explain("WARNING: no lamp in hall", rules()) is None
 
 
+def test_a_rule_that_goes_with_another_one_counts_only_beside_it() -> None:
+    text = "[draught]\nkeys = wind\npattern = wind\nwhen = no-door\ncause = It draws.\nremedy = Wait.\n"
+    both = rules(text + TEXT)
+    assert explain("wind", both) is None
+    known = explain("wind\nno door b", both)
+    assert known and known.rule == "draught"
+
+
 def test_no_password_of_a_url_is_told() -> None:
     (rule,) = rules("[x]\nkeys = u\npattern = at (\\S+)\ncause = {found}\nremedy = .\n")
     known = explain("at https://me:p@ss@house/x", [rule])
