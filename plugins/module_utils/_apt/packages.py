@@ -22,6 +22,8 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import apt, memory, network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, AptState, Packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
@@ -78,10 +80,8 @@ _ON_DISK = (
 )
 _INST = re.compile(r"^Inst (\S+) (?:\[(\S+)\] )?\((\S+) ?([^)\[]*)")
 _REMV = re.compile(r"^(?:Remv|Purg) (\S+)(?: \[(\S+)\])?")
-_LOCK_BUSY = re.compile(
-    r"Could not get lock (\S+?)\.? |Unable to (?:acquire the dpkg frontend lock|lock directory)"
-    r"|frontend lock was locked by another process|status database area is locked"
-)
+#: What apt and dpkg say, of themselves and of what they need, in the order of the whole table.
+_RULES = load(memory, network, apt)
 
 
 class Wanted(t.NamedTuple):
@@ -425,126 +425,18 @@ def diagnose(
     :param action: what was tried, in words (``install libfoo``).
     :param holder: who holds the lock, from :meth:`AptState.lock_holder`.
     """
-    text = f"{stderr}\n{stdout}"
-    errors = [
-        re.sub(r"^(?:E|Error): *", "", line).strip() for line in text.splitlines() if re.match(r"^(?:E|Error): ", line)
-    ]
+    # Both have parts of it, and stdout what came first.
+    text = f"{stdout}\n{stderr}"
     details: t.Dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
-
-    def match(pattern: str) -> t.Optional[t.Match[str]]:
-        return re.search(pattern, text, re.M)
-
-    if _LOCK_BUSY.search(text):
-        found = match(r"(?:Could not get lock|lock directory) (\S+?)[. ]")
-        by = match(r"held by process (\d+)(?: \(([^)]*)\))?") or match(r"locked by another process with pid (\d+)()")
-        if holder:
-            who = f"process {holder['pid']} ({holder['command']})"
-            details["holder"] = dict(holder)
-        elif by:
-            who = f"process {by.group(1)}" + (f" ({by.group(2)})" if by.group(2) else "")
-        else:
-            who = "another process"
-        return SparkforgeError(
-            f"apt's lock {found.group(1) if found else '/var/lib/dpkg/lock-frontend'} is held by {who}.",
-            "Wait until it has ended (unattended-upgrades and the DGX updater run after boot) or raise "
-            "lock_timeout; "
-            "do not delete the lock file.",
-            **details,
-        )
-    if found := match(r"Conflicting values set for option Signed-By regarding source (\S+ \S+?): (\S*) != (\S*)"):
-        return SparkforgeError(
-            f"Two apt sources name the same repository {found.group(1)} with different keyrings, "
-            f"{found.group(2)} and {found.group(3)}.",
-            "Remove one of the two files from /etc/apt/sources.list.d (keep the vendor's: "
-            "cuda-compute-repo.sources on "
-            "DGX OS), then run again.",
-            **details,
-        )
-    if found := match(r"NO_PUBKEY ([0-9A-F]+)|Missing key ([0-9A-F]{16,})"):
-        where = match(r"^(?:W|E|Err|Warning|Error)[^\n]*?(https?://\S+|file:\S+|copy:\S+)")
-        return SparkforgeError(
-            f"The repository{' ' + where.group(1) if where else ''} is signed with the key "
-            f"{found.group(1) or found.group(2)}, which is in none of its keyrings.",
-            "Reinstall the package that brings the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys "
-            "on DGX OS), or "
-            "correct the source's Signed-By.",
-            **details,
-        )
-    if found := match(r"(EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) (\S+)"):
-        return SparkforgeError(
-            f"A repository's signature is not valid ({found.group(1)} {found.group(2)}).",
-            "Fetch the repository's current key from its vendor, and check the host's clock.",
-            **details,
-        )
-    if match(r"is not signed|does not have a Release file"):
-        where = match(r"The repository '([^']+)'")
-        return SparkforgeError(
-            f"The repository {' '.join(where.group(1).split()) if where else ''} is not signed or has no Release file.",
-            "Check its URL; an unsigned repository is never used.",
-            **details,
-        )
-    if match(r"dpkg was interrupted"):
-        return SparkforgeError(
-            "dpkg was interrupted earlier and its work is half done.",
-            "Run `dpkg --configure -a`, then run again.",
-            **details,
-        )
-    if found := match(r"No space left on device|You don't have enough free space in (\S+?)\.?$"):
-        return SparkforgeError(
-            f"There is no space left{' in ' + found.group(1) if found.group(1) else ' on a file system'}.",
-            "Free some (`apt-get clean` empties apt's cache), then run again.",
-            **details,
-        )
-    if match(r"Certificate verification failed|certificate verify failed|certificate issuer is unknown"):
-        return SparkforgeError(
-            "The TLS certificate of a repository is not trusted by this host.",
-            "If a proxy inspects TLS, give its certificate in sparkforge_ca_certificate; TLS is never turned off.",
-            **details,
-        )
-    unknown = re.findall(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate", text)
-    if unknown:
-        names = sorted({first or second for first, second in unknown})
-        return SparkforgeError(
-            f"No enabled apt source offers {', '.join(names)}.",
-            "Check the names, and that the source that carries them is enabled and updated.",
-            unknown=names,
-            **details,
-        )
-    if found := match(
-        r"^(?:W: |E: |Err:\d+ )?.*(Temporary failure resolving|Could not resolve|Could not connect|"
-        r"Connection refused|Connection timed out|Unable to connect|Failed to fetch|404  ?Not Found).*$"
-    ):
-        return SparkforgeError(
-            f"apt could not fetch what it needs to {action}: {found.group(0).strip()}.",
-            "Check the host's network, proxy (sparkforge_proxies) and the source's URL; after a 404 run "
-            "again, "
-            "the package lists were older than the repository.",
-            **details,
-        )
-    if match(r"unmet dependencies|held broken packages|you have held|Unsatisfied dependencies"):
-        lines = re.findall(r"^ (\S+ : .*|\s+(?:Depends|Recommends|Conflicts|Breaks|PreDepends): .*)$", text, re.M)
-        why = "; ".join(" ".join(line.split()) for line in lines[:4])
-        return SparkforgeError(
-            f"apt cannot {action}: dependencies do not fit together{' (' + why + ')' if why else ''}.",
-            "Look for held packages (`apt-mark showhold`), broken ones (`apt-get check`) and pins "
-            "(`apt-cache policy`).",
-            **details,
-        )
-    if match(r"Hash Sum mismatch|File has unexpected size"):
-        return SparkforgeError(
-            "A repository's index and its files do not match: it is being updated, or a proxy serves an old copy.",
-            "Run again in a few minutes; if it stays, empty the proxy's cache.",
-            **details,
-        )
-    if match(r"are you root\?|Permission denied"):
-        return SparkforgeError(f"apt may not {action}: it is not run as root.", "Set become: true.", **details)
-    broken = re.findall(r"^dpkg: error processing (?:package|archive) (\S+)", text, re.M)
-    if broken:
-        return SparkforgeError(
-            f"dpkg could not finish {', '.join(sorted(set(broken)))}.",
-            "Read the package's own message in the result's stdout and /var/log/dpkg.log, mend that, then run again.",
-            **details,
-        )
+    if holder:
+        details["holder"] = dict(holder)
+    known = explain(text, _RULES, **({"who": f"{holder['pid']} ({holder['command']})"} if holder else {}))
+    if known:
+        details["diagnosis"] = known.rule
+        if known.rule == "apt-no-package":
+            details["unknown"] = known.groups["found"].split(", ")
+        return SparkforgeError(known.cause, known.remedy, **details)
+    errors = re.findall(r"^(?:E|Error): *(.*\S)", text, re.M)
     said = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
     return SparkforgeError(
         f"apt could not {action}: {said.rstrip('.')}.",
@@ -596,8 +488,9 @@ class Apt:
             status, stdout, stderr = self._run(argv, ENVIRONMENT)
             if status == 0:
                 return stdout + stderr
-            if not _LOCK_BUSY.search(stderr):
-                raise diagnose(action, stdout, stderr)
+            error = diagnose(action, stdout, stderr)
+            if error.details.get("diagnosis") != "apt-locked":
+                raise error
             # Asked at once: a holder that ends meanwhile can no longer be named.
             holder = self.state.lock_holder()
             if time.monotonic() >= deadline:

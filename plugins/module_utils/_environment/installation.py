@@ -49,6 +49,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.names import FACTS
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory, network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members as _members
 
@@ -352,158 +356,48 @@ def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, 
 
 # ----------------------------------------------------------------------------------------------- diagnoses
 
-_MISMATCH = re.compile(
-    r"^ {4}(?P<what>\S[^\n]*?):?\n\s+Expected sha256 (?P<expected>[0-9a-f]+)\n"
-    r"(?P<others>(?:\s+Expected\s+or [0-9a-f]+\n)*)\s+Got\s+(?P<got>[0-9a-f]+)",
-    re.MULTILINE,
-)
-_UNPINNED = re.compile(r"must have their versions pinned with ==\. These do not:\n\s+(\S+)([^\n]*)")
-_UNHASHED = re.compile(r"Hashes are required in --require-hashes mode(?s:.*?)\n\s+(\S+) --hash=")
-_BROKEN = re.compile(r"connection broken by [\"'](?P<kind>\w+)\(?(?P<why>.*?)\)?[\"']: (?P<path>\S+)")
-_REFUSED = re.compile(r"HTTP error (?P<status>\d{3}) while getting (?P<url>https?://\S+)")
-_EXHAUSTED = re.compile(
-    r"host='(?P<host>[^']+)', port=\d+\): Max retries exceeded with url: (?P<path>\S+) "
-    r"\(Caused by ResponseError\('too many (?P<status>\d{3}) error responses'"
-)
-_CUT_SHORT = re.compile(
-    r"Read timed out|Connection broken: [^\n'\"]+|Connection reset by peer|IncompleteRead\([^)\n]*\)"
-    r"|Connection timed out while downloading|not enough bytes were received[^\n]*|Network is unreachable"
-    r"|Remote end closed connection without response|No route to host"
-)
-_NOT_FOUND = re.compile(
-    r"Could not find a version that satisfies the requirement ([^\n]*?) \(from versions: ([^)\n]*)\)"
+_RULES = load(memory, network, pip_rules, facts=FACTS)
+#: Failures that leave what was fetched as it is: the next run goes on with it.
+_NETWORK = (
+    *("certificate", "proxy", "host-unknown", "connection-lost", "connection-failed"),
+    *("http-error", "index-unreachable"),
 )
 
 
 def pip_failure(output: str) -> SparkforgeError:
-    """Return the one cause and remedy behind what pip wrote when it failed."""
-    details = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
+    """Return the one cause and remedy behind what pip wrote when it failed.
+
+    Its details say what is known of it: ``package``, ``expected``, ``got``, ``url``, ``wheel``, ``status``, whether it
+    was the ``network`` and whether the package was ``looked_for`` at an index.
+    """
     text = redact(output)
-    match = _MISMATCH.search(text)
-    if match:
-        package, _unused, origin = (part.strip() for part in match.group("what").partition(" from "))
-        url = re.match(r"https?://[^\s#]+", origin or package)
-        expected = [match.group("expected"), *re.findall(r"or ([0-9a-f]+)", match.group("others"))]
+    details: dict[str, t.Any] = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
+    files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
+    known = explain(text, _RULES, **({"file": urllib.parse.unquote(files[-1])} if files else {}))
+    if known is None:
+        errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
+        last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
         return SparkforgeError(
-            f"The sha256 of {package} is {match.group('got')}, the lock says {' or '.join(expected)}.",
-            f"Find out why {url.group(0) if url else 'the index'} is not it, or lock again with playbooks/lock.yml. "
-            "One that was cut short looks the same, and the next run fetches it anew.",
-            package=package,
-            expected=expected,
-            got=match.group("got"),
-            **({"url": url.group(0), "wheel": url.group(0).rpartition("/")[2]} if url else {}),
+            f"pip failed: {_short(last.rstrip('.'))}.",
+            "Read pip's words in pip_output; nothing was changed.",
             **details,
         )
-    if "No space left on device" in text or "[Errno 28]" in text:
-        return SparkforgeError(
-            "The file system of the environment has no space left.",
-            "Free space below the root, or keep fewer environments (keep), and run again.",
-            **details,
-        )
-    match = re.search(r"ERROR: (\S+\.whl) is not a supported wheel on this platform", text)
-    if match:
-        return SparkforgeError(
-            f"The wheel {match.group(1)} is not for this platform.",
-            "Give the wheel that was built for this platform, or choose the Python that it was built for.",
-            **details,
-        )
-    match = _UNPINNED.search(text)
-    if match:
-        asked_by = re.search(r"\(from ([^)(]+?)(?:->|\)|\()", match.group(2))
-        by = f", which {asked_by.group(1).strip()} needs," if asked_by else ""
-        return SparkforgeError(
-            f"The package {match.group(1)}{by} is not in the requirements.",
-            "Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.",
-            package=match.group(1),
-            **details,
-        )
-    match = _UNHASHED.search(text)
-    if match:
-        return SparkforgeError(
-            f"The package {match.group(1)} is needed and has no hash.",
-            "Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.",
-            package=match.group(1),
-            **details,
-        )
-    if "is not a trusted or secure host" in text:
-        return SparkforgeError(
-            "pip ignored the index, because it is reached over plain HTTP.",
-            "Serve the index over HTTPS, or give its files as find_links.",
-            **details,
-        )
-    match = _REFUSED.search(text)
-    if match:
-        asked = match.group("url").partition("#")[0]
-        return SparkforgeError(
-            f"{asked} answers HTTP {match.group('status')}.",
-            "Check the URL, the server and the credentials.",
-            url=asked,
-            status=int(match.group("status")),
-            **details,
-        )
-    match = _EXHAUSTED.search(text)
-    if match:
-        return SparkforgeError(
-            f"{match.group('host')} answers HTTP {match.group('status')} for {match.group('path')}.",
-            "Check the server and the proxy, and run again.",
-            network=True,
-            **details,
-        )
-    match = _BROKEN.search(text)
-    if match or "CERTIFICATE_VERIFY_FAILED" in text:
-        return _unreachable(match.group("path") if match else "", text, details)
-    match = _CUT_SHORT.search(text)
-    if match:
-        files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
-        what = f"The download of {urllib.parse.unquote(files[-1])}" if files else "A download"
-        return SparkforgeError(
-            f"{what} broke off: {match.group(0).strip()}.",
-            "Check the network and run again; the current environment stays, and over HTTPS what came whole is kept.",
-            network=True,
-            **details,
-        )
-    match = _NOT_FOUND.search(text)
-    if match:
-        offered = match.group(2).strip()
-        return SparkforgeError(
-            f"No wheel of {match.group(1)} for this interpreter and machine was found "
-            f"(offered: {_short(offered) if offered and offered != 'none' else 'nothing'}).",
-            "Give an index or find_links that has it, or lock the environment again for this platform.",
-            package=match.group(1),
-            looked_for=True,
-            **details,
-        )
-    match = re.search(r"ERROR: (Cannot install [^\n]*conflicting dependencies)", text)
-    if match:
-        return SparkforgeError(
-            f"pip: {match.group(1)}.", "Lock the environment again with playbooks/lock.yml.", **details
-        )
-    errors = [line[len("ERROR: ") :] for line in text.splitlines() if line.startswith("ERROR: ")]
-    last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
-    return SparkforgeError(
-        f"pip failed: {_short(last.rstrip('.'))}.",
-        "Read pip's words in pip_output; nothing was changed.",
-        **details,
-    )
-
-
-def _unreachable(path: str, text: str, details: dict[str, t.Any]) -> SparkforgeError:
-    package = path.rstrip("/").rsplit("/", 1)[-1]
-    asked = f" when it was asked for {package}" if package else ""
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        why, remedy = (
-            "its certificate is not trusted",
-            "Give the CA of your network (sparkforge_ca_certificate).",
-        )
-    elif "ProxyError" in text or "Tunnel connection failed" in text:
-        why, remedy = "the proxy refused or is not there", "Check the proxies (sparkforge_proxies)."
-    elif "Name or service not known" in text or "name resolution" in text or "NameResolutionError" in text:
-        why, remedy = "its name is not known", "Check the host's name service, the proxies and index_url."
-    else:
-        found = re.search(r"\[Errno -?\d+\] ([A-Za-z ]+)", text)
-        why = found.group(1).strip().lower() if found else "the connection broke"
-        remedy = "Check the network, the proxies (sparkforge_proxies) and index_url, and run again."
-    return SparkforgeError(f"The package index could not be reached{asked}: {why}.", remedy, network=True, **details)
+    found = known.groups
+    details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
+    if known.rule == "hash-mismatch":
+        details["expected"] = re.findall(r"[0-9a-f]{16,}", found["expected"])
+    url = re.match(r"https?://[^\s#]+", found.get("url") or found.get("package") or "")
+    if url:
+        details["url"] = url.group(0)
+    if "status" in found:
+        details["status"] = int(found["status"])
+    elif url:
+        details["wheel"] = url.group(0).rpartition("/")[2]
+    if known.rule in _NETWORK:
+        details["network"] = True
+    if known.rule == "no-such-requirement":
+        details["looked_for"] = True
+    return SparkforgeError(known.cause, known.remedy, **details)
 
 
 def venv_failure(python: str, version: tuple[int, int], output: str, free: int | None = None) -> SparkforgeError:

@@ -18,7 +18,7 @@ import sys
 import types
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.scan import diagnose
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
@@ -76,7 +76,7 @@ def installed(name: str) -> types.ModuleType:
 
 def diagnosed(said: str) -> t.Optional[Failed]:
     """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
-    found = _diagnosis.diagnose(said)
+    found = diagnose(said)
     if found.rule is None:
         return None
     return Failed(found.cause, found.remedy, found.first_error or "")

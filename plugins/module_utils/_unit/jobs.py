@@ -314,14 +314,12 @@ def killed_for_memory(
     :param log_tail: the log of the attempt that failed, or its last part.
     :param status: how the build ended, as :attr:`subprocess.Popen.returncode` has it or a shell.
     """
-    # Its table of patterns takes longer to compile than all the rest; a build that goes well does without it.
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+    # A build that goes well does without the table.
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 
-    found = _diagnosis.diagnose(log_tail)
-    if found.rule == _diagnosis.OUT_OF_MEMORY or (
-        found.rule in _diagnosis.KILLED and _diagnosis.OUT_OF_MEMORY in found.others
-    ):
+    found = scan.diagnose(log_tail)
+    if found.rule == scan.OUT_OF_MEMORY or (found.rule in scan.KILLED and scan.OUT_OF_MEMORY in found.others):
         return True
-    if status not in (-9, 137) and not _diagnosis.KILLED.intersection([found.rule, *found.others]):
+    if status not in (-9, 137) and not scan.KILLED.intersection([found.rule, *found.others]):
         return False
     return oom_kills_before is None or oom_kills_after is None or oom_kills_after > oom_kills_before

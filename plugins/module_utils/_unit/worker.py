@@ -778,10 +778,10 @@ class Worker:
         code = self._follow(child, start, progress)
         if code == 0:
             return
-        # A build that goes well does without its table of patterns, which takes longer to compile than all the rest.
-        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _diagnosis
+        # A build that goes well does without the table.
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 
-        diagnosis = _diagnosis.diagnose_file(self.paths.log, start)
+        diagnosis = scan.diagnose_file(self.paths.log, start)
         cause = diagnosis.cause
         if diagnosis.rule == "no-space":
             needed = f" of the {self.unit.free_space} MiB that the build takes" if self.unit.free_space else ""

@@ -296,12 +296,12 @@ COMPLAINTS = [
     (
         "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 15302 (python3)\n"
         "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n",
-        r"lock /var/lib/dpkg/lock-frontend is held by process 15302 \(python3\)",
+        r"lock /var/lib/dpkg/lock-frontend, which is held by process 15302 \(python3\)",
         "lock_timeout",
     ),
     (
         "dpkg: error: dpkg frontend lock was locked by another process with pid 77\n",
-        r"lock-frontend is held by process 77\.",
+        r"lock, which is held by process 77\.",
         "do not delete",
     ),
     (
@@ -337,13 +337,13 @@ COMPLAINTS = [
     ("E: Package 'old' has no installation candidate\n", r"offers old\.", "names"),
     (
         "E: You don't have enough free space in /var/cache/apt/archives/.\n",
-        r"no space left in /var/cache/apt/archives/",
+        r"file system is full \(/var/cache/apt/archives/\)",
         "apt-get clean",
     ),
     (
         "dpkg: error processing archive /var/cache/apt/archives/x.deb (--unpack):\n cannot copy extracted data: "
         "failed to write (No space left on device)\n",
-        r"no space left on a file system",
+        r"file system is full \(No space left on device\)",
         "apt-get clean",
     ),
     (
@@ -653,6 +653,18 @@ def test_a_broken_source_elsewhere_is_a_warning(apt: FakeApt, tmp_path: Path):
     apt._run = run
     assert package_set(apt, tmp_path, "dev", update_cache=True, warn=said.append).present()["changed"]
     assert "AAAA" in said[0]
+
+
+def test_a_lock_that_only_root_may_take_is_not_waited_for():
+    said = (
+        "E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)\n"
+        "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n"
+    )
+    calls: list[list[str]] = []
+    apt = _apt.Apt(lambda argv, _environment: (calls.append(argv) or 100, "", said), lock_timeout=60)
+    with pytest.raises(SparkforgeError, match="not run as root"):
+        apt.run(["apt-get", "update"], "update")
+    assert len(calls) == 1
 
 
 def test_a_lock_that_stays_ends_with_its_holder(apt: FakeApt, tmp_path: Path):

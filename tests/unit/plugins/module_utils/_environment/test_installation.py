@@ -134,7 +134,7 @@ PIP = [
     ),
     (
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
-        "has no space left",
+        "A file system is full (No space left on device)",
     ),
     (
         "ERROR: a-1-cp39-cp39-win_amd64.whl is not a supported wheel on this platform.",
@@ -156,26 +156,29 @@ PIP = [
         "'<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new "
         "connection: [Errno 111] Connection refused')': /simple/torch/\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not be reached when it was asked for torch: connection refused",
+        "could not reach its index when it asked for torch: Connection refused",
     ),
     (
         "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<x>: Failed to "
-        "establish a new connection: [Errno -2] Name or service not known')': /simple/torch/",
-        "its name is not known",
+        "establish a new connection: [Errno -2] Name or service not known')': /simple/torch/\n"
+        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
+        "could not reach its index when it asked for torch: Name or service not known",
     ),
     (
         "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to "
-        "proxy.', OSError('Tunnel connection failed: 403 Forbidden'))': /simple/torch/",
-        "the proxy refused",
+        "proxy.', OSError('Tunnel connection failed: 403 Forbidden'))': /simple/torch/\n"
+        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
+        "could not reach its index when it asked for torch: Tunnel connection failed: 403 Forbidden",
     ),
     (
         "Could not fetch URL https://index/simple/torch/: There was a problem confirming the ssl "
-        "certificate: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed - skipping",
-        "its certificate is not trusted",
+        "certificate: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed - skipping\n"
+        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
+        "could not reach its index when it asked for torch: There was a problem confirming the ssl certificate",
     ),
     (
         "ERROR: Could not find a version that satisfies the requirement torch==2.9.1 (from versions: 2.8.0, 2.9.0)",
-        "No wheel of torch==2.9.1 for this interpreter and machine was found (offered: 2.8.0, 2.9.0)",
+        "pip found no torch==2.9.1 for this interpreter and machine (offered: 2.8.0, 2.9.0)",
     ),
     (
         "WARNING: The repository located at index is not a trusted or secure host and is being ignored.",

@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes docs/troubleshooting.md of the table of diagnoses: python -m lab.troubleshooting."""
+
+from __future__ import annotations
+
+import inspect
+import pathlib
+import re
+import sys
+import textwrap
+import types
+import typing as t
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "troubleshooting.md"
+
+INTRODUCTION = """\
+# Troubleshooting
+
+What the roles say when a build, apt or pip fails: the line that gives it away, its cause and its remedy. A failure of
+apt or pip names its rule as `diagnosis`, one of a build as `rule`. Find yours by that name, or search this page for
+words of the error. The values are those of the line that is shown.
+
+This page is made by `python -m lab.troubleshooting` from the data files in `plugins/module_utils/_diagnosis/rules/`. To
+add a failure, add a rule there; `__init__.py` says how.
+"""
+
+
+def page(topics: t.Iterable[tuple[types.ModuleType, t.Iterable[t.Any]]]) -> str:
+    """Return the page: a chapter for each topic, and in it a section for each of its rules."""
+    parts = [INTRODUCTION]
+    for topic, rules in topics:
+        title, _blank, about = inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
+        parts.append(f"## {title}\n\n{about}\n")
+        parts += [section(rule) for rule in rules]
+    return "\n".join(parts)
+
+
+def section(rule: t.Any) -> str:
+    """Return what a person would be told of the rule's first example, below all of its examples."""
+    lines = "\n".join(textwrap.dedent(example.text) for example in rule.examples)
+    cause, remedy = rule.explain(rule.groups(rule.regex.search(rule.examples[0].text)))
+    cause, remedy = (re.sub(r"([*<])", r"\\\1", said) for said in (cause, remedy))
+    return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n"
+
+
+def main() -> int:
+    """Write the page, or with ``--check`` tell whether it is current."""
+    sys.path.insert(0, str(ROOT / ".collections"))
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
+
+    text = page((topic, table.load(topic, facts=names.FACTS)) for topic in scan.TOPICS)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.troubleshooting", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file. What its fields mean: __init__.py beside it.
+
+"""CMake
+
+What it does not find and does not take.
+"""
+
+RULES = r"""
+[cmake-too-new]
+keys = Compatibility with CMake
+pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
+cause = The source asks for a CMake older than {found}, which CMake 4 no longer serves.
+remedy = Pin a CMake below 4 (cmake<4) in the unit's requirements or name one in its toolchain (Triton before 3.7 needs
+    that), or set CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.
+from = CMake 4.4
+example =   Compatibility with CMake < 3.5 has been removed from CMake.
+
+[cmake-too-old]
+keys =
+    or higher is required.
+    Could not find CMake with version
+pattern =
+    CMake (\S+) or higher is required\.\s+You\s+are\s+running\s+version\s+(\S+)
+    Could not find CMake with version >=(\S+)
+cause = The source needs CMake {found} or newer.
+remedy = Name a newer CMake in the unit's toolchain, or cmake in its requirements.
+from = CMake 3.25
+example =   CMake 3.27 or higher is required.  You are running version 3.25.1
+
+[ninja-missing]
+keys =
+    corresponding to "Ninja"
+    Ninja is required to load C++ extensions
+pattern =
+    unable to find a build program corresponding to 'Ninja'
+    Ninja is required to load C\+\+ extensions
+cause = There is no ninja on the build's PATH.
+remedy = Run the role build_toolchain on this host, or name ninja in the unit's requirements.
+from = CMake 3.25
+example =
+    CMake Error: CMake was unable to find a build program corresponding to "Ninja".  CMAKE_MAKE_PROGRAM is not s [...]
+
+[nvcc-missing]
+keys =
+    CMAKE_CUDA_COMPILER
+    Failed to detect a default CUDA architecture
+    Failed to find nvcc
+    No CUDA toolset found
+    CUDA_HOME environment variable is not set
+    nvcc not found at
+    CUDACXX
+pattern =
+    No CMAKE_CUDA_COMPILER could be found
+    CMAKE_CUDA_COMPILER not set
+    Failed to find nvcc
+    The CMAKE_CUDA_COMPILER:\s+\S+\s+is not a full path
+    Failed to detect a default CUDA architecture\.\s+Compiler output:\s+(?=Call Stack|$)
+    No CUDA toolset found
+    CUDA_HOME environment variable is not set
+    nvcc not found at '
+cause = There is no nvcc on the build's PATH.
+remedy = Run the role cuda_libraries, and name nvcc in the unit's toolchain (it is not on PATH in a non-login shell).
+from = CMake 4.4
+example =   No CMAKE_CUDA_COMPILER could be found.
+from = composed: the text of torch/utils/cpp_extension.py in the 2.9.1 wheel
+example = OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.
+
+[compiler-missing]
+keys =
+    _COMPILER could be found
+    _COMPILER not set
+    _COMPILER:
+    Failed to find C compiler
+pattern =
+    No (CMAKE_(?:C|CXX)_COMPILER) could be found
+    (CMAKE_(?:C|CXX)_COMPILER) not set
+    The CMAKE_(?:C|CXX)_COMPILER:\s+(\S+)\s+is not a full\s+path and was not found
+    Failed to find (C compiler)
+cause = There is no compiler for the build ({found}).
+remedy = Run the role build_toolchain on this host, or correct cc and cxx in the unit's toolchain.
+from = CMake 3.25
+example =   No CMAKE_C_COMPILER could be found.
+
+[compiler-does-not-work]
+keys =
+    is not able to compile a simple test
+    Check for working
+    _COMPILER_ID
+pattern =
+    Check for working (\w+ compiler: \S+) - broken
+    is not able to compile a simple test\s+program
+cause = A compiler cannot compile a test program ({found}).
+remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
+from = CMake 3.25 with a compiler that fails
+example = -- Check for working CXX compiler: /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/bin/c++ - broken
+
+[cuda-too-old]
+keys =
+    requires CUDA
+    only supported on CUDA
+    Could NOT find CUDA
+pattern =
+    (?:requires|only supported on) CUDA (\d[\d.]*)\s+(?:or|and)\s+(?:above|higher|newer)(?!, and strongly)
+    Could NOT find CUDA(?:Toolkit)?: Found unsuitable version '[^'\n]+',\s+but\s+required\s+is\s+at\s+least\s+'(\S+?)'
+cause = The source needs CUDA {found} or newer, and the toolkit that the build found is older.
+remedy = Bring a newer toolkit (the stack's CUDA version, role cuda_libraries) and let CUDA_HOME and toolchain.nvcc name
+    it, or build a version of the source that is for the one that is there.
+from = CMake 3.25; FindMKL.cmake of PyTorch 2.7, and the version check of cmake/public/cuda.cmake in the 2.13.0 wheel
+    with CUDA_VERSION 11.8
+example =   PyTorch requires CUDA 12.1 or above.
+
+[cuda-version-conflict]
+keys =
+    two conflicting CUDA versions
+    FindCUDA says CUDA version is
+pattern =
+    Found two conflicting CUDA versions
+    FindCUDA says CUDA version is\s+(\S+)
+cause = The build found parts of two CUDA toolkits.
+remedy = Let CUDA_HOME, CUDACXX and PATH in the unit's environment name one toolkit.
+from = composed: the text of cuda.cmake in PyTorch's 2.9.1 wheel
+example =   Found two conflicting CUDA versions:
+
+[submodule-missing]
+keys =
+    does not contain a CMakeLists.txt
+    which is not an
+    git submodule update --init
+    The source directory
+pattern =
+    The source directory\s+(\S+)\s+does not contain a CMakeLists\.txt file
+    add_subdirectory given source\s+'([^'\n]+)'\s+which is not an\s+existing\s+directory
+    Did you run 'git submodule update --init
+cause = A directory of the source is empty or not there ({found}): a submodule was not checked out.
+remedy = Set source.submodules to true, or use an archive that holds the submodules.
+from = CMake 3.25, empty and missing directories
+example =
+      The source directory
+
+        /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/cm8/third_party/XNNPACK
+
+      does not contain a CMakeLists.txt file.
+
+[cmake-source-missing]
+keys =
+    The source directory
+    does not appear to contain CMakeLists.txt
+pattern = The source directory '([^'\n]+)' does not (?:exist|appear to contain CMakeLists\.txt)
+cause = CMake was given {found}, which holds no CMakeLists.txt.
+remedy = Correct the unit's subdirectory.
+from = CMake 3.25
+example =
+    CMake Error: The source directory "/opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/nowhere" does not exist.
+
+[cmake-cache-elsewhere]
+keys =
+    CMakeCache.txt directory
+    used to generate cache
+    Does not match the generator used previously
+pattern =
+    The current CMakeCache\.txt directory (\S+) is different
+    does not match the source '([^'\n]+)'
+    Does not match the generator used previously: ([^\n]+)
+cause = The build directory was configured for another source or generator ({found}).
+remedy = Build with rebuild=true, which begins with an empty build directory.
+from = CMake 3.25
+example = Does not match the generator used previously: Unix Makefiles
+
+[cmake-package-missing]
+keys =
+    Could not find a package configuration file
+    Could NOT find
+pattern =
+    Could not find a package configuration file provided by\s+'([^'\n]+)'
+    ^\s+Could NOT find (\w+)
+facts = package_of
+cause = CMake does not find {found}, which the source requires.
+remedy = Install {part}, and give CMake its directory ({found}_DIR or {found}_ROOT) where it is not below /usr.
+from = CMake 3.25
+example =   Could NOT find BLAS (missing: BLAS_LIBRARIES)
+"""

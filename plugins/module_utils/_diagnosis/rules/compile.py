@@ -1,0 +1,133 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file. What its fields mean: __init__.py beside it.
+
+"""Compiling and linking
+
+Headers, libraries, objects and flags.
+"""
+
+RULES = r"""
+[lld-missing]
+keys =
+    fatal error: cannot find
+    invalid linker name
+    does not support '-fuse-ld
+pattern =
+    collect2: fatal error: cannot find '(ld)'
+    invalid linker name in (?:argument )?'(-fuse-ld=[^'\n]+)'
+    does not support '(-fuse-ld=[^'\n]+)'
+cause = The linker that the build names is not there ({found}).
+remedy = Run the role build_toolchain on this host, or drop the choice of linker (-fuse-ld, LLVM_ENABLE_LLD,
+    TRITON_BUILD_WITH_CLANG_LLD).
+from = gcc 12.2
+example = collect2: fatal error: cannot find 'ld'
+from = clang 14
+example = clang: error: invalid linker name in argument '-fuse-ld=gold9'
+
+[compiler-too-old]
+keys =
+    unrecognized command-line option
+    unrecognized command line option
+    bad value
+    invalid value '
+    or later compatible compiler is required
+    compiler does not support '
+    unsupported argument '
+pattern =
+    unrecognized command[- ]line option '([^'\n]+)'
+    bad value '([^'\n]+)' for '-m(?:arch|cpu|tune)=
+    (C\+\+\d+ or later) compatible compiler is required
+    invalid value '([^'\n]+)' in '-std=
+    compiler does not support '(-m[^'\n]+)'
+    unsupported argument '([^'\n]+)' to option '-m
+cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
+remedy = Name a newer compiler in the unit's toolchain, or correct CFLAGS and CXXFLAGS.
+from = clang 14
+example = error: invalid value 'c++29' in '-std=c++29'
+from = clang 14
+example = clang: error: the clang compiler does not support '-mcpu=neoverse-v9'
+from = gcc 12.2
+example = g++: error: unrecognized command-line option '-std=c++29'; did you mean '-std=c++20'?
+
+[missing-header]
+keys = fatal error:
+pattern = fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
+facts = part_of
+cause = The compiler does not find the header {found}.
+remedy = Install {part}; where it lies in a directory of its own, add that to CPATH in the unit's environment.
+from = nvcc 13.0.88
+example = h.cu:1:10: fatal error: cudnn.h: No such file or directory
+
+[library-missing]
+keys =
+    cannot find -l
+    unable to find library -l
+    library not found for -l
+pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(?::|$|\s)
+facts = part_of
+cause = The linker does not find the library {found}.
+remedy = Install {part}; where it lies in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
+from = lld 14
+example = ld.lld: error: unable to find library -lcudss
+
+[object-damaged]
+keys =
+    file too short
+    file format not recognized
+    file truncated
+    malformed archive
+    not an ELF file
+pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
+cause = {found} is damaged, as what was being written is after a power loss or on a full disk.
+remedy = Remove it and run again, or build with rebuild=true.
+from = the loader
+example = OSError: ./t.so: file too short
+
+[wrong-architecture]
+keys =
+    file in wrong format
+    Exec format error
+    wrong ELF class
+    cannot open shared object file
+    skipping incompatible
+pattern =
+    (\S+?):? (?:error adding symbols: )?file in wrong format
+    (\S+): (?:cannot execute[\w ]*: )?Exec format error
+    (\S+): wrong ELF class
+    Error: (\S*/\S+): cannot open shared object file
+    Exec format error: '([^'\n]+)'
+    skipping incompatible (\S+) when searching
+cause = {found} is for another processor than this host's, or is damaged.
+remedy = Take the file for this machine (uname -m): linux-sbsa is ARM64 servers and the Spark, linux-aarch64 is Tegra.
+from = bash 5.2
+example = bash: line 1: ./t: cannot execute binary file: Exec format error
+
+[relocation-overflow]
+keys =
+    relocation truncated to fit
+    relocation out of range
+pattern =
+    relocation truncated to fit[^\n]{0,80}
+    relocation out of range
+cause = A library became too large for its own jumps ({found}).
+remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
+from = GNU ld 2.40
+example =
+    (.text+0x2): relocation truncated to fit: R_X86_64_PC32 against symbol `x' defined in .bss section in /tmp/c [...]
+
+[undefined-reference]
+keys =
+    undefined reference to
+    undefined symbol:
+pattern =
+    undefined reference to '([^'\n]+)'
+    ld\.lld: error: undefined symbol: ([^\n]+)
+cause = The linker does not find a definition of {found}.
+remedy = Look which library should have it: it was built with other options or of another version, or is missing from
+    the link.
+from = lld 14
+example = ld.lld: error: undefined symbol: missing_function(int)
+"""

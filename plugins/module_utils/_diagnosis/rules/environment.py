@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file. What its fields mean: __init__.py beside it.
+
+"""Environment of a build
+
+What a build finds, and what it must not touch, before it compiles anything.
+"""
+
+RULES = r"""
+[unbound-variable]
+keys = unbound variable
+pattern = (\w+): unbound variable
+cause = A script under 'set -u' reads {found}, which is not set.
+remedy = Set {found} in the unit's environment: a build gets only what that names, never the environment of a shell.
+from = bash 5.2, a script like that of seeds/000
+example = build_pytorch_gb10.sh: line 3: LD_LIBRARY_PATH: unbound variable
+
+[build-requirement-missing]
+keys =
+    Error: No module named
+    Cannot import '
+    Missing dependencies:
+    Cannot import build backend
+pattern =
+    Error: No module named '(setuptools|wheel|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
+    Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'
+    Error: No module named '(ninja|cmake|jinja2|six|requests|Cython|setuptools_scm)(?:\.[\w.]+)?'
+    Error: No module named '(pkg_resources|distutils)(?:\.[\w.]+)?'
+    Cannot import (?:build backend )?'([\w.]+)'
+    Missing dependencies:\s+(\S+)
+cause = The build needs {found}, and its environment does not have it (pip installs none with --no-build-isolation).
+remedy = Name it in the unit's requirements; a wrong Python shows itself the same way.
+from = pip 23.2, an environment without setuptools
+example = ModuleNotFoundError: No module named 'setuptools'
+
+[python-version]
+keys =
+    requires a different Python
+    Requires-Python
+    requires-python
+    requires Python '
+pattern =
+    requires a different Python: (\S+ not in '[^'\n]+')
+    requires Python '(?P<wanted>[^'\n]+)' but
+cause = The source does not support the environment's Python ({found}).
+remedy = Set the unit's python to an interpreter in that range, or take a version of the source that supports it.
+from = pip 26.3, a pyproject.toml with requires-python
+example = ERROR: Package 'demo' requires a different Python: 3.12.1 not in '<3.12,>=3.10'
+
+[externally-managed]
+keys =
+    externally-managed-environment
+    This environment is externally managed
+pattern =
+    externally-managed-environment
+    This environment is externally managed
+cause = pip was to install into the system's Python, which the distribution keeps for itself.
+remedy = Install into an environment (role python_env), never with --break-system-packages.
+from = pip 26.3 in Debian 12's Python
+example = error: externally-managed-environment
+
+[install-into-system]
+keys =
+    cannot make directory
+    cannot create directory
+    INSTALL cannot
+    Permission denied: '/usr
+    files in install directory
+pattern =
+    INSTALL cannot (?!find\b)\w+(?: \w+){0,2}\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Permission denied|No such file)
+    INSTALL cannot (?!find\b)\w+(?: \w+){0,2}\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
+    cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Permission denied|No such file)
+    cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
+    Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)
+    create or remove files in install directory
+cause = The build wanted to install into the system ({found}).
+remedy = Build a wheel and install it into an environment: never 'setup.py install', and CMAKE_INSTALL_PREFIX only below
+    the root.
+from = pip 26.3, not root
+example =
+    ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/usr/local/lib/python3.1 [...]
+"""

@@ -1,0 +1,113 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file. What its fields mean: __init__.py beside it.
+
+"""Sources and patches
+
+Repositories, submodules and what is changed in them.
+"""
+
+RULES = r"""
+[submodule-failed]
+keys =
+    into submodule path
+    in submodule path
+    No url found for submodule
+pattern =
+    clone of '(?P<url>[^'\n]+)' into submodule path '(?P<where1>[^'\n]+)' failed
+    Fetched in submodule path '(?P<where2>[^'\n]+)', but it did not contain (?P<commit>\w+)
+    Unable to (?:checkout|fetch)[^\n]*in submodule path '(?P<where3>[^'\n]+)'
+    No url found for submodule path '(?P<where4>[^'\n]+)'
+cause = The submodule {where} cannot be had[ from {url}][: its repository has no commit {commit}].
+remedy = Make its repository reachable, or mirror it; a submodule must hold the commit that its project names.
+from = git 2.39, the submodule's repository lacks the commit
+example =
+    fatal: Fetched in submodule path 'third_party/XNNPACK', but it did not contain caf9292125ca24a6d447c562b6b30 [...]
+
+[authentication]
+keys =
+    could not read Username
+    Authentication failed
+    Permission denied (publickey
+    returned error: 401
+    401 Error
+    401 Client Error
+    returned error: 403
+    403 Client Error
+pattern =
+    could not read Username for '([^'\n]+)'
+    Authentication failed for '([^'\n]+)'
+    Permission denied \(publickey
+    returned error: 40[13]
+    40[13] (?:Client )?Error[^\n]*
+cause = A server wants a login, or refuses this one ({found}).
+remedy = Use a URL that needs no login or a mirror; builds never ask for a password.
+from = git 2.39
+example = fatal: could not read Username for 'http://mirror.sparkforge.test': terminal prompts disabled
+
+[git-no-such-commit]
+keys =
+    not our ref
+    reference is not a tree
+    Could not parse object
+    unable to read tree
+    failed to unpack tree object
+pattern =
+    not our ref (\w+)
+    reference is not a tree: (\w+)
+    Could not parse object '(\w+)'
+    unable to read tree \(?(\w+)
+    failed to unpack tree object (\w+)
+cause = The repository has no commit {found}.
+remedy = Correct source.version (playbooks/lock.yml resolves a tag anew), or the repository: a fork lacks commits.
+from = git 2.39
+example = fatal: reference is not a tree: 5811a8d7da873dd699ff6687092c225caffcf1bb
+
+[git-no-such-ref]
+keys =
+    not found in upstream
+    couldn't find remote ref
+    did not match any file(s) known to git
+pattern =
+    Remote branch (\S+) not found in upstream
+    couldn't find remote ref (\S+)
+    pathspec '([^'\n]+)' did not match
+cause = The repository has no tag or branch {found}.
+remedy = Correct source.version: git ls-remote lists what there is.
+from = git 2.39
+example = fatal: couldn't find remote ref refs/tags/v9.9.9
+
+[repository-missing]
+keys =
+    does not appear to be a git repository
+    repository '
+    Repository not found
+    returned error: 404
+pattern =
+    '?(\S+?)'? does not appear to be a git repository
+    repository '([^'\n]+)' (?:not found|does not exist)
+    Repository not found
+    returned error: 404
+cause = There is no such repository or file: {found}.
+remedy = Correct source.repo (or the archive's URL), or the mirror that stands in for it.
+from = git 2.39
+example = fatal: repository 'http://mirror.sparkforge.test/gone/pytorch.git/' not found
+
+[patch-failed]
+keys =
+    patch failed:
+    patch does not apply
+    FAILED at
+    corrupt patch at line
+pattern =
+    patch failed: (\S+)
+    error: (\S+): patch does not apply
+    Hunk #(\d+ FAILED at \d+)
+    corrupt patch at line \d+
+cause = A patch does not apply ({found}).
+remedy = Make it anew against this commit, or drop it where the source has the change already.
+from = GNU patch
+example = Hunk #1 FAILED at 1.
+"""

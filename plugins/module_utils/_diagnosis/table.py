@@ -1,0 +1,227 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""A rule of the table of diagnoses, the reader of its data files, and the way to ask them about a short text.
+
+Read by hand: the files go to hosts, whose Python has neither a reader of YAML nor, before 3.11, one of TOML, and
+configparser drops the blanks and empty lines that examples consist of.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+
+Facts = t.Callable[[t.Dict[str, str]], t.Dict[str, str]]
+
+#: Characters of a value that a message quotes.
+VALUE_WIDTH = 160
+
+_QUOTES = "'\"`\u2018\u2019\u201c\u201d"
+
+
+@dataclass(frozen=True)
+class Example:
+    """Lines that a rule must know, and what printed them."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table; the package ``rules`` says what the fields mean."""
+
+    name: str
+    keys: t.Tuple[str, ...]
+    pattern: str
+    cause: str
+    remedy: str
+    facts: t.Optional[Facts] = None
+    unless: str = ""
+    when: t.Tuple[str, ...] = ()
+    every: bool = False
+    notice: bool = False
+    examples: t.Tuple[Example, ...] = field(default=(), compare=False)
+
+    @functools.cached_property
+    def regex(self) -> t.Pattern[str]:
+        """The pattern, compiled."""
+        return _compiled(self.pattern)
+
+    @functools.cached_property
+    def exception(self) -> t.Optional[t.Pattern[str]]:
+        """What a line must not match, compiled."""
+        return _compiled(self.unless) if self.unless else None
+
+    def groups(self, match: t.Match[str]) -> t.Dict[str, str]:
+        """Return the values that cause and remedy may name, empty where a group did not match."""
+        found = [_value(_first(match))]
+        if self.every:
+            found = sorted({_value(_first(one)) for one in self.regex.finditer(match.string, match.start())})
+        groups = {"found": ", ".join(found)}
+        for name, value in match.groupdict().items():
+            name = name.rstrip("0123456789")
+            groups[name] = groups.get(name) or _value(value or "")
+        return groups
+
+    def explain(self, groups: t.Dict[str, str]) -> t.Tuple[str, str]:
+        """Return cause and remedy with the values put in."""
+        values = {name: _short(value) for name, value in groups.items()}
+        values.update(self.facts(groups) if self.facts else {})
+        return _filled(self.cause, values), _filled(self.remedy, values)
+
+
+class Known(t.NamedTuple):
+    """What the table knows of a text."""
+
+    rule: str
+    cause: str
+    remedy: str
+    groups: t.Dict[str, str]
+
+
+def explain(text: str, rules: t.Iterable[Rule], **values: str) -> t.Optional[Known]:
+    """Return what the first of ``rules`` that matches ``text`` says, None where none does.
+
+    For the words of one tool that failed just now; ``scan.diagnose`` is for logs.
+
+    :param values: take the place of groups of the same name.
+    """
+    rules = list(rules)
+    for rule in rules:
+        if rule.when and not any(other.name in rule.when and other.regex.search(text) for other in rules):
+            continue
+        for match in rule.regex.finditer(text):
+            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+            if not (rule.exception and rule.exception.search(line)):
+                groups = {**rule.groups(match), **values}
+                return Known(rule.name, *rule.explain(groups), groups)
+    return None
+
+
+def load(*topics: types.ModuleType, facts: t.Optional[t.Mapping[str, Facts]] = None) -> t.Tuple[Rule, ...]:
+    """Return the rules of the data files ``topics``, in their order.
+
+    :param facts: the functions that rules may name.
+    :raises ValueError: where a file is not in order; it names file and line.
+    """
+    rules: t.List[Rule] = []
+    for topic in topics:
+        for number, name, fields in _sections(topic):
+            try:
+                rules.append(_rule(name, fields, facts or {}))
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{topic.__name__}, line {number} of its text: rule {name}: {error}") from error
+    return tuple(rules)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Reading.
+
+_Fields = t.List[t.Tuple[str, t.List[str]]]
+
+
+def _sections(topic: types.ModuleType) -> t.Iterator[t.Tuple[int, str, _Fields]]:
+    """Yield (line number, name, [(field, lines)]) for each rule of a data file."""
+    number, name, fields = 0, "", []  # type: int, str, _Fields
+    for at, line in enumerate(topic.RULES.splitlines(), 1):
+        section = re.fullmatch(r"\[([a-z0-9-]+)\]", line)
+        entry = re.match(r"([a-z]+) =(?: (.*))?$", line)
+        if section:
+            if name:
+                yield number, name, fields
+            number, name, fields = at, section[1], []
+        elif entry and name:
+            fields.append((entry[1], [entry[2]] if entry[2] else []))
+        elif line.startswith("    ") and fields:
+            fields[-1][1].append(line[4:])
+        elif not line and fields:
+            fields[-1][1].append("")
+        elif line and not line.startswith("#"):
+            raise ValueError(f"{topic.__name__}, line {at} of its text is no field of a rule: {line}")
+    if name:
+        yield number, name, fields
+
+
+def _rule(name: str, fields: _Fields, facts: t.Mapping[str, Facts]) -> Rule:
+    values: t.Dict[str, t.Any] = {}
+    sources: t.List[str] = []
+    examples: t.List[Example] = []
+    for key, lines in fields:
+        while lines and not lines[-1]:
+            lines.pop()
+        if key == "from":
+            sources.append(" ".join(lines))
+        elif key == "example":
+            if len(sources) <= len(examples):
+                raise ValueError("an example needs a line 'from' before it")
+            examples.append(Example(sources[len(examples)], "\n".join(lines)))
+        elif key in values:
+            raise ValueError(f"{key} is there twice")
+        elif key in ("keys", "when"):
+            values[key] = tuple(lines)
+        elif key in ("pattern", "unless"):
+            values[key] = "|".join(lines)
+        elif key in ("every", "notice"):
+            values[key] = {"yes": True}[" ".join(lines)]
+        else:
+            values[key] = " ".join(lines)
+    if "facts" in values:
+        values["facts"] = facts[values["facts"]]
+    return Rule(name=name, examples=tuple(examples), **values)
+
+
+def _compiled(pattern: str) -> t.Pattern[str]:
+    """Compile a rule's pattern: a quote outside a character class stands for any quote, inside one for all."""
+    inside = False
+    parts: t.List[str] = []
+    index = 0
+    while index < len(pattern):
+        character = pattern[index]
+        if character == "\\":
+            parts.append(pattern[index : index + 2])
+            index += 2
+            continue
+        if character == "[" and not inside:
+            inside = True
+        elif character == "]" and inside:
+            inside = False
+        elif character == "'":
+            character = _QUOTES if inside else f"[{_QUOTES}]"
+        parts.append(character)
+        index += 1
+    return re.compile("".join(parts), re.MULTILINE)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Filling in.
+
+
+def _first(match: t.Match[str]) -> str:
+    return next((value for value in match.groups() if value), None) or match.group(0)
+
+
+def _value(text: str) -> str:
+    return redact(" ".join(text.split()))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 2] + " …"
+
+
+def _filled(sentence: str, values: t.Mapping[str, str]) -> str:
+    """Return ``sentence`` with ``values``, without what stands in brackets around a name that has none."""
+
+    def part(match: t.Match[str]) -> str:
+        return match[1] if all(values.get(name) for name in re.findall(r"\{(\w+)\}", match[1])) else ""
+
+    return re.sub(r"\[([^\[\]]*)\]", part, sentence).format_map(values)

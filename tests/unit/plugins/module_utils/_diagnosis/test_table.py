@@ -1,0 +1,113 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a data file of rules is read, and how a short text is looked up."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Rule, explain, load
+
+TEXT = r"""
+# A comment is no field.
+[no-lamp]
+keys =
+    lamp
+    bulb
+pattern =
+    no lamp in (?P<where1>\w+)
+    '(?P<where2>\w+)' has lost its bulb(?: to (?P<thief>\w+))?
+unless = WARNING
+cause = The room {where} is dark[: {thief} was there].
+remedy = Put in
+    a bulb.
+from = a house
+example =
+      no lamp in hall
+
+        there
+from = another
+example = 'attic' has lost its bulb
+
+[no-door]
+keys = door
+pattern = no door (\w+)
+every = yes
+cause = There is no door {found}.
+remedy = Use the window.
+"""
+
+
+def rules(text: str = TEXT) -> tuple[Rule, ...]:
+    topic = types.ModuleType("house")
+    topic.RULES = text  # type: ignore[attr-defined]
+    return load(topic)
+
+
+def test_a_file_is_read_as_it_is_written() -> None:
+    lamp, door = rules()
+    assert (lamp.name, lamp.keys, lamp.remedy) == ("no-lamp", ("lamp", "bulb"), "Put in a bulb.")
+    assert lamp.pattern.endswith(r"|'(?P<where2>\w+)' has lost its bulb(?: to (?P<thief>\w+))?")
+    assert [example.text for example in lamp.examples] == [
+        "  no lamp in hall\n\n    there",
+        "'attic' has lost its bulb",
+    ]
+    assert [example.source for example in lamp.examples] == ["a house", "another"]
+    assert (lamp.every, door.every, door.examples) == (False, True, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("no lamp in hall", "The room hall is dark."),
+        ("`attic' has lost its bulb to crow", "The room attic is dark: crow was there."),
+        ("no door b, no door a, no door b", "There is no door a, b."),
+        ("WARNING: no lamp in hall\nno lamp in cellar", "The room cellar is dark."),
+    ],
+)
+def test_a_text_is_explained_by_the_first_rule_that_matches(text: str, cause: str) -> None:
+    known = explain(text, rules())
+    assert known and known.cause == cause
+
+
+def test_what_the_caller_knows_takes_the_place_of_a_group() -> None:
+    known = explain("no lamp in hall", rules(), thief="magpie")
+    assert known and (known.rule, known.cause) == ("no-lamp", "The room hall is dark: magpie was there.")
+    assert known.groups == {"found": "hall", "where": "hall", "thief": "magpie"}
+    assert explain("all is bright", rules()) is None
+    assert explain("WARNING: no lamp in hall", rules()) is None
+
+
+def test_a_rule_that_goes_with_another_one_counts_only_beside_it() -> None:
+    text = "[draught]\nkeys = wind\npattern = wind\nwhen = no-door\ncause = It draws.\nremedy = Wait.\n"
+    both = rules(text + TEXT)
+    assert explain("wind", both) is None
+    known = explain("wind\nno door b", both)
+    assert known and known.rule == "draught"
+
+
+def test_no_password_of_a_url_is_told() -> None:
+    (rule,) = rules("[x]\nkeys = u\npattern = at (\\S+)\ncause = {found}\nremedy = .\n")
+    known = explain("at https://me:p@ss@house/x", [rule])
+    assert known and known.cause == "https://house/x"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[a]\nkeys = x\n", r"house, line 1 of its text: rule a: .*missing 3 required"),
+        ("[a]\ncolour = red\n", r"rule a: .*unexpected keyword argument 'colour'"),
+        ("[a]\nkeys = x\nkeys = y\n", r"rule a: keys is there twice"),
+        ("[a]\nnotice = no\n", r"rule a: 'no'"),
+        ("[a]\nfacts = unheard_of\n", r"rule a: 'unheard_of'"),
+        ("[a]\nexample = x\n", r"rule a: an example needs a line"),
+        ("[a]\nkeys = x\n  y\n", r"line 3 of its text is no field of a rule:   y"),
+        ("keys = x\n", r"line 1 of its text is no field"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named_with_its_place(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        rules(text)
