@@ -8,6 +8,8 @@ PLATFORM := arm64
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
 ROOT := lab/as_root
+# A file's tests stay in one worker (tests/conftest.py), in the order of their paths.
+WORKERS := -n 2 --dist loadgroup --no-loadscope-reorder
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -47,13 +49,13 @@ lab-down: ## end what `make demo` and `make lab` started and put binfmt back as 
 	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
 
 test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
-	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 tests
+	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
+
+test-long: setup ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour)
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests
 
 test-fleet: setup ## only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
-
-test-long: setup ## builds from source on ARM64, emulated elsewhere (about an hour)
-	$(ROOT) $(BIN)/pytest -v --durations=15 --platform arm64 tests/integration/test_build.py
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint
