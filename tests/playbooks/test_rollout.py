@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
