@@ -144,6 +144,7 @@ def test_the_next_run_picks_them_up_and_changes_nothing_else(site: Fleet, struck
     assert list(site.builders()) == ["spark01"]
 
 
+@pytest.mark.long
 def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> None:
     site.add_stack("lab-fleet-last")
     hosts = site.hosts[:3]
