@@ -8,6 +8,9 @@ PLATFORM := arm64
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
 ROOT := lab/as_root
+# A file's tests stay in one worker (tests/conftest.py), in the order of their paths.
+WORKERS := -n 2 --dist loadgroup --no-loadscope-reorder
+FAST := tests/unit/plugins/filter tests/unit/plugins/plugin_utils tests/unit/plugins/module_utils tests/unit/roles
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -15,7 +18,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fleet test-long lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,14 +49,23 @@ lab-down: ## end what `make demo` and `make lab` started and put binfmt back as 
 	$(ROOT) $(BIN)/python -m lab down --bench $(BENCH)
 	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
 
+# What differs from where this branch left main; the linters look at all files where nothing does.
+CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD main 2>/dev/null || echo HEAD)"; \
+	git ls-files --others --exclude-standard; } | grep -E '\.py$$' | sort -u)
+
+fast: setup ## while you work, under a minute: ruff on changed files, and the tests of filters, plans and cores
+	$(BIN)/ruff check $(or $(CHANGED),.)
+	$(BIN)/ruff format --check $(or $(CHANGED),.)
+	$(BIN)/pytest -q $(WORKERS) -m "not long and not slow" $(FAST)
+
 test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
-	$(ROOT) $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 tests
+	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
+
+test-long: setup ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour)
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests
 
 test-fleet: setup ## only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
-
-test-long: setup ## builds from source on ARM64, emulated elsewhere (about an hour)
-	$(ROOT) $(BIN)/pytest -v --durations=15 --platform arm64 tests/integration/test_build.py
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint

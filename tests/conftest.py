@@ -1,33 +1,17 @@
-"""Order of the whole run, on two workers: what takes longest starts first."""
+"""Which tests run in one worker: those of a file, or of all files that share an expensive fixture."""
 
 from __future__ import annotations
 
 import pytest
 
-ORDER = (
-    "tests/molecule",
-    "tests/lint/test_sanity",
-    "tests/fleet",
-    "tests/integration",
-    "tests/unit",
-    "tests/scale",
-    "tests/lint",
-    "tests/proof",
-)
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--platform",
-        choices=("native", "arm64"),
-        default="native",
-        help="of the containers of tests/integration: this machine's own, or ARM64, emulated where it is another",
-    )
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def rank(item: pytest.Item) -> int:
-        name = item.nodeid
-        return next((place for place, prefix in enumerate(ORDER) if name.startswith(prefix)), len(ORDER))
+    """Keep a file's tests together under ``--dist loadgroup``, for its fixtures are made once in each worker.
 
-    items.sort(key=rank)
+    Files that share a fixture of the session say so with ``pytest.mark.xdist_group``. The order is pytest's, by path:
+    the fleet and the containers come first, and the many short files of tests/unit fill up the workers at the end.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0].removeprefix("tests/")))

@@ -166,7 +166,7 @@ class Bench:
     def __init__(self, inventory: Path, platform: str) -> None:
         self.inventory = inventory
         self.platform = platform
-        self.name = f"test-{os.getpid()}"
+        self.name = f"test-{platform}-{os.getpid()}"
         self._names = (f"spark{number:02d}" for number in itertools.count(1))
 
     def fresh(self, init: str = "sshd", options: Sequence[str] = ()) -> Host:
@@ -179,11 +179,18 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """Native containers, which are fast, unless --platform says otherwise."""
-    bench = Bench(tmp_path_factory.mktemp("bench") / "inventory", request.config.getoption("--platform"))
-    yield bench
-    benches.down(bench.name, bench.inventory)
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Native containers, which are fast."""
+    yield from running(tmp_path_factory, "native")
+
+
+def running(paths: pytest.TempPathFactory, platform: str) -> Iterator[Bench]:
+    """A bench of ``native`` or ``arm64`` containers, which are emulated on another machine; it ends with the caller."""
+    bench = Bench(paths.mktemp("bench") / "inventory", platform)
+    try:
+        yield bench
+    finally:
+        benches.down(bench.name, bench.inventory)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Official wheels until the build is there: one container, over ssh, from nothing to the build that takes their place.
 
 The wheels are as those of the lab's fleet, a PyTorch that computes, of another version than what is built. Each phase
-in which a host may fail is in tests/unit/test_bridge_playbook.py; here it is what really is on a host after it.
+in which a host may fail is in tests/playbooks/test_bridge.py; here it is what really is on a host after it.
 """
 
 from __future__ import annotations

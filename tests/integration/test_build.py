@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import yaml
 
 from lab.host import cache_directory
 from tests import upstream
-from tests.integration.conftest import CHECKOUT, Bench, Host, Play
+from tests.integration.conftest import CHECKOUT, Host, Play, running
 
 
 @dataclass
@@ -98,12 +99,13 @@ def lock(host: Host, *arguments: str) -> Play:
     )
 
 
-@pytest.fixture(scope="session")
-def site(bench: Bench) -> Site:
-    host = bench.fresh()
-    made = write_stack(host)
-    lock(host).succeeded()
-    return Site(host, made, host.run("site", **VARIABLES).succeeded())
+@pytest.fixture(scope="module", params=["native", pytest.param("arm64", marks=pytest.mark.long)])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    for bench in running(tmp_path_factory, request.param):
+        host = bench.fresh()
+        made = write_stack(host)
+        lock(host).succeeded()
+        yield Site(host, made, host.run("site", **VARIABLES).succeeded())
 
 
 def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:

@@ -23,6 +23,10 @@ from lab import fleet as lab_fleet
 from lab import image
 from tests.integration.conftest import CHECKOUT, Play
 
+# That one host builds and all install is told by tests/fleet too, who builds by tests/playbooks/test_build.py, and a
+# wheel with another sha256 by tests/integration/test_python_env.py; here are the ways in between.
+pytestmark = pytest.mark.long
+
 HOSTS = ["spark01", "spark02", "spark03"]
 WHEELHOUSE = "/opt/sparkforge/wheelhouse"
 

@@ -16,6 +16,8 @@ import pytest
 
 from tests.integration.conftest import Host, Play
 
+pytestmark = pytest.mark.xdist_group("provisioned")
+
 REDIST = "/opt/sparkforge/redist"
 
 

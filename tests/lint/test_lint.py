@@ -12,8 +12,8 @@ BIN = Path(sys.executable).parent
 SOURCES = ["plugins", "lab", "benchmarks", "tests", "molecule"]
 
 
-def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> None:
-    """Run one tool from the environment of the tests and show all that it printed when it fails."""
+def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
+    """Run one tool from the environment of the tests and return what it printed; that is shown when it fails."""
     variables = {
         **os.environ,
         "PATH": f"{BIN}:{os.environ['PATH']}",
@@ -24,6 +24,14 @@ def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> None:
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     assert done.returncode == 0, done.stdout[-12000:]
+    return done.stdout
+
+
+def test_every_test_is_in_make_test_or_in_make_test_long():
+    told = {goal: run("make", "-n", goal).splitlines()[-1] for goal in ("test", "test-long")}
+    assert ' -m "not long" ' in told["test"] and " -m long " in told["test-long"]
+    assert all(line.endswith(" tests") for line in told.values())
+    assert (CHECKOUT / ".ci/run").read_text().endswith("\nexec make test\n")
 
 
 def test_ruff_finds_nothing():

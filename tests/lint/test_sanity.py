@@ -42,7 +42,8 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("core", CORES)
+# The oldest finds what the collection may not use, which is what changes break; the newest is run before a release.
+@pytest.mark.parametrize("core", ["2.19.14", pytest.param("2.21.5", marks=pytest.mark.long)])
 def test_ansible_test_sanity_finds_nothing(core: str, tmp_path: Path):
     version, pip = CORES[core]
     python = interpreter(version)

@@ -1,4 +1,4 @@
-"""The molecule scenarios, as tests, so that one command counts them with the rest."""
+"""The molecule scenarios, as tests: native in `make test`, the one on ARM64 in `make test-long`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 SCENARIOS = sorted(path.parent.name for path in (CHECKOUT / "molecule").glob("*/molecule.yml"))
+#: Emulated, it takes 13 minutes; of ARM64 `make test` has tests/integration/test_arm64.py.
+LONG = {"default"}
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(
+    "scenario", [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in SCENARIOS]
+)
 def test_the_scenario_converges_is_idempotent_and_verifies(scenario: str, tmp_path: Path):
     environment = {
         **os.environ,

@@ -14,7 +14,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 
 from tests.proof.environment import Environment
 
-#: benchmarks/proof makes 20 of its own. In `make test` the compiler, which takes half of a run's time, has one turn.
+#: benchmarks/proof makes 20 of its own, `make test-long` two more than `make test`, and one with the compiler.
 ASKED = os.environ.get("SPARKFORGE_HEALTHY_RUNS")
 RUNS = int(ASKED or "3")
 WHOLE = range(1, RUNS + 1) if ASKED else range(1, 2)
@@ -25,7 +25,9 @@ def environment(copies: Callable[[], Environment]) -> Environment:
     return copies()
 
 
-@pytest.mark.parametrize("run", range(1, RUNS + 1))
+@pytest.mark.parametrize(
+    "run", [pytest.param(run, marks=[pytest.mark.long] if run > 1 and not ASKED else []) for run in range(1, RUNS + 1)]
+)
 def test_nothing_fails_on_a_sound_environment(environment: Environment, run: int) -> None:
     patterns = [] if run in WHOLE else [name for name in catalogue.CHECKS if not name.startswith("cpu.compilation.")]
     report = environment.prove(*patterns)

@@ -58,7 +58,7 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where everything of one fingerprint of a unit lies; see docs/architecture.md.
+    """Where everything of one fingerprint of a unit lies; see docs/concepts.md.
 
     :param tree: ``tree_key`` of the inputs; whoever only looks at a build does without.
     """

@@ -10,16 +10,12 @@ import hashlib
 import json
 import os
 import pathlib
-import sys
 import typing as t
 import unittest.mock
-import zipfile
 
 import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action.python_env import ActionModule
-
-from tests.unit.run_playbook import run_playbook
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 
@@ -143,43 +139,3 @@ def test_bad_wheels_end_before_the_host_is_asked(tmp_path: pathlib.Path, wheels:
 def test_wheels_of_an_absent_environment_need_not_exist(tmp_path: pathlib.Path) -> None:
     action = Action(tmp_path, {"name": "torch", "state": "absent", "wheels": ["gone.whl"]}, [{"changed": False}])
     assert not action.run()["changed"]
-
-
-def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: pathlib.Path) -> None:
-    info = "tiny-1.0.dist-info"
-    (tmp_path / "files").mkdir()
-    with zipfile.ZipFile(tmp_path / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr("tiny.py", "__version__ = '1.0'\n")
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", f"tiny.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
-    task = {
-        "name": "Environment",
-        "sparkforge.dgx_spark.python_env": {
-            "name": "torch",
-            "root": str(tmp_path / "root"),
-            "kernel_dir": str(tmp_path / "kernels"),
-            "python": sys.executable,
-            "wheels": ["tiny-1.0-py3-none-any.whl"],
-            "index_url": "none",
-            "imports": ["tiny"],
-        },
-    }
-    play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
-    (tmp_path / "play.yml").write_text(json.dumps(play))
-    remote = "ansible_remote_tmp=" + str(tmp_path / "remote")
-    config = str(REPOSITORY / "ansible.cfg")
-
-    def run(*options: str) -> str:
-        done = run_playbook(
-            tmp_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    assert "changed=1" in run("--check", "--diff")
-    assert not (tmp_path / "root").exists()
-    assert "changed=1" in run()
-    assert (tmp_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
-    assert "changed=0" in run()
-    assert not list((tmp_path / "remote").glob("ansible-tmp-*"))

@@ -10,7 +10,6 @@ import json
 import pathlib
 import shlex
 import subprocess
-import sys
 import typing as t
 import unittest.mock
 
@@ -18,9 +17,6 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action import source_build
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
-
-from tests.unit.engine_host import EngineHost
-from tests.unit.run_playbook import run_playbook
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 DIRECTORY = "/opt/sparkforge/builds/tiny/0123456789abcdef"
@@ -217,35 +213,3 @@ def test_who_does_not_follow_asks_once(how: str) -> None:
     host.task.check_mode = how == "check mode"
     assert host.run() == RUNNING
     assert host.asked == []
-
-
-@pytest.mark.parametrize("pipelining", [True, False])
-def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
-    tmp_path: pathlib.Path, pipelining: bool
-) -> None:
-    host = EngineHost(tmp_path)
-    # What the host is asked goes through here, and a word of each stays.
-    interpreter = tmp_path / "python"
-    interpreter.write_text(
-        f"#!/bin/sh\ncase \"$*\" in *'-I -S -'*) echo poll;; *) echo module;; esac >> {tmp_path}/asked\n"
-        f'exec {sys.executable} "$@"\n'
-    )
-    interpreter.chmod(0o755)
-    task = {
-        "name": "Build",
-        "sparkforge.dgx_spark.source_build": {**host.options(host.project(4)), "follow": True},
-        "register": "it",
-    }
-    show = {"name": "Show", "ansible.builtin.debug": {"msg": "{{ it.status }}: {{ it.receipt is exists }}"}}
-    play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task, show]}]
-    (tmp_path / "play.yml").write_text(json.dumps(play))
-    done = run_playbook(
-        tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={interpreter}", "play.yml",
-        ANSIBLE_CONFIG=str(REPOSITORY / "ansible.cfg"), ANSIBLE_PIPELINING=str(pipelining),
-    )  # fmt: skip
-    assert "built: True" in done.stdout, done.stdout + done.stderr
-    assert "localhost | tiny | " in done.stdout
-    asked = (tmp_path / "asked").read_text().split()
-    assert asked[0] == asked[-1] == "module"
-    assert ("poll" in asked) is pipelining
-    assert (asked.count("module") == 2) is pipelining

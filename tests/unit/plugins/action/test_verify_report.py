@@ -10,12 +10,10 @@ import stat
 from pathlib import Path
 
 import pytest
-import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files, write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 from tests import example_reports as examples
-from tests.unit.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[4]
 
@@ -80,42 +78,3 @@ def test_text_that_no_encoding_has_is_written_all_the_same(tmp_path: Path) -> No
     _report, path, page = write_report(str(tmp_path), "spark01", report, False)
     assert json.loads(Path(path).read_text())["checks"][0]["measured"].endswith("\ud83d")
     assert "half a character: \ufffd" in Path(page).read_text()
-
-
-def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp_path: Path) -> None:
-    (tmp_path / "found.json").write_text(json.dumps({"cause": "{{ 7 * 7 }} is not {% raw %}", "kernel": "6.17"}))
-    report = {
-        "stack": "{{ name }}",
-        "method": "wheel",
-        "profile": "generic",
-        "lock": None,
-        "gpu_required": "{{ 1 == 2 }}",
-        "verdict": "{{ 'unproven' }}",
-        "kernel": "{{ found.kernel }}",
-        "seconds": "{{ 70 + 1.5 }}",
-        "checks": [{"name": "gpu", "status": "skip", "cause": "{{ found.cause }}"}],
-    }
-    report["checks"].append({"name": "speed.copy", "status": "warn", "cause": "It is slow.", "remedy": "Wait."})
-    write = {
-        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "spark01", "report": "{{ report }}"},
-        "register": "written",
-    }
-    refuse = {
-        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "x", "report": {"checks": []}},
-        "register": "refused",
-        "failed_when": "refused is not failed or 'the report has no stack' not in refused.cause",
-    }
-    check = {"ansible.builtin.assert": {"that": ["written.verdict == 'unproven'", "written is not changed"]}}
-    variables = {"name": "torch-2.15.0", "report": report}
-    variables["found"] = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/found.json') | from_json }}"
-    play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": [write, check, refuse]}
-    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
-    done = run_playbook(tmp_path, "play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in done.stdout
-    # As Ansible shows every warning, wherever it wraps the line.
-    assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((done.stdout + done.stderr).split())
-    written = json.loads((tmp_path / "reports/spark01.json").read_text())
-    assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
-    assert (written["stack"], written["gpu_required"], written["seconds"]) == ("torch-2.15.0", False, 71.5)
-    assert "{{ 7 * 7 }} is not {% raw %}" in (tmp_path / "reports/spark01.html").read_text()

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import ActionModule, write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
 
 from tests import example_reports as examples
+from tests.unit.act import act
 
-COLLECTION = Path(__file__).parents[4]
+COLLECTION = Path(__file__).parents[2]
 PROVEN, FAIL, UNPROVEN = examples.healthy, examples.broken, examples.unproven
 
 
@@ -109,23 +110,27 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("verdict", "arguments", "require", "code"),
+    ("verdict", "require", "met"),
     [
-        (UNPROVEN, [], None, 2),
-        (UNPROVEN, [], "unproven", 0),
-        (FAIL, [], "unproven", 2),
-        (None, [], "unproven", 2),
-        (FAIL, [], "none", 0),
-        (None, [], "none", 0),
-        (PROVEN, ["--tags", "verify"], None, 0),
-        (UNPROVEN, ["--tags", "report"], None, 2),
+        (UNPROVEN, "proven", False),
+        (UNPROVEN, "unproven", True),
+        (FAIL, "unproven", False),
+        (None, "unproven", False),
+        (FAIL, "none", True),
+        (None, "none", True),
     ],
 )
-def test_what_is_required_decides_the_exit_code(
-    tmp_path: Path, verdict: t.Any, arguments: list[str], require: str | None, code: int
+def test_a_host_is_what_is_required_or_the_reason_is_said(
+    tmp_path: Path, verdict: t.Any, require: str, met: bool
 ) -> None:
-    variables = {} if require is None else {"report_require": require}
-    run = Site(tmp_path, spark1=verdict).run(*arguments, **variables)
+    site = Site(tmp_path, spark1=verdict)
+    asked = {"directory": str(site.reports), "hosts": ["spark1"], "require": require}
+    assert bool(act(ActionModule, asked)["unmet"]) is not met
+
+
+@pytest.mark.parametrize(("verdict", "tag", "code"), [(PROVEN, "verify", 0), (UNPROVEN, "report", 2)])
+def test_proof_is_required_unless_less_is_asked_for(tmp_path: Path, verdict: t.Any, tag: str, code: int) -> None:
+    run = Site(tmp_path, spark1=verdict).run("--tags", tag)
     assert run.code == code, run.output
 
 

@@ -109,17 +109,43 @@ def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
     assert "site.yml" in output
 
 
-def readme_commands() -> list[str]:
-    blocks = re.findall(r"```(?:bash|sh)\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.S)
+def readme_commands(*pages: str) -> list[str]:
+    text = "\n".join((CHECKOUT / page).read_text() for page in pages or ("README.md",))
+    blocks = re.findall(r"```(?:bash|sh)\n(.*?)```", text, re.S)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    return [line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()]
+    return list(dict.fromkeys(line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()))
+
+
+def test_the_readme_is_short():
+    assert len((CHECKOUT / "README.md").read_text().splitlines()) <= 120
+
+
+PAGES = [
+    path
+    for place in (".", "docs", "docs/evidence", "roles/*", "lab", "benchmarks")
+    for path in sorted(CHECKOUT.glob(f"{place}/*.md"))
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_a_link_leads_to_a_page_and_a_heading_that_are_there(page: Path):
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+        name, _hash, heading = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.M)
+            anchors = {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+            assert heading in anchors, link
 
 
 def test_the_readme_has_commands():
     assert {"make demo", "make test", "make lab-down"} <= set(readme_commands())
 
 
-@pytest.mark.parametrize("command", readme_commands())
+@pytest.mark.parametrize(
+    "command", readme_commands("README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/how-to.md")
+)
 def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
     words = command.split()
     if words[0] == "make":

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
-COLLECTION = Path(__file__).parents[3]
+COLLECTION = Path(__file__).parents[2]
 ROLES = ("cuda_libraries", "llvm", "triton", "torch_extensions", "python_env")
 SHA = "b" * 64
 SPARK: dict[str, t.Any] = {

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
@@ -180,11 +180,16 @@ def test_a_limit_of_one_host_is_one_wave(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("waves", "said"),
-    [([1, 2], "hold 3 of 8 hosts"), (["90%", "20%"], "add up to 110 %"), (["some"], "some is no size of a wave")],
+    ("variables", "said"),
+    [
+        ({"sparkforge_waves": [1, 2]}, "hold 3 of 8 hosts"),
+        ({"sparkforge_max_fail_percentage": "many"}, "many, which is no percentage"),
+    ],
 )
-def test_waves_that_do_not_add_up_change_nothing(fleet: Fleet, waves: list[t.Any], said: str) -> None:
-    run = fleet.run(sparkforge_waves=waves)
+def test_waves_and_percentages_that_are_none_change_nothing(
+    fleet: Fleet, variables: dict[str, t.Any], said: str
+) -> None:
+    run = fleet.run(**variables)
     assert run.code != 0 and "Traceback" not in run.output
     assert said in " ".join(run.output.split())
     assert run.told("libraries of") == []

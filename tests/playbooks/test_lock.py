@@ -18,9 +18,9 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_lock
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
-COLLECTION = Path(__file__).parents[4]
+COLLECTION = Path(__file__).parents[2]
 RECORDED = COLLECTION / "tests/unit/plugins/plugin_utils/recorded/wheels.json"
 SHA = {"libcudss": "1" * 64, "nvpl_blas": "2" * 64, "nvpl_lapack": "3" * 64, "libcusparse_lt": "4" * 64}
 # Writes the report that pip would write, from the recorded wheels.

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 #: As a user's own play may be: the last host's batch comes when the first one's is over.

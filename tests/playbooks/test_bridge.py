@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.run_playbook import run_playbook
+from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
 WHEELS = {

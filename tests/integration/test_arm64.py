@@ -1,0 +1,33 @@
+"""That containers of ARM64 run on this machine, and that the collection sees on them what it sees on a Spark.
+
+The whole site there takes a quarter of an hour under emulation: `make molecule` and `make test-long`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from lab import emulator, image
+from lab.host import install_packages, native_architecture
+from tests.integration.conftest import CHECKOUT
+
+
+def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
+    install_packages()
+    user = f"test-arm64-{os.getpid()}"
+    if native_architecture() != "arm64":
+        emulator.register(user)
+    try:
+        told = image.podman(
+            "run", "--rm", "--arch=arm64",
+            f"--volume={CHECKOUT}:/checkout:ro", "--env=PYTHONPATH=/checkout/.collections",
+            image.build("arm64"), "sh", "-c",
+            """echo '{"ANSIBLE_MODULE_ARGS": {}}' | python3 /checkout/plugins/modules/spark_info.py""",
+        ).stdout  # fmt: skip
+    finally:
+        emulator.release(user)
+    seen = json.loads(told)["spark_info"]
+    assert (seen["kernel"]["machine"], seen["os"]["id"]) == ("aarch64", "debian")
+    # The loader's directories are that machine's, and not those of the one that emulates it.
+    assert "/etc/ld.so.conf.d/aarch64-linux-gnu.conf" in seen["loader"]["entries"]

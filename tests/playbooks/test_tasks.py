@@ -1,0 +1,153 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Action plugins as Ansible calls them: what only a play shows of templates, transfers, secrets and facts."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.playbooks.run_playbook import run_playbook
+from tests.unit.engine_host import EngineHost
+
+COLLECTION = Path(__file__).parents[2]
+
+
+def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: Path) -> None:
+    info = "tiny-1.0.dist-info"
+    (tmp_path / "files").mkdir()
+    with zipfile.ZipFile(tmp_path / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("tiny.py", "__version__ = '1.0'\n")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", f"tiny.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    task = {
+        "name": "Environment",
+        "sparkforge.dgx_spark.python_env": {
+            "name": "torch",
+            "root": str(tmp_path / "root"),
+            "kernel_dir": str(tmp_path / "kernels"),
+            "python": sys.executable,
+            "wheels": ["tiny-1.0-py3-none-any.whl"],
+            "index_url": "none",
+            "imports": ["tiny"],
+        },
+    }
+    play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    remote = "ansible_remote_tmp=" + str(tmp_path / "remote")
+    config = str(COLLECTION / "ansible.cfg")
+
+    def run(*options: str) -> str:
+        done = run_playbook(
+            tmp_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "changed=1" in run("--check", "--diff")
+    assert not (tmp_path / "root").exists()
+    assert "changed=1" in run()
+    assert (tmp_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
+    assert "changed=0" in run()
+    assert not list((tmp_path / "remote").glob("ansible-tmp-*"))
+
+
+@pytest.mark.parametrize("pipelining", [True, False])
+def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
+    tmp_path: Path, pipelining: bool
+) -> None:
+    host = EngineHost(tmp_path)
+    # What the host is asked goes through here, and a word of each stays.
+    interpreter = tmp_path / "python"
+    interpreter.write_text(
+        f"#!/bin/sh\ncase \"$*\" in *'-I -S -'*) echo poll;; *) echo module;; esac >> {tmp_path}/asked\n"
+        f'exec {sys.executable} "$@"\n'
+    )
+    interpreter.chmod(0o755)
+    task = {
+        "name": "Build",
+        "sparkforge.dgx_spark.source_build": {**host.options(host.project(4)), "follow": True},
+        "register": "it",
+    }
+    show = {"name": "Show", "ansible.builtin.debug": {"msg": "{{ it.status }}: {{ it.receipt is exists }}"}}
+    play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task, show]}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    done = run_playbook(
+        tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={interpreter}", "play.yml",
+        ANSIBLE_CONFIG=str(COLLECTION / "ansible.cfg"), ANSIBLE_PIPELINING=str(pipelining),
+    )  # fmt: skip
+    assert "built: True" in done.stdout, done.stdout + done.stderr
+    assert "localhost | tiny | " in done.stdout
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked[0] == asked[-1] == "module"
+    assert ("poll" in asked) is pipelining
+    assert (asked.count("module") == 2) is pipelining
+
+
+def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp_path: Path) -> None:
+    (tmp_path / "found.json").write_text(json.dumps({"cause": "{{ 7 * 7 }} is not {% raw %}", "kernel": "6.17"}))
+    report = {
+        "stack": "{{ name }}",
+        "method": "wheel",
+        "profile": "generic",
+        "lock": None,
+        "gpu_required": "{{ 1 == 2 }}",
+        "verdict": "{{ 'unproven' }}",
+        "kernel": "{{ found.kernel }}",
+        "seconds": "{{ 70 + 1.5 }}",
+        "checks": [{"name": "gpu", "status": "skip", "cause": "{{ found.cause }}"}],
+    }
+    report["checks"].append({"name": "speed.copy", "status": "warn", "cause": "It is slow.", "remedy": "Wait."})
+    write = {
+        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "spark01", "report": "{{ report }}"},
+        "register": "written",
+    }
+    refuse = {
+        "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "x", "report": {"checks": []}},
+        "register": "refused",
+        "failed_when": "refused is not failed or 'the report has no stack' not in refused.cause",
+    }
+    check = {"ansible.builtin.assert": {"that": ["written.verdict == 'unproven'", "written is not changed"]}}
+    variables = {"name": "torch-2.15.0", "report": report}
+    variables["found"] = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/found.json') | from_json }}"
+    play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": [write, check, refuse]}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    done = run_playbook(tmp_path, "play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in done.stdout
+    # As Ansible shows every warning, wherever it wraps the line.
+    assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((done.stdout + done.stderr).split())
+    written = json.loads((tmp_path / "reports/spark01.json").read_text())
+    assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
+    assert (written["stack"], written["gpu_required"], written["seconds"]) == ("torch-2.15.0", False, 71.5)
+    assert "{{ 7 * 7 }} is not {% raw %}" in (tmp_path / "reports/spark01.html").read_text()
+
+
+def test_the_role_sets_the_fact_where_facts_are_not_injected(tmp_path: Path) -> None:
+    role = {"ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.stack"}}
+    (tmp_path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
+    (tmp_path / "ansible.cfg").write_text("[defaults]\ninject_facts_as_vars = false\n")
+    asserted = {"ansible.builtin.assert": {"that": ["stack.name == 'torch-2.9.1'", "stack.lock.id | length == 12"]}}
+    (tmp_path / "play.yml").write_text(
+        yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role, asserted]}])
+    )
+    done = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
+    given = {"stack": "mine", "lock_id": "0123456789ab", "platform": "debian13-x86_64", "cache": str(tmp_path)}
+    given |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
+    task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**given, "required": False}}
+    (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    done = run_playbook(tmp_path, "play.yml", "-vvv")
+    assert done.returncode == 0 and "http://127.0.0.1:1" in done.stdout, done.stdout + done.stderr
+    assert "s3cr3t-word" not in done.stdout + done.stderr
