@@ -4,7 +4,7 @@
 
 """Ask upstream what a stack is, and write its lock.
 
-The documentation stands in plugins/modules/stack_lock.py.
+The documentation stands in plugins/modules/stackupstream.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import typing as t
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock, _network_access, _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access, files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, upstream, write
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 PARTS = ["archives", "wheels", "sources", "requirements"]
@@ -103,7 +105,7 @@ class ActionModule(ActionBase):
                 "ca_certificate": {"type": "str", "default": ""},
             }
         )
-        inventories = _stack.inventory_directories(
+        inventories = load.inventory_directories(
             task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
         )
         try:
@@ -114,8 +116,8 @@ class ActionModule(ActionBase):
 
     def _bring_up_to_date(self, arguments: dict[str, t.Any], inventories: list[str]) -> dict[str, t.Any]:
         name = arguments["name"]
-        where = _stack.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
-        definition, _path = _stack.load(name, where)
+        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        definition, _path = load.load(name, where)
         directory = arguments["directory"] or (os.path.join(inventories[0], "locks") if inventories else None)
         if directory is None:
             raise SparkforgeError(
@@ -127,7 +129,7 @@ class ActionModule(ActionBase):
         known: dict[str, t.Any] | None = None
         notes = []
         try:
-            known, _known_path = _stack.load_lock(name, where)
+            known, _known_path = load.load_lock(name, where)
         except SparkforgeError as error:
             notes.append(f"What was there is not kept: {error.cause}")
         lock, said = self._resolve(name, definition, known or {}, arguments)
@@ -138,19 +140,13 @@ class ActionModule(ActionBase):
             with open(path, encoding="utf-8") as file:
                 before = file.read()
         old = known if before else None
-        changed = not _stack.same_pins(old, lock)
+        changed = not write.same_pins(old, lock)
         if old is not None and not changed:
             lock["resolved"] = old["resolved"]
-        after = _stack.lock_text(lock)
-        moved = _stack.moved(known or {}, lock)
+        after = write.lock_text(lock)
+        moved = diff.moved(known or {}, lock)
         if changed and not self._task.check_mode:
-            try:
-                _stack.write_file(path, after)
-            except OSError as error:
-                raise SparkforgeError(
-                    f"The lock {path} cannot be written: {error}.",
-                    "Set stack_lock_directory to a place that can.",
-                ) from error
+            files.write_text(path, after, "Set stack_lock_directory to a directory that you may write to.")
         for line in [*notes, *moved]:
             self._display.display(f"lock {name} | {line}")
         answer: dict[str, t.Any] = {
@@ -176,8 +172,8 @@ class ActionModule(ActionBase):
 
         archives = known.get("archives") or {}
         if "archives" in parts:
-            archives = _lock.resolve_archives(
-                _stack.lock_archives(definition),
+            archives = upstream.resolve_archives(
+                upstream.lock_archives(definition),
                 machines=definition["machines"],
                 nvidia_url=arguments["nvidia_url"],
                 fetch=_fetch.fetch_bytes,
@@ -189,22 +185,24 @@ class ActionModule(ActionBase):
             # The index would answer, with builds that the stack says are not what it means.
             notes.append(f"wheels left as they are: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
-            roots = _lock.root_requirements(_stack.wheel_versions(definition), definition["wheel"].get("beside") or {})
+            roots = upstream.root_requirements(
+                facts.wheel_versions(definition), definition["wheel"].get("beside") or {}
+            )
             wheels = {}
             for target, ask in self._index(definition, arguments, say):
-                wheels[target.platform] = [wheel.line for wheel in _lock.resolve_wheels(roots, target, ask)]
+                wheels[target.platform] = [wheel.line for wheel in upstream.resolve_wheels(roots, target, ask)]
         sources = known.get("sources") or {}
         if "sources" in parts:
-            sources = _lock.Sources(
-                definition.get("sources") or {}, sources, ask=_lock.ask_remote, read=_lock.ask_file, say=say
+            sources = upstream.Sources(
+                definition.get("sources") or {}, sources, ask=upstream.ask_remote, read=upstream.ask_file, say=say
             ).resolve()
         requirements = {part: known.get(part) or {} for part in ("build_requirements", "run_requirements")}
         if "requirements" in parts:
-            units, running = _stack.lock_units(definition), _stack.lock_run_requirements(definition)
+            units, running = upstream.lock_units(definition), upstream.lock_run_requirements(definition)
             requirements = {"build_requirements": {}, "run_requirements": {}}
             for target, ask in self._index(definition, arguments, say) if units else ():
-                requirements["build_requirements"][target.platform] = _lock.build_requirements(units, target, ask)
-                requirements["run_requirements"][target.platform] = _lock.run_requirements(running, target, ask)
+                requirements["build_requirements"][target.platform] = upstream.build_requirements(units, target, ask)
+                requirements["run_requirements"][target.platform] = upstream.run_requirements(running, target, ask)
         notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         lock = {
@@ -220,9 +218,9 @@ class ActionModule(ActionBase):
 
     def _index(
         self, definition: dict[str, t.Any], arguments: dict[str, t.Any], say: t.Callable[[str], None]
-    ) -> t.Iterator[tuple[_lock.Target, _lock.Ask]]:
+    ) -> t.Iterator[tuple[upstream.Target, upstream.Ask]]:
         """Yield each host that wheels are resolved for, with what asks the index for it."""
-        pip = _lock.Pip(
+        pip = upstream.Pip(
             command=arguments["pip"],
             index_url=arguments["index_url"],
             # As python_env has it: null leaves it to pip's configuration, empty or none asks no index.
@@ -230,5 +228,5 @@ class ActionModule(ActionBase):
             find_links=arguments["find_links"],
             say=say,
         )
-        for target in _stack.lock_targets(definition):
-            yield target, _lock.remembering(functools.partial(pip.ask, target))
+        for target in upstream.lock_targets(definition):
+            yield target, upstream.remembering(functools.partial(pip.ask, target))

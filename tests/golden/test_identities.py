@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.units import units
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _environment, _unit
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 COLLECTION = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "identities.json"
@@ -33,14 +33,14 @@ CASES = [(name, method) for name in STACKS for method in ("build", "wheel")]
 
 def identities(name: str, method: str) -> dict[str, t.Any]:
     """Return what one stack and method stand for: ids and digests alone."""
-    where = _stack.Places(
+    where = load.Places(
         stacks=(str(COLLECTION / "inventory/stacks"), str(COLLECTION / "roles/stack/vars")),
         locks=(str(COLLECTION / "roles/stack/files/locks"),),
         profiles=str(COLLECTION / "roles/stack/vars/profiles.yml"),
     )
     # The lab's locks are written when it comes up.
     required = not name.startswith("lab") and (name, method) not in WITHOUT_LOCK
-    stack = _stack.facts(name, method, "gb10", where, lock_required=required)["stack"]
+    stack = facts.facts(name, method, "gb10", where, lock_required=required)["stack"]
     text = json.dumps(stack, sort_keys=True, separators=(",", ":"))
     found = {"lock_id": stack["lock"]["id"], "facts": hashlib.sha256(text.encode()).hexdigest()[:16]}
     return {**found, **{machine: _of_machine(stack, machine) for machine in stack["machines"]}}

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream as _lock
 from packaging.requirements import Requirement
 
 # What pip reported for these platforms on 2026-11-20: name, version, sha256, Requires-Dist.

@@ -45,6 +45,9 @@ GIT_SECONDS = 600.0
 NEWEST_GLIBC_MINOR = 39
 OLDEST_GLIBC_MINOR = 17
 
+# What people expect beside torch stands in a lock under this name, next to the units'.
+BESIDE = "beside"
+
 # One round asks for one level of the tree; the deepest tree met (torch's) has five.
 MAXIMUM_ROUNDS = 40
 
@@ -877,3 +880,33 @@ def run_requirements(units: t.Mapping[str, t.Sequence[str]], target: Target, ask
         needed = closure(requirements, chosen, target.markers)
         lines[name] = [chosen[item].line for item in sorted(needed) if item in chosen]
     return lines
+
+
+def lock_archives(definition: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return every archive of a stack that a manifest can be asked for, cuSPARSELt's included."""
+    archives = [dict(archive) for archive in definition["archives"]]
+    if definition["cusparselt"].get("archive"):
+        archives.append(dict(definition["cusparselt"]["archive"]))
+    return archives
+
+
+def lock_targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
+    """Return the hosts that wheels are resolved for: the stack's Python on each of its machines."""
+    return [Target(definition["python"]["version"], machine) for machine in definition["machines"]]
+
+
+def lock_units(definition: t.Mapping[str, t.Any]) -> dict[str, list[str]]:
+    """Return the pinned build requirements of every unit of a stack."""
+    return {name: list(unit.get("requirements") or []) for name, unit in (definition.get("units") or {}).items()}
+
+
+def lock_run_requirements(definition: t.Mapping[str, t.Any]) -> dict[str, list[str]]:
+    """Return what every unit needs at run time, and what people expect beside them."""
+    units = definition.get("units") or {}
+    if not units:
+        return {}
+    beside = definition["wheel"].get("beside") or {}
+    return {
+        **{name: list(unit.get("requires") or []) for name, unit in units.items()},
+        BESIDE: [f"{name}=={version}" for name, version in sorted(beside.items())],
+    }
