@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import functools
 import os
 import ssl
 import tempfile
@@ -21,8 +20,8 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils import _fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access, files
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, upstream, write
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 PARTS = ["archives", "wheels", "sources", "requirements"]
@@ -32,7 +31,7 @@ SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 
 @contextlib.contextmanager
 def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
-    """Set proxies and the site's CA for everything that this process and pip and git fetch.
+    """Set proxies and the site's CA for everything that this process, uv and git fetch.
 
     The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
 
@@ -60,8 +59,8 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
                     "Set sparkforge_ca_certificate to a PEM file on the controller.",
                 ) from error
             bundle.flush()
-            # REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE, where somebody set them, win over PIP_CERT inside pip.
-            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            # PIP_CERT: uv is told what pip is configured for.
+            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO"):
                 wanted[name] = bundle.name
         # Ansible runs every task in a process of its own, and still this leaves no trace in it.
         before = {name: os.environ.get(name) for name in wanted}
@@ -100,7 +99,7 @@ class ActionModule(ActionBase):
                 "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
                 "index_url": {"type": "str"},
                 "find_links": {"type": "list", "elements": "str", "default": []},
-                "pip": {"type": "list", "elements": "str"},
+                "uv": {"type": "list", "elements": "str"},
                 "proxies": {"type": "dict", "default": {}},
                 "ca_certificate": {"type": "str", "default": ""},
             }
@@ -180,17 +179,18 @@ class ActionModule(ActionBase):
                 say=say,
             )
         wheels = known.get("wheels") or {}
-        own_index = arguments["index_url"] is not None or arguments["find_links"]
+        index = resolve.Index(
+            arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
+        )
+        own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
             # The index would answer, with builds that the stack says are not what it means.
             notes.append(f"wheels left as they are: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
-            roots = upstream.root_requirements(
-                facts.wheel_versions(definition), definition["wheel"].get("beside") or {}
-            )
             wheels = {}
-            for target, ask in self._index(definition, arguments, say):
-                wheels[target.platform] = [wheel.line for wheel in upstream.resolve_wheels(roots, target, ask)]
+            for target in resolve.targets(definition):
+                say(f"wheels {target.platform}: asking the index")
+                wheels[target.platform] = resolve.wheels(definition, target, index)
         sources = known.get("sources") or {}
         if "sources" in parts:
             sources = upstream.Sources(
@@ -198,11 +198,13 @@ class ActionModule(ActionBase):
             ).resolve()
         requirements = {part: known.get(part) or {} for part in ("build_requirements", "run_requirements")}
         if "requirements" in parts:
-            units, running = upstream.lock_units(definition), upstream.lock_run_requirements(definition)
             requirements = {"build_requirements": {}, "run_requirements": {}}
-            for target, ask in self._index(definition, arguments, say) if units else ():
-                requirements["build_requirements"][target.platform] = upstream.build_requirements(units, target, ask)
-                requirements["run_requirements"][target.platform] = upstream.run_requirements(running, target, ask)
+            for target in resolve.targets(definition) if definition.get("units") else ():
+                say(f"requirements {target.platform}: asking the index")
+                requirements["build_requirements"][target.platform] = resolve.build_requirements(
+                    definition, target, index
+                )
+                requirements["run_requirements"][target.platform] = resolve.run_requirements(definition, target, index)
         notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         lock = {
@@ -215,18 +217,3 @@ class ActionModule(ActionBase):
             **requirements,
         }
         return lock, notes
-
-    def _index(
-        self, definition: dict[str, t.Any], arguments: dict[str, t.Any], say: t.Callable[[str], None]
-    ) -> t.Iterator[tuple[upstream.Target, upstream.Ask]]:
-        """Yield each host that wheels are resolved for, with what asks the index for it."""
-        pip = upstream.Pip(
-            command=arguments["pip"],
-            index_url=arguments["index_url"],
-            # As python_env has it: null leaves it to pip's configuration, empty or none asks no index.
-            no_index=arguments["index_url"] in ("", "none"),
-            find_links=arguments["find_links"],
-            say=say,
-        )
-        for target in upstream.lock_targets(definition):
-            yield target, upstream.remembering(functools.partial(pip.ask, target))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
-import glob
 import json
 import os
 import re
@@ -27,7 +26,7 @@ with contextlib.suppress(ImportError):
     import jsonschema
     import referencing.jsonschema
 
-_FOLDERS = ("stack", "wheelhouse")
+
 _TYPES = {
     "string": "a string",
     "integer": "an integer",
@@ -41,9 +40,7 @@ _TYPES = {
 @functools.cache
 def document(name: str) -> dict[str, t.Any]:
     """Return the schema in ``<name>.schema.json``."""
-    here = os.path.dirname(__file__)
-    (path,) = (found for folder in _FOLDERS for found in glob.glob(os.path.join(here, folder, f"{name}.schema.json")))
-    with open(path, encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(__file__), "stack", f"{name}.schema.json"), encoding="utf-8") as file:
         return t.cast("dict[str, t.Any]", json.load(file))
 
 

@@ -4,4 +4,4 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Locks: what is asked upstream (``upstream``), the file (``write``) and what moved (``diff``)."""
+"""Locks: archives and commits (``upstream``), wheels (``resolve``), the file (``write``) and what moved (``diff``)."""

@@ -18,7 +18,7 @@ import typing as t
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve, upstream
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -279,7 +279,7 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         distribution = DISTRIBUTIONS.get(name)
         if distribution and not definition["versions"].get(distribution):
             found.append(f"versions.{distribution} is missing, and units.{name} builds it")
-        if name == upstream.BESIDE:
+        if name == resolve.BESIDE:
             found.append(f"units.{name} cannot be the name of a unit")
         source = unit.get("source", name)
         if source not in sources:
