@@ -15,7 +15,7 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack, _status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, files
 
 #: Of a host of which nothing was said: a task before this one failed on it.
 UNSAID = "The play stopped on it before it was read; its message is above."
@@ -30,21 +30,6 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
         for row in rows
     ]
     return _status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
-
-
-def write(path: str, text: str) -> None:
-    """Write the text whole or not at all.
-
-    :raises SparkforgeError: it cannot be written.
-    """
-    try:
-        _stack.write_file(path, text)
-    except OSError as error:
-        raise SparkforgeError(
-            f"{path} cannot be written on the controller: {error.strerror}.",
-            "Set status_file to a file in a directory that you may write to.",
-            path=path,
-        ) from error
 
 
 class ActionModule(ActionBase):
@@ -71,7 +56,7 @@ class ActionModule(ActionBase):
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         try:
             if path:
-                write(path, text + "\n")
+                files.write_text(path, text + "\n", "Set status_file to a file in a directory that you may write to.")
         except SparkforgeError as error:
             return {**result, "failed": True, "changed": False, **error.as_result()}
         self._display.display(text)

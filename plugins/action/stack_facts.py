@@ -14,7 +14,7 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 
@@ -43,8 +43,8 @@ class ActionModule(ActionBase):
                 "lock_required": {"type": "bool", "default": True},
             }
         )
-        where = _stack.places(
-            _stack.inventory_directories(
+        where = load.places(
+            load.inventory_directories(
                 task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
             ),
             arguments["shipped"],
@@ -52,7 +52,7 @@ class ActionModule(ActionBase):
             arguments["locks"],
         )
         try:
-            found = _stack.facts(
+            found = facts.facts(
                 arguments["name"],
                 arguments["method"],
                 arguments["profile"],

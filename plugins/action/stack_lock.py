@@ -4,14 +4,13 @@
 
 """Ask upstream what a stack is, and write its lock.
 
-The documentation stands in plugins/modules/stack_lock.py.
+The documentation stands in plugins/modules/stackupstream.py.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-import functools
 import os
 import ssl
 import tempfile
@@ -20,7 +19,9 @@ import typing as t
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _lock, _network_access, _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access, files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 PARTS = ["archives", "wheels", "sources", "requirements"]
@@ -30,7 +31,7 @@ SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 
 @contextlib.contextmanager
 def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None]:
-    """Set proxies and the site's CA for everything that this process and pip and git fetch.
+    """Set proxies and the site's CA for everything that this process, uv and git fetch.
 
     The CA is added to the system's: a site's proxy may re-sign one host and pass another one through.
 
@@ -58,8 +59,8 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
                     "Set sparkforge_ca_certificate to a PEM file on the controller.",
                 ) from error
             bundle.flush()
-            # REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE, where somebody set them, win over PIP_CERT inside pip.
-            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            # PIP_CERT: uv is told what pip is configured for.
+            for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO"):
                 wanted[name] = bundle.name
         # Ansible runs every task in a process of its own, and still this leaves no trace in it.
         before = {name: os.environ.get(name) for name in wanted}
@@ -98,12 +99,12 @@ class ActionModule(ActionBase):
                 "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
                 "index_url": {"type": "str"},
                 "find_links": {"type": "list", "elements": "str", "default": []},
-                "pip": {"type": "list", "elements": "str"},
+                "uv": {"type": "list", "elements": "str"},
                 "proxies": {"type": "dict", "default": {}},
                 "ca_certificate": {"type": "str", "default": ""},
             }
         )
-        inventories = _stack.inventory_directories(
+        inventories = load.inventory_directories(
             task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
         )
         try:
@@ -114,8 +115,8 @@ class ActionModule(ActionBase):
 
     def _bring_up_to_date(self, arguments: dict[str, t.Any], inventories: list[str]) -> dict[str, t.Any]:
         name = arguments["name"]
-        where = _stack.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
-        definition, _path = _stack.load(name, where)
+        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        definition, _path = load.load(name, where)
         directory = arguments["directory"] or (os.path.join(inventories[0], "locks") if inventories else None)
         if directory is None:
             raise SparkforgeError(
@@ -127,7 +128,7 @@ class ActionModule(ActionBase):
         known: dict[str, t.Any] | None = None
         notes = []
         try:
-            known, _known_path = _stack.load_lock(name, where)
+            known, _known_path = load.load_lock(name, where)
         except SparkforgeError as error:
             notes.append(f"What was there is not kept: {error.cause}")
         lock, said = self._resolve(name, definition, known or {}, arguments)
@@ -138,19 +139,13 @@ class ActionModule(ActionBase):
             with open(path, encoding="utf-8") as file:
                 before = file.read()
         old = known if before else None
-        changed = not _stack.same_pins(old, lock)
+        changed = not write.same_pins(old, lock)
         if old is not None and not changed:
             lock["resolved"] = old["resolved"]
-        after = _stack.lock_text(lock)
-        moved = _stack.moved(known or {}, lock)
+        after = write.lock_text(lock)
+        moved = diff.moved(known or {}, lock)
         if changed and not self._task.check_mode:
-            try:
-                _stack.write_file(path, after)
-            except OSError as error:
-                raise SparkforgeError(
-                    f"The lock {path} cannot be written: {error}.",
-                    "Set stack_lock_directory to a place that can.",
-                ) from error
+            files.write_text(path, after, "Set stack_lock_directory to a directory that you may write to.")
         for line in [*notes, *moved]:
             self._display.display(f"lock {name} | {line}")
         answer: dict[str, t.Any] = {
@@ -176,35 +171,40 @@ class ActionModule(ActionBase):
 
         archives = known.get("archives") or {}
         if "archives" in parts:
-            archives = _lock.resolve_archives(
-                _stack.lock_archives(definition),
+            archives = upstream.resolve_archives(
+                upstream.lock_archives(definition),
                 machines=definition["machines"],
                 nvidia_url=arguments["nvidia_url"],
                 fetch=http.fetch_bytes,
                 say=say,
             )
         wheels = known.get("wheels") or {}
-        own_index = arguments["index_url"] is not None or arguments["find_links"]
+        index = resolve.Index(
+            arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
+        )
+        own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
             # The index would answer, with builds that the stack says are not what it means.
             notes.append(f"wheels left as they are: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
-            roots = _lock.root_requirements(_stack.wheel_versions(definition), definition["wheel"].get("beside") or {})
             wheels = {}
-            for target, ask in self._index(definition, arguments, say):
-                wheels[target.platform] = [wheel.line for wheel in _lock.resolve_wheels(roots, target, ask)]
+            for target in resolve.targets(definition):
+                say(f"wheels {target.platform}: asking the index")
+                wheels[target.platform] = resolve.wheels(definition, target, index)
         sources = known.get("sources") or {}
         if "sources" in parts:
-            sources = _lock.Sources(
-                definition.get("sources") or {}, sources, ask=_lock.ask_remote, read=_lock.ask_file, say=say
+            sources = upstream.Sources(
+                definition.get("sources") or {}, sources, ask=upstream.ask_remote, read=upstream.ask_file, say=say
             ).resolve()
         requirements = {part: known.get(part) or {} for part in ("build_requirements", "run_requirements")}
         if "requirements" in parts:
-            units, running = _stack.lock_units(definition), _stack.lock_run_requirements(definition)
             requirements = {"build_requirements": {}, "run_requirements": {}}
-            for target, ask in self._index(definition, arguments, say) if units else ():
-                requirements["build_requirements"][target.platform] = _lock.build_requirements(units, target, ask)
-                requirements["run_requirements"][target.platform] = _lock.run_requirements(running, target, ask)
+            for target in resolve.targets(definition) if definition.get("units") else ():
+                say(f"requirements {target.platform}: asking the index")
+                requirements["build_requirements"][target.platform] = resolve.build_requirements(
+                    definition, target, index
+                )
+                requirements["run_requirements"][target.platform] = resolve.run_requirements(definition, target, index)
         notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         lock = {
@@ -217,18 +217,3 @@ class ActionModule(ActionBase):
             **requirements,
         }
         return lock, notes
-
-    def _index(
-        self, definition: dict[str, t.Any], arguments: dict[str, t.Any], say: t.Callable[[str], None]
-    ) -> t.Iterator[tuple[_lock.Target, _lock.Ask]]:
-        """Yield each host that wheels are resolved for, with what asks the index for it."""
-        pip = _lock.Pip(
-            command=arguments["pip"],
-            index_url=arguments["index_url"],
-            # As python_env has it: null leaves it to pip's configuration, empty or none asks no index.
-            no_index=arguments["index_url"] in ("", "none"),
-            find_links=arguments["find_links"],
-            say=say,
-        )
-        for target in _stack.lock_targets(definition):
-            yield target, _lock.remembering(functools.partial(pip.ask, target))

@@ -14,7 +14,8 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report, _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
@@ -26,14 +27,7 @@ def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
     paths = []
     for name, text in files.items():
         path = os.path.join(os.path.abspath(directory), name)
-        try:
-            _stack.write_file(path, text)
-        except OSError as error:
-            raise SparkforgeError(
-                f"The report {path} cannot be written on the controller: {error.strerror}.",
-                "Set verify_report_directory to a directory that you may write to.",
-                path=path,
-            ) from error
+        write_text(path, text, "Set verify_report_directory to a directory that you may write to.")
         paths.append(path)
     return paths
 

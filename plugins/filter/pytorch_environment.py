@@ -76,6 +76,7 @@ import typing as t
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import release
 
 LIBRARIES = ("cudnn", "nccl", "cufile", "cusparselt", "cudss")
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -202,7 +203,8 @@ class _Plan:
         self.missing: list[str] = []
         self.root = str(settings.get("root") or "/opt/sparkforge").rstrip("/")
         self.version = str(settings.get("version") or stack["versions"]["torch"])
-        self.release = _numbers(self.version)
+        # A commit may begin with digits as well.
+        self.release = release(self.version) if "." in self.version else ()
         self.cuda = bool(settings.get("cuda", True))
         self.machine = str(spark_info["kernel"]["machine"])
         self.multiarch = f"{self.machine}-linux-gnu"
@@ -599,7 +601,7 @@ class _Plan:
             return
         if compare_versions(found, asked) < 0:
             self.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
-        elif _numbers(found)[:2] != _numbers(f"{asked}.0")[:2]:
+        elif release(found)[:2] != release(f"{asked}.0")[:2]:
             self.notes.append(
                 f"{title} {found} is newer than the stack's {asked} and has its SONAME: it is compiled against."
             )
@@ -712,12 +714,6 @@ def _true(value: t.Any) -> bool:
     if isinstance(value, str):
         return value.strip().lower() not in _FALSE
     return bool(value)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return ``(2, 9, 1)`` of ``2.9.1+cu130``, and nothing of what is no version."""
-    found = re.match(r"v?(\d+(?:\.\d+)+)", version)
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def _text(release: t.Sequence[int]) -> str:

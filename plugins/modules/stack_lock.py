@@ -16,8 +16,8 @@ description:
     today, and writes it to C(<inventory>/locks/<name>.yml).
   - Where the stack names no reference of a source, the commit is read from the tree of the source that pins it,
     Triton's from PyTorch's and LLVM's from Triton's. The lock says which file of which commit said so.
-  - Dependencies of wheels, and what units are built with, are resolved for the stack's Python and machines, not for
-    the controller.
+  - Dependencies of wheels, and what units are built with, are resolved by uv for the stack's Python and machines, not
+    for the controller.
   - A sha256 that the stack itself pins is never moved. A manifest that says another one is a failure.
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
@@ -67,7 +67,8 @@ options:
     default: https://developer.download.nvidia.com
   index_url:
     description:
-      - The package index. Not given, it is the one that pip is configured for.
+      - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
+        own Python is configured for, else uv's default.
       - Empty or V(none) asks no index, so that O(find_links) alone answers.
     type: str
   find_links:
@@ -76,9 +77,9 @@ options:
     type: list
     elements: str
     default: []
-  pip:
+  uv:
     description:
-      - The command of pip 22.2 or newer on the controller, by default that of Ansible's own Python, else the
+      - The command of uv 0.13 or newer on the controller, by default that of Ansible's own Python, else the
         first one on E(PATH).
     type: list
     elements: str
@@ -189,7 +190,7 @@ def main() -> None:
             "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
             "index_url": {"type": "str"},
             "find_links": {"type": "list", "elements": "str", "default": []},
-            "pip": {"type": "list", "elements": "str"},
+            "uv": {"type": "list", "elements": "str"},
             "proxies": {"type": "dict", "default": {}},
             "ca_certificate": {"type": "str", "default": ""},
         },

@@ -17,6 +17,9 @@ import re
 import typing as t
 from urllib.parse import urlsplit
 
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import release as numbers_of
+
 Problem = dict[str, str]
 
 MIB_PER_GIB = 1024
@@ -29,31 +32,18 @@ GPU_LICENCES = (
 )
 
 
-def version_key(text: str) -> tuple[int, ...]:
-    """Return a dotted version's leading numbers, for comparing; ``580.65.06`` gives ``(580, 65, 6)``."""
-    match = re.match(r"\d+(?:\.\d+)*", text.strip())
-    return tuple(int(part) for part in match.group(0).split(".")) if match else ()
-
-
-def older(version: str, minimum: str) -> bool:
-    """Whether ``version`` is older than ``minimum``; a shorter one is filled up with zeros."""
-    left, right = version_key(version), version_key(minimum)
-    width = max(len(left), len(right))
-    return left + (0,) * (width - len(left)) < right + (0,) * (width - len(right))
-
-
 def capability_fits(capability: str, architectures: str) -> bool:
     """Whether a GPU of ``capability`` runs code compiled for one of ``architectures`` (``12.0;12.1a+PTX``).
 
     A cubin runs on the same major and an equal or higher minor; an ``a`` target on exactly that capability;
     an ``f`` target in its family; PTX on everything newer.
     """
-    own = version_key(capability)
+    own = numbers_of(capability)
     for word in re.split(r"[;,\s]+", architectures.strip()):
         match = re.fullmatch(r"(\d+\.\d+)([af]?)(\+PTX)?", word)
         if match is None:
             continue
-        target, kind = version_key(match.group(1)), match.group(2)
+        target, kind = numbers_of(match.group(1)), match.group(2)
         fits = own == target if kind == "a" else own[:1] == target[:1] and own >= target
         if fits or (match.group(3) and kind != "a" and own >= target):
             return True
@@ -246,7 +236,7 @@ class Preflight:
                 " one), reboot and run again; or choose a stack with an older CUDA.",
                 self._severity,
             )
-        if version_key(version)[:1] == (590,):
+        if numbers_of(version)[:1] == (590,):
             self._add(
                 "driver",
                 f"Driver {version} is of the 590 series, of which a deadlock with CUDA graphs is reported.",
@@ -264,17 +254,17 @@ class Preflight:
             )
 
     def _blackwell(self) -> bool:
-        capabilities = [version_key(device.get("compute_capability") or "0") for device in self._devices]
+        capabilities = [numbers_of(device.get("compute_capability") or "0") for device in self._devices]
         expected = (self.stack.get("profile") or {}).get("compute_capability")
         if not capabilities and expected:
             # The proprietary module does not show a Blackwell GPU at all: the profile says what there is.
-            capabilities = [version_key(str(expected))]
+            capabilities = [numbers_of(str(expected))]
         return any(key >= (BLACKWELL_MAJOR,) for key in capabilities)
 
     def _kernel(self) -> None:
         kernel = self._part("kernel")
         release, cmdline = str(kernel.get("release") or ""), str(kernel.get("cmdline") or "")
-        if self.settings.get("rdma") and version_key(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
+        if self.settings.get("rdma") and numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
             self._add(
                 "kernel",
                 f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot"
@@ -379,13 +369,13 @@ class Preflight:
         rows = [
             row
             for row in self.observation.get("python") or []
-            if version_key(row["version"])[:2] == version_key(version)[:2]
+            if numbers_of(row["version"])[:2] == numbers_of(version)[:2]
         ]
         apt = self._part("apt")
         packages = apt.get("packages") or {}
         # python3-minimal and python3 carry the version of the distribution's own interpreter.
-        own = version_key(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
-        installable = own == version_key(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
+        own = numbers_of(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
+        installable = own == numbers_of(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
         if installable:
             return  # what is missing of it (interpreter, headers, venv), the role build_toolchain installs
         if not rows:

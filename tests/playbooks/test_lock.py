@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""playbooks/lock.yml, run against a download tree, a pip and a repository that are files of the test."""
+"""playbooks/lock.yml, run against a download tree, a package index and repositories of the test."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import typing as t
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,42 +19,23 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_lock
 
 from tests.playbooks.run_playbook import run_playbook
+from tests.unit.package_index import PackageIndex
 
 COLLECTION = Path(__file__).parents[2]
-RECORDED = COLLECTION / "tests/unit/plugins/plugin_utils/recorded/wheels.json"
 SHA = {"libcudss": "1" * 64, "nvpl_blas": "2" * 64, "nvpl_lapack": "3" * 64, "libcusparse_lt": "4" * 64}
-# Writes the report that pip would write, from the recorded wheels.
-PIP = """
-import json, sys
-from packaging.requirements import Requirement
-wheels = {item["name"]: item for item in json.load(open(sys.argv[1]))["cp313-linux-aarch64"]}
-report = sys.argv[sys.argv.index("--report") + 1]
-asked = [text for text in sys.argv[sys.argv.index("--target") + 2:] if not text.startswith("-")]
-found = []
-for text in asked:
-    wheel = wheels[Requirement(text).name]
-    found.append({
-        "metadata": {"name": wheel["name"], "version": wheel["version"], "requires_dist": wheel["requires"]},
-        "download_info": {
-            "url": "https://user:secret@index.example/" + wheel["name"],
-            "archive_info": {"hashes": {"sha256": wheel["sha256"]}},
-        },
-    })
-json.dump({"install": found}, open(report, "w"))
-"""
 
 
 class Site:
     """An inventory with the lab's stack, and what it is resolved against."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, index: PackageIndex) -> None:
         self.path = path
+        self.index = index
         self.inventory = path / "inventory"
         (self.inventory / "stacks").mkdir(parents=True)
         shutil.copy(COLLECTION / "inventory/stacks/lab.yml", self.inventory / "stacks")
         (self.inventory / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
         (path / "ansible.cfg").write_text("")
-        (path / "pip.py").write_text(PIP)
         self.tree = path / "tree"
         definition = yaml.safe_load((self.inventory / "stacks/lab.yml").read_text())["stack_definition"]
         for archive in [*definition["archives"], definition["cusparselt"]["archive"]]:
@@ -75,19 +56,22 @@ class Site:
         given = {
             "stack_name": "lab",
             "sparkforge_nvidia_url": self.tree.as_uri(),
-            "stack_lock_pip": [sys.executable, str(self.path / "pip.py"), str(RECORDED)],
+            "stack_lock_index_url": self.index.simple.replace("://", "://user:secret@"),
             **variables,
         }
         given = {key: value for key, value in given.items() if value is not None}
         playbook = str(COLLECTION / "playbooks/lock.yml")
-        return run_playbook(
-            self.path, "-i", str(self.inventory / "hosts.yml"), playbook, "-e", json.dumps(given), *arguments
-        )
+        line = ["-i", str(self.inventory / "hosts.yml"), playbook, "-e", json.dumps(given), *arguments]
+        cache = str(self.path / "uv")
+        return run_playbook(self.path, *line, UV_CACHE_DIR=cache, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1")
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
+def site(tmp_path: Path) -> Iterator[Site]:
+    index = PackageIndex()
+    index.record("cp313-linux-aarch64")
+    yield Site(tmp_path, index)
+    index.close()
 
 
 def test_a_lock_is_written_once_and_the_second_run_changes_nothing(site: Site) -> None:
@@ -99,7 +83,7 @@ def test_a_lock_is_written_once_and_the_second_run_changes_nothing(site: Site) -
     lines = lock["wheels"]["cp313-linux-aarch64"]
     assert lines[-2].startswith("torch==2.10.0 --hash=sha256:5c4d217b")
     assert not [line for line in lines if line.startswith(("triton", "nvidia"))]
-    for word in ("index.example", "secret", str(site.path)):
+    for word in (site.index.url, "127.0.0.1", "secret", str(site.path)):
         assert word not in site.lock.read_text()
 
     site.lock.write_text(site.lock.read_text().replace(lock["resolved"], "2026-01-01"))
@@ -266,7 +250,7 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
         ({"sparkforge_ca_certificate": "/no/such.pem"}, "The CA certificate /no/such.pem cannot be read"),
         ({"stack_name": "laboratory"}, "There is no stack 'laboratory'"),
         ({"stack_lock_parts": ["wheel"]}, "value of parts must be one or more of"),
-        ({"stack_lock_pip": ["/no/such/pip"]}, "/no/such/pip"),
+        ({"stack_lock_uv": ["/no/such/uv"]}, "/no/such/uv"),
     ],
 )
 def test_bad_input_ends_in_one_message(site: Site, variables: dict[str, t.Any], words: str) -> None:
@@ -291,7 +275,7 @@ def test_a_sites_ca_is_trusted_beside_the_systems_and_nothing_is_left_behind(
     ):
         bundle = Path(os.environ["SSL_CERT_FILE"])
         assert bundle.read_text().split() == ["SYSTEM", "OWN"]
-        assert os.environ["PIP_CERT"] == os.environ["GIT_SSL_CAINFO"] == str(bundle)
+        assert os.environ["GIT_SSL_CAINFO"] == str(bundle)
         assert os.environ["https_proxy"] == "http://proxy.example:3128"
         assert os.environ["no_proxy"] == "localhost,.example.com"
     assert os.environ["SSL_CERT_FILE"] == str(system)

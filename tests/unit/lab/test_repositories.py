@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
 from lab.host import LabError
 from lab.repositories import Repository, Submodule, read_tree, sha256, write_sdist
@@ -329,7 +329,7 @@ def test_the_edit_for_a_newer_llvm_fits_once(made: upstream.Upstream) -> None:
 @pytest.mark.parametrize("torch", sorted(upstream.RELEASES))
 def test_the_stack_made_of_them_is_a_valid_one(made: upstream.Upstream, torch: str) -> None:
     stack = made.stack("https://mirror.sparkforge.test:1234", torch)
-    _stack.validate(_stack.STACK, stack, "lab-upstream.yml", "stack")
+    load.validate("stack", stack, "lab-upstream.yml")
     assert stack["sources"]["pytorch"] == {
         "url": "https://mirror.sparkforge.test:1234/git/pytorch.git",
         "ref": f"v{torch}",

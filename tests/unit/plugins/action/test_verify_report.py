@@ -38,7 +38,7 @@ def test_a_directory_that_may_not_be_written_to_is_named(tmp_path: Path, monkeyp
     def refuse(*_arguments: object, **_options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("os.replace", refuse)
     with pytest.raises(SparkforgeError, match=r"spark01\.json cannot be written on the controller: Permission denied"):
         write_files(str(tmp_path), {"spark01.json": "{}"})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.bridge import FilterModule
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 COLLECTION = Path(__file__).parents[4]
 bridge = FilterModule().filters()["bridge"]
@@ -26,8 +26,8 @@ def spark() -> dict[str, t.Any]:
 @pytest.fixture(scope="module")
 def found() -> dict[str, t.Any]:
     """The newest stack that is shipped with wheels."""
-    where = _stack.places([], str(COLLECTION / "roles/stack"), [], [])
-    return _stack.facts("torch-2.15.0", "wheel", "gb10", where)
+    where = load.places([], str(COLLECTION / "roles/stack"), [], [])
+    return facts.facts("torch-2.15.0", "wheel", "gb10", where)
 
 
 def test_wheels_that_fit_bring_their_own_libraries(found: dict[str, t.Any]) -> None:

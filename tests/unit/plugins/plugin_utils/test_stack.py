@@ -17,7 +17,9 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, run, speed, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import blocks
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, write
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"
@@ -72,8 +74,8 @@ class Site:
         self.lock: dict[str, t.Any] | None = copy.deepcopy(LOCK)
 
     @property
-    def places(self) -> _stack.Places:
-        return _stack.places([str(self.path)], str(SHIPPED))
+    def places(self) -> load.Places:
+        return load.places([str(self.path)], str(SHIPPED))
 
     def write(self) -> None:
         for folder, key, content in (
@@ -86,7 +88,7 @@ class Site:
 
     def facts(self, name: str = "site", method: str = "wheel", profile: str = "gb10") -> dict[str, t.Any]:
         self.write()
-        return t.cast("dict[str, t.Any]", _stack.facts(name, method, profile, self.places)["stack"])
+        return t.cast("dict[str, t.Any]", facts.facts(name, method, profile, self.places)["stack"])
 
     def refusal(self, **arguments: str) -> SparkforgeError:
         with pytest.raises(SparkforgeError) as caught:
@@ -141,7 +143,7 @@ def test_the_inventory_comes_before_the_collection(site: Site) -> None:
     site.write()
     own = site.path / "stacks" / "torch-2.15.0.yml"
     own.write_text(yaml.safe_dump({"stack_definition": {**site.stack, "description": "mine"}}))
-    assert _stack.load("torch-2.15.0", site.places)[1] == str(own)
+    assert load.load("torch-2.15.0", site.places)[1] == str(own)
 
 
 def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tmp_path: Path) -> None:
@@ -149,8 +151,8 @@ def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tm
     first.mkdir()
     (first / "site.yml").write_text(yaml.safe_dump({"stack_definition": {**SITE, "description": "first"}}))
     site.write()
-    places = _stack.places([str(site.path)], str(SHIPPED), [str(first)])
-    assert _stack.load("site", places)[0]["description"] == "first"
+    places = load.places([str(site.path)], str(SHIPPED), [str(first)])
+    assert load.load("site", places)[0]["description"] == "first"
 
 
 def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -> None:
@@ -275,14 +277,14 @@ def test_a_file_that_is_no_stack_is_refused_and_runs_nothing(site: Site, text: s
     (site.path / "stacks").mkdir()
     (site.path / "stacks" / "broken.yml").write_text(text)
     with pytest.raises(SparkforgeError) as caught:
-        _stack.load("broken", site.places)
+        load.load("broken", site.places)
     assert words in caught.value.cause
 
 
 def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
-    places = _stack.places([], str(SHIPPED))
+    places = load.places([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
-        _stack.facts("torch-2.9.1", "wheel", "gb10", places)
+        facts.facts("torch-2.9.1", "wheel", "gb10", places)
     assert "CPU builds" in caught.value.cause
     assert "torch-2.15.0" in caught.value.remedy
     assert "stack_lock_index_url" in caught.value.remedy
@@ -517,11 +519,11 @@ def test_everything_that_a_lock_lacks_is_said_at_once_and_taking_back_needs_none
     error = built.refusal(method="build")
     assert len(error.details["problems"]) == 5
     built.write()
-    stack = _stack.facts("site", "build", "gb10", built.places, lock_required=False)["stack"]
+    stack = facts.facts("site", "build", "gb10", built.places, lock_required=False)["stack"]
     assert stack["units"]["pytorch"]["source"] is None
     del built.stack["archives"][0]["sha256"]
     built.write()
-    assert _stack.facts("site", "wheel", "gb10", built.places, lock_required=False)["stack"]["name"] == "site"
+    assert facts.facts("site", "wheel", "gb10", built.places, lock_required=False)["stack"]["name"] == "site"
 
 
 def test_a_stack_without_units_is_not_built(site: Site) -> None:
@@ -557,12 +559,12 @@ HOME = "/usr/local/cuda-13.0"
 def test_a_wheel_of_triton_gets_a_ptxas_where_its_own_is_too_old(
     version: str | None, built_here: bool, expected: dict[str, str]
 ) -> None:
-    assert _stack.triton_environment(version, HOME, built=built_here) == expected
+    assert facts.triton_environment(version, HOME, built=built_here) == expected
 
 
 @pytest.mark.parametrize(("version", "blackwell"), [("3.5.1", False), ("3.6.0", True), ("3.10.0", True)])
 def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version: str, blackwell: bool) -> None:
-    found = _stack.triton_environment(version, HOME, built=True)
+    found = facts.triton_environment(version, HOME, built=True)
     assert found["TRITON_PTXAS_PATH"] == f"{HOME}/bin/ptxas"
     assert ("TRITON_PTXAS_BLACKWELL_PATH" in found) is blackwell
     assert found["TRITON_CUDART_PATH"] == f"{HOME}/include"
@@ -575,45 +577,45 @@ def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version:
 
 @pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.13.0", "torch-2.9.1", "cpu"])
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
-    places = _stack.places([], str(SHIPPED))
-    definition, _path = _stack.load(name, places)
-    lock, lock_path = _stack.load_lock(name, places)
+    places = load.places([], str(SHIPPED))
+    definition, _path = load.load(name, places)
+    lock, lock_path = load.load_lock(name, places)
     assert lock is not None
     assert lock_path is not None
-    assert Path(lock_path).read_text() == _stack.lock_text(lock)
+    assert Path(lock_path).read_text() == write.lock_text(lock)
     assert definition["python"]["version"] == "3.12"
 
 
 def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine() -> None:
-    stack = _stack.facts("torch-2.15.0", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("torch-2.15.0", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
     assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
-    assert _stack.locked_version(lines, "triton") == "3.9.0"
-    assert _stack.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
-    assert _stack.locked_version(lines, "torchaudio") is None
+    assert facts.locked_version(lines, "triton") == "3.9.0"
+    assert facts.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
+    assert facts.locked_version(lines, "torchaudio") is None
     # Read from the wheel itself: reference facts, section E.
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
 
 
 def test_the_stack_of_wheels_that_others_pin_is_of_one_cuda_and_complete_on_every_machine() -> None:
-    stack = _stack.facts("torch-2.13.0", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("torch-2.13.0", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
     assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
     # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
     assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
     assert all(stack["versions"].values())
     for lines in stack["lock"]["wheels"].values():
         for name, version in stack["versions"].items():
-            assert _stack.locked_version(lines, name) == version
-        assert (_stack.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
+            assert facts.locked_version(lines, name) == version
+        assert (facts.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
     # Read from the index's metadata of the wheel.
     wanted = "torch==2.13.0 --hash=sha256:572df8be8ffb4599c88cbd6a0726f1f854f4da65d2e3c09f0e2c2283333cd6d4"
     assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
     with pytest.raises(SparkforgeError, match="names no units"):
-        _stack.facts("torch-2.13.0", "build", "gb10", _stack.places([], str(SHIPPED)))
+        facts.facts("torch-2.13.0", "build", "gb10", load.places([], str(SHIPPED)))
 
 
 def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
-    stack = _stack.facts("cpu", "wheel", "gb10", _stack.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("cpu", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
     assert (stack["wheel"]["cuda"], stack["archives"], stack["activation"]) == (None, [], {})
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert not [line for line in lines if line.startswith(("nvidia-", "cuda-", "triton"))]
@@ -624,7 +626,7 @@ def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
 def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_alone() -> None:
     default = yaml.safe_load((SHIPPED / "defaults" / "main.yml").read_text())
     assert (default["stack_name"], default["stack_method"]) == ("torch-2.9.1", "build")
-    stack = _stack.facts("torch-2.9.1", "build", default["stack_profile"], _stack.places([], str(SHIPPED)))["stack"]
+    stack = facts.facts("torch-2.9.1", "build", default["stack_profile"], load.places([], str(SHIPPED)))["stack"]
     assert list(stack["units"]) == ["llvm", "triton", "pytorch", "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
     for name, unit in stack["units"].items():
@@ -640,17 +642,17 @@ def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_al
     assert stack["units"]["triton"]["source"]["version"] == "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"
     # Triton before 3.7 wants CMake below 4.
     lines = stack["units"]["triton"]["requirements"]["cp312-linux-aarch64"]
-    assert (_stack.locked_version(lines, "cmake") or "").startswith("3.")
+    assert (facts.locked_version(lines, "cmake") or "").startswith("3.")
 
 
 def test_the_newest_release_names_what_its_lock_lacks_and_is_installed_from_wheels() -> None:
-    places = _stack.places([], str(SHIPPED))
+    places = load.places([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
-        _stack.facts("torch-2.15.0", "build", "gb10", places)
+        facts.facts("torch-2.15.0", "build", "gb10", places)
     # Its pins stand in trees that were not reachable when the lock was written.
     assert caught.value.details["problems"] == ["the commit of triton is not known"]
     assert "stack_method: wheel" in caught.value.remedy
-    assert _stack.facts("torch-2.15.0", "wheel", "gb10", places)["stack"]["activation"] == {}
+    assert facts.facts("torch-2.15.0", "wheel", "gb10", places)["stack"]["activation"] == {}
 
 
 def test_no_shipped_file_names_a_host_but_nvidias_and_the_sources() -> None:
@@ -664,12 +666,11 @@ def test_no_shipped_file_names_a_host_but_nvidias_and_the_sources() -> None:
     "path", sorted((COLLECTION / "inventory" / "stacks").glob("*.yml")), ids=lambda path: path.stem
 )
 def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
-    _stack.validate(_stack.STACK, _stack.read_file(str(path), "stack_definition"), str(path), "stack")
+    assert load.read_file(str(path), "stack")
 
 
 def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on() -> None:
-    profiles = _stack.read_file(str(SHIPPED / "vars" / "profiles.yml"), "stack_profiles")
-    _stack.validate(_stack.PROFILES, profiles, "profiles.yml", "file of profiles")
+    profiles = load.read_file(str(SHIPPED / "vars" / "profiles.yml"), "profiles")
     names = [*catalogue.CHECKS, *run.HOST_ROWS]
     for name, profile in profiles.items():
         # Each pattern is of a check that there is, and evidence that names a file names one of this repository.
@@ -690,7 +691,7 @@ def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on(
 @pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
 @pytest.mark.parametrize("stack", ["torch-2.9.1", "torch-2.15.0"])
 def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
-    made = _stack.facts(stack, "wheel", profile, _stack.places([], str(SHIPPED)), lock_required=False)["stack"]
+    made = facts.facts(stack, "wheel", profile, load.places([], str(SHIPPED)), lock_required=False)["stack"]
     assert made["profile"]["name"] == profile
     run.Proof({"profile": made["profile"]})
     if profile == "thor":
@@ -706,7 +707,7 @@ def test_evidence_is_one_of_three_kinds(site: Site, evidence: str) -> None:
 
 
 def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_empty() -> None:
-    profiles = _stack.read_file(str(SHIPPED / "vars" / "profiles.yml"), "stack_profiles")
+    profiles = load.read_file(str(SHIPPED / "vars" / "profiles.yml"), "profiles")
     assert sorted(profiles) == ["gb10", "generic", "thor"]
     assert not [name for name, profile in profiles.items() if "12.1" in (profile["architectures"] or "")]
 
@@ -719,27 +720,27 @@ def test_an_inventory_lies_where_its_files_are(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "hosts.yml").write_text("all: {}")
     expected = [str(folder)]
-    assert _stack.inventory_directories([str(folder / "hosts.yml")]) == expected
-    assert _stack.inventory_directories([str(folder)], str(folder)) == expected
-    assert _stack.inventory_directories(["localhost,"], None) == []
+    assert load.inventory_directories([str(folder / "hosts.yml")]) == expected
+    assert load.inventory_directories([str(folder)], str(folder)) == expected
+    assert load.inventory_directories(["localhost,"], None) == []
 
 
 def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order(site: Site) -> None:
     lock = copy.deepcopy(LOCK)
     lock["wheels"]["cp312-linux-aarch64"].reverse()
     other = dict(reversed(list(LOCK.items())))
-    assert _stack.lock_text(lock) == _stack.lock_text(other)
-    assert _stack.same_pins(lock, {**other, "resolved": "2027-01-01"})
-    assert not _stack.same_pins(None, lock)
-    assert not _stack.same_pins(lock, {**other, "wheels": {}})
+    assert write.lock_text(lock) == write.lock_text(other)
+    assert write.same_pins(lock, {**other, "resolved": "2027-01-01"})
+    assert not write.same_pins(None, lock)
+    assert not write.same_pins(lock, {**other, "wheels": {}})
 
 
 def test_a_lock_that_cannot_be_written_leaves_the_old_one_and_no_rest(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "site.yml"
-    _stack.write_file(str(path), "old\n")
+    write_text(str(path), "old\n", "No.")
     assert path.stat().st_mode & 0o777 == 0o644
     with pytest.raises(UnicodeEncodeError):
-        _stack.write_file(str(path), "\ud800")
+        write_text(str(path), "\ud800", "No.")
     assert path.read_text() == "old\n"
     assert [item.name for item in path.parent.iterdir()] == ["site.yml"]
 
@@ -757,7 +758,7 @@ def test_what_moved_is_one_sentence_for_each_pin() -> None:
         "tool": {"archive": "https://user:secret@example.com/tool.tar.gz", "sha256": SHA},
     }
     new["build_requirements"] = {"cp312-linux-aarch64": {"triton": [f"cmake==3.31.10 --hash=sha256:{SHA}"]}}
-    assert _stack.moved(LOCK, new) == [
+    assert diff.moved(LOCK, new) == [
         "build_requirements cp312-linux-aarch64 triton cmake: none -> 3.31.10",
         f"sources pytorch: none -> {'c' * 40}",
         "sources tool: none -> https://example.com/tool.tar.gz",
@@ -765,4 +766,4 @@ def test_what_moved_is_one_sentence_for_each_pin() -> None:
         "wheels cp312-linux-aarch64 filelock: 4.2.11 -> 4.3.0",
         f"wheels cp312-linux-aarch64 torch 2.13.0: sha256 {SHA} -> {OTHER}",
     ]
-    assert _stack.moved(LOCK, LOCK) == []
+    assert diff.moved(LOCK, LOCK) == []

@@ -4,35 +4,26 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""What a stack resolves to: wheels, build requirements, the archives' sha256 and the sources' commits.
+"""What upstream says: the archives' sha256 in NVIDIA's manifests, and the sources' commits.
 
-Only ``playbooks/lock.yml`` asks upstream. Everything here but the ``ask_*`` functions and ``Pip`` is pure, and gets
-what it calls (pip, git, a fetch) from outside, so that the tests run on recorded answers.
+Everything but the ``ask_*`` functions, which run git, is pure and is given what it calls.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib.util
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-
-with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.specifiers import SpecifierSet
-    from packaging.utils import canonicalize_name
 
 # NVIDIA's redist trees name the server ARM platform sbsa; linux-aarch64 there is Tegra.
 REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
@@ -40,15 +31,6 @@ REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
 # A commit's trees are a few MB; a host that is silent for so long does not answer.
 GIT_SECONDS = 600.0
 
-# The glibc of the oldest host that a stack names (Ubuntu 24.04 has 2.39, Debian 13 has 2.41) is the newest
-# manylinux level that may be asked for; 2.17 is the oldest that aarch64 wheels were ever built for.
-NEWEST_GLIBC_MINOR = 39
-OLDEST_GLIBC_MINOR = 17
-
-# One round asks for one level of the tree; the deepest tree met (torch's) has five.
-MAXIMUM_ROUNDS = 40
-
-_PLATFORM = re.compile(r"^cp(?P<major>3)(?P<minor>\d{1,2})-linux-(?P<machine>aarch64|x86_64)$")
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
 _SHA256 = re.compile(r"^[0-9a-f]{64}$")
 _REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
@@ -63,348 +45,6 @@ _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 # Triton's own file names of the LLVM that its CI builds, by machine (setup.py, get_llvm_package_info, to 3.7;
 # cmake/llvm-info.json from 3.8 on).
 TRITON_LLVM_SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Target:
-    """The host that wheels are resolved for, which is not the controller.
-
-    :ivar python: ``3.12``.
-    :ivar machine: ``aarch64`` or ``x86_64``.
-    """
-
-    python: str
-    machine: str
-
-    @property
-    def platform(self) -> str:
-        """Return the name of the platform in a lock, for example ``cp312-linux-aarch64``."""
-        return f"cp{self.python.replace('.', '')}-linux-{self.machine}"
-
-    @property
-    def markers(self) -> dict[str, str]:
-        """Return the environment that markers of PEP 508 are evaluated in.
-
-        pip evaluates them for the interpreter that runs it, whatever ``--platform`` says: on an x86_64
-        controller it would add the x86_64 dependencies to an aarch64 environment and leave out aarch64's own.
-        """
-        full = f"{self.python}.0"
-        return {
-            "implementation_name": "cpython",
-            "implementation_version": full,
-            "os_name": "posix",
-            "platform_machine": self.machine,
-            "platform_python_implementation": "CPython",
-            "platform_release": "",
-            "platform_system": "Linux",
-            "platform_version": "",
-            "python_full_version": full,
-            "python_version": self.python,
-            "sys_platform": "linux",
-        }
-
-    @property
-    def pip_platforms(self) -> list[str]:
-        """Return every value of ``--platform`` that the target accepts, newest first."""
-        levels = [
-            f"manylinux_2_{minor}_{self.machine}" for minor in range(NEWEST_GLIBC_MINOR, OLDEST_GLIBC_MINOR - 1, -1)
-        ]
-        return [*levels, f"manylinux2014_{self.machine}", f"linux_{self.machine}"]
-
-
-def target_of(platform: str) -> Target:
-    """Return the target that ``cp312-linux-aarch64`` names.
-
-    :raises SparkforgeError: when it names none.
-    """
-    match = _PLATFORM.match(platform)
-    if match is None:
-        raise SparkforgeError(
-            f"{platform!r} is not the name of a wheel platform.",
-            "Write it as cp312-linux-aarch64: CPython's ABI, linux, and aarch64 or x86_64.",
-        )
-    return Target(f"{match['major']}.{match['minor']}", match["machine"])
-
-
-@dataclasses.dataclass(frozen=True)
-class Distribution:
-    """One wheel that pip chose.
-
-    :ivar name: normalised (PEP 503).
-    :ivar requires: the lines of ``Requires-Dist``, markers and all.
-    """
-
-    name: str
-    version: str
-    sha256: str
-    requires: tuple[str, ...]
-
-    @property
-    def line(self) -> str:
-        """Return the line of a requirements file that ``--require-hashes`` takes."""
-        return f"{self.name}=={self.version} --hash=sha256:{self.sha256}"
-
-
-Ask = t.Callable[[list[str]], list[Distribution]]
-
-
-def read_report(report: t.Mapping[str, t.Any], target: Target | None = None) -> list[Distribution]:
-    """Return what ``pip install --report`` says that it would install.
-
-    :param target: whose Python the wheels must be for, where pip did not compare that itself.
-    :raises SparkforgeError: when a wheel has no sha256, which an environment could not check, or is for another Python.
-    """
-    found = []
-    for item in report.get("install", []):
-        metadata = item["metadata"]
-        name = str(canonicalize_name(metadata["name"]))
-        archive = item.get("download_info", {}).get("archive_info", {})
-        sha256 = archive.get("hashes", {}).get("sha256", "")
-        if not sha256 and str(archive.get("hash", "")).startswith("sha256="):
-            sha256 = archive["hash"].removeprefix("sha256=")  # pip older than 22.3 has this one alone
-        if not _SHA256.match(sha256):
-            raise SparkforgeError(
-                f"pip reports no sha256 for {name} {metadata['version']}.",
-                "Use an index that serves hashes, or a directory of wheels with find_links.",
-            )
-        wanted = metadata.get("requires_python")
-        if target and wanted and not SpecifierSet(wanted).contains(f"{target.python}.99", prereleases=True):
-            raise SparkforgeError(
-                f"{name} {metadata['version']} requires Python {wanted}, and {target.platform} has {target.python}.",
-                "Pin a version in the stack that has wheels for this Python.",
-            )
-        found.append(Distribution(name, str(metadata["version"]), sha256, tuple(metadata.get("requires_dist") or ())))
-    return found
-
-
-def _requirement(text: str, needed_by: str) -> Requirement:
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement as error:
-        raise SparkforgeError(
-            f"{needed_by} requires {text!r}, which is not a requirement: {error}.",
-            "Correct the stack, or take a version of the package whose metadata is sound.",
-        ) from error
-    if requirement.url:
-        raise SparkforgeError(
-            f"{needed_by} requires {requirement.name} from a URL, which an index cannot answer for.",
-            "Take a version of the package that names its dependencies by version.",
-        )
-    return requirement
-
-
-def _any_version() -> SpecifierSet:
-    # Not the class itself: where packaging is absent, as in ansible-test, the name stands for nothing yet.
-    return SpecifierSet()
-
-
-@dataclasses.dataclass
-class Want:
-    """What the closure asks of one name."""
-
-    specifier: SpecifierSet = dataclasses.field(default_factory=_any_version)
-    extras: set[str] = dataclasses.field(default_factory=set)
-    needed_by: list[str] = dataclasses.field(default_factory=list)
-
-
-def closure(
-    roots: t.Sequence[str], chosen: t.Mapping[str, Distribution], markers: t.Mapping[str, str]
-) -> dict[str, Want]:
-    """Return what is needed of each name, walking from the roots over the wheels chosen so far.
-
-    Markers are evaluated in ``markers``, once without an extra and once for each extra that is asked for. A
-    name that has no wheel yet is a leaf. A wheel that nothing asks for any longer is not in the result.
-    """
-    wants: dict[str, Want] = {}
-    queue: list[tuple[Requirement, str]] = [(_requirement(text, "The stack"), "the stack") for text in roots]
-    expanded: set[tuple[str, str]] = set()
-    while queue:
-        requirement, needed_by = queue.pop(0)
-        name = str(canonicalize_name(requirement.name))
-        want = wants.setdefault(name, Want())
-        want.specifier &= requirement.specifier
-        want.extras |= requirement.extras
-        if needed_by not in want.needed_by:
-            want.needed_by.append(needed_by)
-        wheel = chosen.get(name)
-        if wheel is None:
-            continue
-        for extra in ["", *sorted(want.extras)]:
-            if (name, extra) in expanded:
-                continue
-            expanded.add((name, extra))
-            for text in wheel.requires:
-                child = _requirement(text, name)
-                if child.marker is None or child.marker.evaluate({**markers, "extra": extra}):
-                    queue.append((child, f"{name} {wheel.version}"))
-    return wants
-
-
-def resolve_wheels(roots: t.Sequence[str], target: Target, ask: Ask) -> list[Distribution]:
-    """Return every wheel of an environment for ``target``, sorted by name.
-
-    A round asks for all names of the closure that have no wheel, or one that no longer fits what is asked of
-    it. There is no backtracking: a version once chosen is given up only for one that satisfies all that is
-    asked at that time.
-
-    :param ask: given requirement strings, returns one wheel for each of them (no dependencies).
-    :raises SparkforgeError: when two requirements contradict each other, or the rounds do not end.
-    """
-    chosen: dict[str, Distribution] = {}
-    for _round in range(MAXIMUM_ROUNDS):
-        wants = closure(roots, chosen, target.markers)
-        missing = [name for name, want in sorted(wants.items()) if not _fits(chosen.get(name), want)]
-        if not missing:
-            return [chosen[name] for name in sorted(wants)]
-        for name in missing:
-            _refuse_contradiction(name, wants[name])
-        answers = {wheel.name: wheel for wheel in ask([f"{name}{wants[name].specifier}" for name in missing])}
-        for name in missing:
-            if not _fits(answers.get(name), wants[name]):
-                raise SparkforgeError(
-                    f"pip found no wheel of {name}{wants[name].specifier} for {target.platform}"
-                    f" (needed by {', '.join(wants[name].needed_by)}).",
-                    "Choose versions in the stack that have wheels for this platform and fit each other.",
-                )
-        chosen.update(answers)
-    raise SparkforgeError(
-        f"The wheels of {target.platform} were not settled after {MAXIMUM_ROUNDS} rounds.",
-        "Pin more of the versions in the stack: their requirements push each other to and fro.",
-    )
-
-
-def _fits(wheel: Distribution | None, want: Want) -> bool:
-    return wheel is not None and want.specifier.contains(wheel.version, prereleases=True)
-
-
-def _refuse_contradiction(name: str, want: Want) -> None:
-    """Name both sides of a contradiction, which pip, asked for the sum, would call a missing version."""
-    exact = {item.version for item in want.specifier if item.operator == "==" and "*" not in item.version}
-    if any(not want.specifier.contains(version, prereleases=True) for version in exact):
-        raise SparkforgeError(
-            f"{name} is wanted as {want.specifier}, which no version satisfies ({', '.join(want.needed_by)}).",
-            "Choose versions in the stack that fit each other.",
-        )
-
-
-class Pip:
-    """The controller's pip, asked what it would install on a target.
-
-    It keeps the user's own configuration: index, proxies, certificate. What it prints may name hosts of the
-    site, so only its last lines of error are shown, and nothing of it is kept in a lock.
-    """
-
-    def __init__(
-        self,
-        *,
-        command: t.Sequence[str] | None = None,
-        index_url: str | None = None,
-        no_index: bool = False,
-        find_links: t.Sequence[str] = (),
-        environment: t.Mapping[str, str] | None = None,
-        say: t.Callable[[str], None] = lambda _text: None,
-    ) -> None:
-        self.command = list(command) if command else find_pip()
-        self.index_url = index_url
-        self.no_index = no_index
-        self.find_links = list(find_links)
-        self.environment = dict(environment or {})
-        self.say = say
-
-    def arguments(self, target: Target, requirements: t.Sequence[str], directory: str) -> list[str]:
-        """Return the command line that writes ``<directory>/report.json``."""
-        line = [*self.command, "install", "--dry-run", "--ignore-installed", "--no-deps", "--quiet"]
-        line += ["--report", os.path.join(directory, "report.json"), "--only-binary=:all:"]
-        line += ["--implementation", "cp", "--python-version", target.python]
-        for platform in target.pip_platforms:
-            line += ["--platform", platform]
-        line += ["--target", os.path.join(directory, "target")]
-        if self.no_index:
-            line += ["--no-index"]
-        elif self.index_url:
-            line += ["--index-url", self.index_url]
-        for place in self.find_links:
-            line += ["--find-links", place]
-        return [*line, *requirements]
-
-    def ask(self, target: Target, requirements: t.Sequence[str]) -> list[Distribution]:
-        """Return one wheel for each requirement.
-
-        :raises SparkforgeError: with pip's own words when it finds none.
-        """
-        self.say(f"wheels {target.platform}: asking the index for {len(requirements)} packages")
-        with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
-            line = self.arguments(target, requirements, directory)
-            done = self._run(line)
-            if done.returncode != 0 and "requires a different Python" in done.stderr:
-                # pip compares Requires-Python with the Python that runs it, whatever --python-version says. Told not
-                # to, it does not compare at all; read_report does then.
-                done = self._run([*line, "--ignore-requires-python"])
-            if done.returncode != 0:
-                raise SparkforgeError(
-                    f"pip could not resolve {', '.join(requirements)} for {target.platform}: "
-                    f"{last_errors(done.stderr)}.",
-                    "Check that the index is reachable with this user's pip, and that it has wheels of these"
-                    " versions for this platform.",
-                    stderr=done.stderr[-4000:],
-                    rc=done.returncode,
-                )
-            with open(os.path.join(directory, "report.json"), encoding="utf-8") as file:
-                return read_report(json.load(file), target)
-
-    def _run(self, line: t.Sequence[str]) -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ,
-            **self.environment,
-            "LC_ALL": "C.UTF-8",
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "PIP_NO_INPUT": "1",
-            "PIP_REQUIRE_VIRTUALENV": "0",
-        }
-        try:
-            return subprocess.run(
-                line, check=False, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL
-            )
-        except OSError as error:
-            raise SparkforgeError(
-                f"{self.command[0]} cannot be run: {error}.", "Set stack_lock_pip to a pip of the controller."
-            ) from error
-
-
-def last_errors(stderr: str) -> str:
-    """Return pip's own lines of error, or the last line of what it wrote."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    errors = [line.removeprefix("ERROR:").strip().rstrip(".") for line in lines if line.startswith("ERROR:")]
-    if errors:
-        # A list of hundreds of versions says less than its sentence.
-        return "; ".join(re.sub(r"\(from versions: .{200,}\)", "(from other versions)", text) for text in errors)
-    return lines[-1].rstrip(".") if lines else "it said nothing"
-
-
-def find_pip() -> list[str]:
-    """Return the pip of the interpreter that runs Ansible, or the first one on PATH.
-
-    :raises SparkforgeError: when there is neither.
-    """
-    if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
-    for name in ("pip3", "pip"):
-        path = shutil.which(name)
-        if path:
-            return [path]
-    raise SparkforgeError(
-        "The controller has no pip, neither in Ansible's own environment nor on PATH.",
-        "Install pip 22.2 or newer beside Ansible (python -m ensurepip), or name one with pip.",
-    )
-
-
-def root_requirements(versions: t.Mapping[str, str | None], beside: t.Mapping[str, str]) -> list[str]:
-    """Return what an environment of the stack's wheels starts from: the stack's own, and what people expect beside.
-
-    Triton is not a root: torch names the one that it was built for, and on aarch64 before 2.11 it names none.
-    """
-    roots = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
-    return [f"{name}=={version}" for name, version in (roots | dict(sorted(beside.items()))).items()]
 
 
 def manifest_url(nvidia_url: str, product: str, release: str) -> str:
@@ -568,7 +208,10 @@ KEEP_SOURCES = "Set sparkforge_proxies, or leave sources out of the parts: the l
 
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
     """Return what git said went wrong, without a password that the URL may hold."""
-    return last_errors(done.stderr.replace(url, redact(url)))
+    lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
+    # What a server says of a repository; the lines after it are general advice.
+    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["it said nothing"])[-1].rstrip(".")
 
 
 def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = None) -> str:
@@ -835,47 +478,9 @@ def pin_of(name: str, source: t.Mapping[str, t.Any]) -> Pin | None:
     return Pin(pin["source"], tuple(pin["files"])) if pin else PINS.get(name)
 
 
-# --- requirements -----------------------------------------------------------------------------------------
-
-
-def remembering(ask: Ask) -> Ask:
-    """Return ``ask`` with a memory: the units of a stack want much the same of the index."""
-    answers: dict[str, Distribution] = {}
-
-    def asked(requirements: list[str]) -> list[Distribution]:
-        new = [text for text in dict.fromkeys(requirements) if text not in answers]
-        found = {wheel.name: wheel for wheel in ask(new)} if new else {}
-        for text in new:
-            name = str(canonicalize_name(Requirement(text).name))
-            if name in found:
-                answers[text] = found[name]
-        return [answers[text] for text in requirements if text in answers]
-
-    return asked
-
-
-def build_requirements(units: t.Mapping[str, t.Sequence[str]], target: Target, ask: Ask) -> dict[str, list[str]]:
-    """Return the lines of each unit's own environment: what it is built with, and what that needs.
-
-    :param units: the pinned requirements of each unit, ``name==version``.
-    """
-    return {
-        name: [wheel.line for wheel in resolve_wheels(pins, target, ask)] if pins else []
-        for name, pins in sorted(units.items())
-    }
-
-
-def run_requirements(units: t.Mapping[str, t.Sequence[str]], target: Target, ask: Ask) -> dict[str, list[str]]:
-    """Return the lines of what each built unit needs at run time, resolved together: one environment has them all.
-
-    The units themselves are not asked for: they are built, and no index has them.
-
-    :param units: the run-time requirements of each unit, as its wheel's ``Requires-Dist`` has them.
-    """
-    roots = list(dict.fromkeys(text for requirements in units.values() for text in requirements))
-    chosen = {wheel.name: wheel for wheel in resolve_wheels(roots, target, ask)} if roots else {}
-    lines = {}
-    for name, requirements in sorted(units.items()):
-        needed = closure(requirements, chosen, target.markers)
-        lines[name] = [chosen[item].line for item in sorted(needed) if item in chosen]
-    return lines
+def lock_archives(definition: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return every archive of a stack that a manifest can be asked for, cuSPARSELt's included."""
+    archives = [dict(archive) for archive in definition["archives"]]
+    if definition["cusparselt"].get("archive"):
+        archives.append(dict(definition["cusparselt"]["archive"]))
+    return archives

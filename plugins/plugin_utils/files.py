@@ -1,0 +1,25 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Files of the controller."""
+
+from __future__ import annotations
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+
+def write_text(path: str, text: str, remedy: str) -> None:
+    """Write the text whole or not at all.
+
+    :param remedy: which variable names the place.
+    :raises SparkforgeError: it cannot be written.
+    """
+    try:
+        disk.write_file(path, text.encode())
+    except SparkforgeError as error:
+        reason = getattr(error.__cause__, "strerror", None) or error.__cause__
+        raise SparkforgeError(f"{path} cannot be written on the controller: {reason}.", remedy, path=path) from error

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What differs between two locks, one sentence for each pin."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+
+
+def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
+    """Return one sentence for each pin that differs between two locks."""
+    before, after = _flat(old), _flat(new)
+    lines = []
+    for key in sorted(set(before) | set(after)):
+        if before.get(key) == after.get(key):
+            continue
+        was, now = before.get(key, ("none", "")), after.get(key, ("none", ""))
+        if was[0] == now[0]:
+            lines.append(f"{key} {now[0]}: sha256 {was[1] or 'none'} -> {now[1] or 'none'}")
+        else:
+            lines.append(f"{key}: {was[0]} -> {now[0]}")
+    return lines
+
+
+def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
+    """Return ``{what: (version, sha256)}`` of every pin."""
+    flat: dict[str, tuple[str, str]] = {}
+    for component, archive in (lock.get("archives") or {}).items():
+        for platform, sha256 in (archive.get("sha256") or {}).items():
+            flat[f"archives {component} {platform}"] = (archive["version"], sha256)
+    for platform, lines in (lock.get("wheels") or {}).items():
+        flat.update(_flat_lines(f"wheels {platform}", lines))
+    for name, source in (lock.get("sources") or {}).items():
+        if "archive" in source:
+            flat[f"sources {name}"] = (redact(source["archive"]), source["sha256"])
+        else:
+            by = source.get("pinned_by")
+            said = f" ({by['file']} of {by['source']} {by['commit'][:12]})" if by else ""
+            flat[f"sources {name}"] = (f"{source['commit']}{said}", "")
+    for part in ("build_requirements", "run_requirements"):
+        for platform, units in (lock.get(part) or {}).items():
+            for unit, lines in units.items():
+                flat.update(_flat_lines(f"{part} {platform} {unit}", lines))
+    return flat
+
+
+def _flat_lines(what: str, lines: t.Iterable[str]) -> dict[str, tuple[str, str]]:
+    found = {}
+    for line in lines:
+        name, _sep, rest = line.partition("==")
+        version, _sep, hashes = rest.partition(" --hash=sha256:")
+        found[f"{what} {name}"] = (version, hashes)
+    return found

@@ -1,0 +1,264 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The wheels of a stack, with what they need: resolved by uv for the stack's Python and machines.
+
+The controller is another machine than the hosts, often of another architecture and Python. uv evaluates markers and
+``Requires-Python`` for the target that it is given, where pip does so for the interpreter that runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing as t
+import urllib.parse
+
+import tomllib
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+with contextlib.suppress(ImportError):
+    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.tags import Tag, compatible_tags, cpython_tags
+    from packaging.utils import parse_wheel_filename
+
+# The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
+GLIBC_MINOR = 39
+_OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+# What people expect beside torch stands in a lock under this name, next to the units'.
+BESIDE = "beside"
+# Options of pip, which uv has under other names and does not read from pip's configuration.
+_PIP_OPTIONS = {
+    "index-url": "--default-index",
+    "extra-index-url": "--index",
+    "find-links": "--find-links",
+    "trusted-host": "--allow-insecure-host",
+}
+_PIP_SECTIONS = ("global", "install", ":env:")
+
+Resolve = t.Callable[..., dict[str, str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """The host that wheels are resolved for, which is not the controller.
+
+    :ivar python: ``3.12``.
+    :ivar machine: ``aarch64`` or ``x86_64``.
+    """
+
+    python: str
+    machine: str
+
+    @property
+    def platform(self) -> str:
+        """Return the name of the platform in a lock, for example ``cp312-linux-aarch64``."""
+        return f"cp{self.python.replace('.', '')}-linux-{self.machine}"
+
+    @functools.cached_property
+    def rank(self) -> dict[Tag, int]:
+        """Return the tags of wheels that the target takes, the best one at 0."""
+        levels = []
+        for minor in range(GLIBC_MINOR, 4, -1):
+            levels.append(f"manylinux_2_{minor}_{self.machine}")
+            levels += [f"{_OLD_NAMES[minor]}_{self.machine}"] if minor in _OLD_NAMES else []
+        levels.append(f"linux_{self.machine}")
+        version, abi = [int(part) for part in self.python.split(".")], f"cp{self.python.replace('.', '')}"
+        # Without the ABI the one of the interpreter that runs Ansible would count.
+        own = cpython_tags(version, abis=[abi], platforms=levels)
+        return {tag: place for place, tag in enumerate([*own, *compatible_tags(version, abi, levels)])}
+
+
+@dataclasses.dataclass(frozen=True)
+class Index:
+    """Where wheels are looked for.
+
+    :ivar url: of the index; None leaves it to the configuration of pip or uv, empty or ``none`` asks no index.
+    :ivar find_links: directories or pages of wheels, beside the index.
+    :ivar command: of uv.
+    """
+
+    url: str | None = None
+    find_links: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = None
+
+    def options(self) -> list[str]:
+        """Return the options of uv that say so."""
+        if self.url is None:
+            index = pip_options()
+        else:
+            index = ["--no-index"] if self.url in ("", "none") else ["--default-index", self.url]
+        return [*index, *(word for place in self.find_links for word in ("--find-links", place))]
+
+
+def resolve(requirements: t.Sequence[str], target: Target, index: Index, pins: t.Iterable[str] = ()) -> dict[str, str]:
+    """Return ``{name: line}`` of the requirements and all that they need, each with the sha256 of one wheel.
+
+    :param requirements: as a wheel's ``Requires-Dist`` has them.
+    :param pins: ``name==version`` that must hold where the name is needed at all.
+    :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
+    :raises SparkforgeError: in uv's words, where nothing fits, or the index does not answer.
+    """
+    if not requirements:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
+        constraints = os.path.join(directory, "pins.txt")
+        with open(constraints, "w", encoding="utf-8") as file:
+            file.write("".join(f"{pin}\n" for pin in pins))
+        line = [*(index.command or find_uv()), "pip", "compile", "-", "--constraints", constraints, *index.options()]
+        line += ["--python-version", target.python, "--python-platform", f"{target.machine}-manylinux_2_{GLIBC_MINOR}"]
+        line += ["--only-binary", ":all:", "--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
+        # An interpreter is needed to build with alone, and a project that the user stands in says nothing here.
+        line += ["--python", sys.executable, "--no-python-downloads", "--project", directory]
+        done = _run(line, "\n".join(requirements))
+    if done.returncode != 0:
+        raise SparkforgeError(
+            f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_said(done.stderr)}.",
+            "Choose versions in the stack that fit each other and have wheels for this platform. Where no index"
+            " answered, look at stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
+            stderr=_redacted(done.stderr[-4000:]),
+            rc=done.returncode,
+        )
+    return {item["name"]: _line(item, target) for item in tomllib.loads(done.stdout).get("packages", [])}
+
+
+def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(line, input=given, check=False, capture_output=True, text=True)
+    except OSError as error:
+        raise SparkforgeError(
+            f"{line[0]} cannot be run: {error}.", "Set stack_lock_uv to a uv of the controller."
+        ) from error
+
+
+def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
+    """Return the line of a package of pylock.toml, with the wheel that installers choose on the target."""
+    pin = f"{package['name']}=={package.get('version')}"
+    if not package.get("wheels"):
+        raise SparkforgeError(
+            f"{package['name']} is required from a URL, which no index answers for.",
+            "Take a version of what requires it that names its dependencies by version.",
+        )
+    best = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
+    sha256 = (best.get("hashes") or {}).get("sha256")
+    if not sha256:
+        raise SparkforgeError(
+            f"The index has no sha256 for {pin}.",
+            "Use an index that serves hashes, or a directory of wheels with find_links.",
+        )
+    return f"{pin} --hash=sha256:{sha256}"
+
+
+def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ...]:
+    """Return what is largest for the wheel with the best tag, and among those for the highest build tag."""
+    place = wheel.get("name") or urllib.parse.unquote(urllib.parse.urlsplit(wheel.get("url") or wheel["path"]).path)
+    _name, _version, build, tags = parse_wheel_filename(os.path.basename(place))
+    return (-min(target.rank.get(tag, len(target.rank)) for tag in tags), build)
+
+
+def _said(stderr: str) -> str:
+    """Return what uv says went wrong as one sentence."""
+    lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
+    text = _redacted(" ".join(line for line in lines if line)).rstrip(".")
+    return f"{text[:1500]}…" if len(text) > 1500 else text or "it said nothing"
+
+
+def _redacted(text: str) -> str:
+    return re.sub(r"://[^/\s]*@", "://", text)
+
+
+def find_uv() -> tuple[str, ...]:
+    """Return the uv beside Ansible, or the first one on PATH.
+
+    :raises SparkforgeError: when there is neither.
+    """
+    if importlib.util.find_spec("uv") is not None:
+        return (sys.executable, "-m", "uv")
+    path = shutil.which("uv")
+    if path:
+        return (path,)
+    raise SparkforgeError(
+        "The controller has no uv, neither in Ansible's own environment nor on PATH.",
+        "Install it beside Ansible (python3 -m pip install uv), or name one with stack_lock_uv.",
+    )
+
+
+def pip_options() -> list[str]:
+    """Return the index that Ansible's own pip is configured for, as options of uv, unless uv's own variables do."""
+    if any("INDEX" in name or name == "UV_FIND_LINKS" for name in os.environ if name.startswith("UV_")):
+        return []
+    if importlib.util.find_spec("pip") is None:
+        return []
+    listed = _run([sys.executable, "-m", "pip", "config", "list"], "").stdout
+    values: dict[str, str] = {}
+    rows = [line.partition("=") for line in listed.splitlines() if "=" in line]
+    for section in _PIP_SECTIONS:
+        for key, _sep, value in rows:
+            if key.rpartition(".")[0] == section:
+                values[key.rpartition(".")[2]] = str(ast.literal_eval(value))
+    found = [
+        word for key, option in _PIP_OPTIONS.items() for one in values.get(key, "").split() for word in (option, one)
+    ]
+    if values.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        found.append("--no-index")
+    if "cert" in values:
+        found += ["--cert", values["cert"]]
+    if "extra-index-url" in values:
+        # As pip has it: the newest version of all of them.
+        found += ["--index-strategy", "unsafe-best-match"]
+    return found
+
+
+# --- what a stack asks for ---------------------------------------------------------------------------------
+
+
+def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
+    """Return the hosts that wheels are resolved for: the stack's Python on each of its machines."""
+    return [Target(definition["python"]["version"], machine) for machine in definition["machines"]]
+
+
+def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> list[str]:
+    """Return the lines of an environment of the stack's wheels: its own, and what people expect beside.
+
+    Triton is not asked for: torch names the one that it was built for, and on aarch64 before 2.11 it names none.
+    """
+    versions, left_out = definition["versions"], definition["wheel"].get("without") or {}
+    own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
+    wanted = [f"{name}=={version}" for name, version in own.items() if name not in left_out]
+    return sorted(resolve([*wanted, *_beside(definition)], target, index).values())
+
+
+def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
+    """Return the lines of each unit's own environment: what it is built with, and what that needs."""
+    return {
+        name: sorted(resolve(unit.get("requirements") or [], target, index).values())
+        for name, unit in sorted(definition["units"].items())
+    }
+
+
+def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
+    """Return the lines of what each built unit needs at run time, resolved together: one environment has them all.
+
+    The units themselves are not asked for: they are built, and no index has them.
+    """
+    asked = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
+    asked[BESIDE] = _beside(definition)
+    together = resolve(list(dict.fromkeys(text for texts in asked.values() for text in texts)), target, index)
+    pins = [line.partition(" ")[0] for line in together.values()]
+    return {name: sorted(resolve(texts, target, index, pins).values()) for name, texts in sorted(asked.items())}
+
+
+def _beside(definition: t.Mapping[str, t.Any]) -> list[str]:
+    return [f"{name}=={version}" for name, version in sorted((definition["wheel"].get("beside") or {}).items())]

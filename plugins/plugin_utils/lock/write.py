@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The file of a lock: the same pins give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import yaml
+
+_HEADER = """---
+# What the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.
+"""
+
+
+class _IndentedDumper(yaml.SafeDumper):
+    """Lists indented below their key, as the rest of the collection writes them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        del indentless
+        super().increase_indent(flow, False)
+
+
+def lock_text(lock: t.Mapping[str, t.Any]) -> str:
+    """Return a lock's file: the same pins give the same bytes."""
+    content = {
+        "format": 1,
+        "stack": lock["stack"],
+        "resolved": lock["resolved"],
+        "archives": ordered(lock.get("archives") or {}),
+        "wheels": ordered(lock.get("wheels") or {}),
+        "sources": ordered(lock.get("sources") or {}),
+        "build_requirements": ordered(lock.get("build_requirements") or {}),
+        "run_requirements": ordered(lock.get("run_requirements") or {}),
+    }
+    # Strings that came through Ansible are of a class of its own, which YAML's safe subset does not write.
+    plain = json.loads(json.dumps({"stack_lock": content}))
+    body = yaml.dump(plain, Dumper=_IndentedDumper, sort_keys=False, default_flow_style=False, width=1000)
+    return _HEADER.format(name=lock["stack"]) + body
+
+
+def same_pins(one: t.Mapping[str, t.Any] | None, other: t.Mapping[str, t.Any]) -> bool:
+    """Say whether two locks differ in nothing but the day on which they were resolved."""
+    if one is None:
+        return False
+    return lock_text({**one, "resolved": ""}) == lock_text({**other, "resolved": ""})
+
+
+def ordered(value: t.Any) -> t.Any:
+    """Return mappings by key and lists of lines in order; nothing in a lock depends on an order."""
+    if isinstance(value, dict):
+        return {key: ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return sorted(value)
+    return value

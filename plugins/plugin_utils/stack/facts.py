@@ -1,0 +1,390 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""From a stack, its lock and a profile to the facts that every role reads."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import json
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import write
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.load import (
+    README,
+    Places,
+    load,
+    load_lock,
+    read_file,
+    relock,
+)
+
+with contextlib.suppress(ImportError):
+    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.utils import canonicalize_name
+    from packaging.version import Version
+
+METHODS = ("wheel", "build")
+# Those with a role of their own; every other unit is one of the role torch_extensions.
+CORE_UNITS = ("llvm", "triton", "pytorch")
+
+
+def facts(name: str, method: str, profile: str, where: Places, *, lock_required: bool = True) -> dict[str, t.Any]:
+    """Return ``{stack: ..., files: ...}``: what ``stack_name``, ``stack_method`` and ``stack_profile`` mean.
+
+    :param lock_required: refuse a stack whose lock does not have what the method needs. Taking everything back, for
+        one, needs none of it.
+    :raises SparkforgeError: for unknown names, wrong files, and a method that the stack cannot have.
+    """
+    definition, path = load(name, where)
+    if method not in METHODS:
+        near = difflib.get_close_matches(method, METHODS, n=1)
+        raise SparkforgeError(f"There is no method {method!r}.", f"Set stack_method to {near[0] if near else 'build'}.")
+    chosen = profile_facts(profile, definition, where)
+    found, lock_path = load_lock(name, where)
+    lock = found or {}
+    if lock_required:
+        (_check_units if method == "build" else _check_wheels)(name, definition, lock, lock_path)
+
+    cuda = definition["cuda"]["version"]
+    cuda_home = f"/usr/local/cuda-{cuda}"
+
+    def pinned(archive: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        return _with_lock(archive, lock, lock_path, name, required=lock_required)
+
+    archives = [pinned(archive) for archive in definition["archives"]]
+    cusparselt = dict(definition["cusparselt"])
+    if cusparselt.get("archive"):
+        cusparselt["archive"] = pinned(cusparselt["archive"])
+    else:
+        cusparselt["archive"] = None
+    wheels = {platform: sorted(lines) for platform, lines in sorted((lock.get("wheels") or {}).items())}
+    sources = {key: lock["sources"][key] for key in sorted(lock.get("sources") or {})}
+    versions = wheel_versions(definition) if method == "wheel" else dict(definition["versions"])
+    units = unit_facts(definition, path, lock)
+    run_requirements = write.ordered(lock.get("run_requirements") or {})
+
+    # What an environment or a host is made of; no path, no date, no words, so that the same pins are the same
+    # everywhere.
+    pins: dict[str, t.Any] = {
+        "method": method,
+        "cuda": cuda,
+        "python": definition["python"]["version"],
+        "llvm_major": definition["llvm_major"],
+        "versions": versions,
+        "cusparselt": cusparselt,
+        "archives": sorted(archives, key=lambda item: item["component"]),
+        "wheels": wheels,
+        "sources": sources,
+        **{name: definition[name] for name in ("cudnn", "nccl") if name in definition},
+    }
+    if method == "build":
+        pins["units"] = definition.get("units") or {}
+        pins["build_requirements"] = lock.get("build_requirements") or {}
+        pins["run_requirements"] = run_requirements
+    stack = {
+        "name": name,
+        "method": method,
+        "description": " ".join(definition["description"].split()),
+        "profile": chosen,
+        "cuda": {
+            "version": cuda,
+            "major": int(cuda.split(".")[0]),
+            "suffix": cuda.replace(".", "-"),
+            "home": cuda_home,
+        },
+        "driver_minimum": chosen["driver_minimum"] or definition["driver_minimum"],
+        "systems": definition["systems"],
+        "machines": definition["machines"],
+        "python": definition["python"],
+        "llvm_major": definition["llvm_major"],
+        "versions": versions,
+        "wheel": {"cuda": definition["wheel"]["cuda"], "without": definition["wheel"].get("without") or {}},
+        "cusparselt": cusparselt,
+        "cudnn": definition.get("cudnn") or {},
+        "nccl": definition.get("nccl") or {},
+        "archives": archives,
+        "units": units,
+        "extensions": extensions(definition),
+        "activation": triton_environment(versions["triton"], cuda_home, built=method == "build" and "triton" in units),
+        "lock": {
+            "id": lock_id(pins),
+            "wheels": wheels,
+            "sources": sources,
+            "run_requirements": run_requirements,
+        },
+    }
+    return {"stack": stack, "files": {"stack": path, "lock": lock_path}}
+
+
+def lock_id(pins: t.Mapping[str, t.Any]) -> str:
+    """Return the first 12 hexadecimal digits of the sha256 over the pins' canonical JSON."""
+    canonical = json.dumps(pins, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -> dict[str, t.Any]:
+    """Return a host profile as the stack amends it.
+
+    :raises SparkforgeError: for an unknown profile.
+    """
+    known = read_file(where.profiles, "profiles")
+    amended = definition.get("profiles") or {}
+    merged = {key: {**known.get(key, {}), **amended.get(key, {})} for key in {**known, **amended}}
+    if name not in merged:
+        near = difflib.get_close_matches(name, merged, n=1)
+        raise SparkforgeError(
+            f"There is no profile {name!r}: known are {', '.join(sorted(merged))} ({where.profiles}, and"
+            " profiles in the stack's file).",
+            f"Set stack_profile to {'`' + near[0] + '`' if near else 'one of them'}.",
+            known=sorted(merged),
+        )
+    required = schema.document("profiles")["definitions"]["whole"]["required"]
+    missing = sorted(key for key in required if key not in merged[name])
+    if missing:
+        raise SparkforgeError(
+            f"The profile {name} of the stack lacks {', '.join(missing)}.",
+            f"Add them; {README} describes every key.",
+        )
+    return {"name": name, "required_checks": {}, "speed_floors": {}, **merged[name]}
+
+
+# --- archives and wheels ------------------------------------------------------------------------------------
+
+
+def _with_lock(
+    archive: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None, name: str, *, required: bool
+) -> dict[str, t.Any]:
+    """Return an archive with the sha256 of stack and lock, which must not contradict each other."""
+    pinned = dict(archive.get("sha256") or {})
+    found = lock.get("archives", {}).get(archive["component"])
+    if found is not None:
+        for key in ("release", "version"):
+            if found[key] != archive[key]:
+                raise SparkforgeError(
+                    f"The lock {lock_path} has {archive['component']} {key} {found[key]},"
+                    f" the stack says {archive[key]}.",
+                    relock(name),
+                )
+        for platform, sha256 in (found.get("sha256") or {}).items():
+            if pinned.setdefault(platform, sha256) != sha256:
+                raise SparkforgeError(
+                    f"The lock {lock_path} has sha256 {sha256} of {archive['component']} for {platform},"
+                    f" the stack pins {pinned[platform]}.",
+                    "Find out which one is NVIDIA's; a published archive does not change.",
+                )
+    if not pinned and required:
+        raise SparkforgeError(
+            f"No sha256 is known for {archive['component']} {archive['version']} of the stack {name}.",
+            relock(name),
+        )
+    return {**archive, "variant": archive.get("variant") or "", "sha256": dict(sorted(pinned.items()))}
+
+
+def locked_version(lines: t.Sequence[str], name: str) -> str | None:
+    """Return the version that the lines of a lock pin a distribution to."""
+    for line in lines:
+        found, _sep, rest = line.partition("==")
+        if canonicalize_name(found) == name:
+            return rest.split(" ", 1)[0]
+    return None
+
+
+def _same_version(locked: str | None, wanted: str | None) -> bool:
+    """An index of its own may serve 2.15.0 as 2.15.0+cu132: the public part is what a stack names."""
+    if locked is None or wanted is None:
+        return locked is wanted
+    return wanted in (locked, locked.partition("+")[0])
+
+
+def wheel_versions(definition: t.Mapping[str, t.Any]) -> dict[str, str | None]:
+    """Return the versions of an environment made from wheels: without what the stack leaves out."""
+    left_out = definition["wheel"].get("without") or {}
+    return {name: None if name in left_out else value for name, value in definition["versions"].items()}
+
+
+def _check_wheels(
+    name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None
+) -> None:
+    """Refuse the method wheel where its wheels are not known, or are of other versions.
+
+    :raises SparkforgeError: with the way out.
+    """
+    wheels = lock.get("wheels") or {}
+    if not wheels and not definition["wheel"]["available"]:
+        raise SparkforgeError(
+            f"The stack {name} has no wheels to install: {definition['wheel']['reason'].strip().rstrip('.')}.",
+            "Use stack_name torch-2.13.0 or torch-2.15.0, or pin wheels of an index that has them: ansible-playbook"
+            f" sparkforge.dgx_spark.lock -e stack_name={name} -e stack_lock_index_url=<index>.",
+        )
+    if not wheels:
+        raise SparkforgeError(
+            f"The stack {name} has no lock with wheels ({lock_path or 'no lock was found'}).",
+            f"Write it: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}.",
+        )
+    wanted_versions = {**(definition["wheel"].get("beside") or {}), **wheel_versions(definition)}
+    for platform, lines in sorted(wheels.items()):
+        for distribution, wanted in sorted(wanted_versions.items()):
+            if distribution == "triton":
+                continue  # torch's own requirement decides it, and on some platforms there is none
+            locked = locked_version(lines, distribution)
+            if not _same_version(locked, wanted):
+                raise SparkforgeError(
+                    f"The lock {lock_path} has {distribution} {locked or 'not at all'} for {platform},"
+                    f" the stack {name} says {wanted or 'none'}.",
+                    relock(name),
+                )
+
+
+# --- units --------------------------------------------------------------------------------------------------
+
+
+def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> dict[str, t.Any] | None:
+    """Return the option ``source`` of source_build for a source of the stack, None where no commit is known.
+
+    The URL is the stack's where it has one, so that a mirror may take upstream's place without a new lock.
+    """
+    source = definition["sources"][name]
+    if "archive" in source:
+        return {"archive": source["archive"], "sha256": source["sha256"]}
+    locked = (lock.get("sources") or {}).get(name) or {}
+    ref = source.get("ref")
+    commit = ref if re.fullmatch(r"[0-9a-f]{40}", ref or "") else locked.get("commit")
+    url = source.get("url") or locked.get("url")
+    if not commit or not url:
+        return None
+    return {"repo": url, "version": commit, "submodules": source.get("submodules", True)}
+
+
+def unit_facts(
+    definition: t.Mapping[str, t.Any], path: str, lock: t.Mapping[str, t.Any]
+) -> dict[str, dict[str, t.Any]]:
+    """Return every unit of a stack with its source and its requirements by platform, as the lock has them.
+
+    :param path: of the stack's file: its patches lie beside it, or else with the unit's role.
+    """
+    found = {}
+    beside = os.path.dirname(path)
+    for name, unit in (definition.get("units") or {}).items():
+        patches = [os.path.join(beside, patch) for patch in unit.get("patches") or []]
+        found[name] = {
+            **{key: value for key, value in unit.items() if key not in ("requires", "patches")},
+            "optional": unit.get("optional", False),
+            "source": unit_source(unit.get("source", name), definition, lock),
+            "patches": [
+                path if os.path.isfile(path) else patch
+                for path, patch in zip(patches, unit.get("patches") or [], strict=True)
+            ],
+            "requirements": {
+                platform: sorted(lines[name])
+                for platform, lines in sorted((lock.get("build_requirements") or {}).items())
+                if name in lines
+            },
+        }
+    return found
+
+
+def extensions(definition: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the units that are built beside LLVM, Triton and PyTorch unless somebody says otherwise, in order."""
+    units = definition.get("units") or {}
+    return [name for name, unit in units.items() if name not in CORE_UNITS and not unit.get("optional")]
+
+
+def _check_units(
+    name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None
+) -> None:
+    """Refuse the method build where the lock does not say what is to be built, with everything that it lacks.
+
+    :raises SparkforgeError: with the way out.
+    """
+    units = definition.get("units") or {}
+    instead = " Or set stack_method: wheel." if definition["wheel"]["available"] else ""
+    if not units:
+        raise SparkforgeError(
+            f"The stack {name} names no units, so there is nothing to build.",
+            f"Set stack_method: wheel, or give the stack `units`; {README} describes every key.",
+        )
+    problems = _stale_sources(definition, lock)
+    for unit_name, unit in units.items():
+        source = unit.get("source", unit_name)
+        if unit_source(source, definition, lock) is None and not unit.get("optional"):
+            problems.append(f"the commit of {source} is not known")
+        problems += _stale_requirements(unit_name, unit, lock)
+    if any(unit.get("requires") for unit in units.values()) and not lock.get("run_requirements"):
+        problems.append("what the units need at run time is not resolved")
+    if problems:
+        raise SparkforgeError(
+            f"The lock of the stack {name} ({lock_path or 'no lock was found'}) does not say what to build:"
+            f" {'; '.join(problems)}.",
+            f"{relock(name)}{instead}",
+            problems=problems,
+        )
+
+
+def _stale_sources(definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> list[str]:
+    """Return where the lock is of another day of the stack, or contradicts itself."""
+    locked, problems = lock.get("sources") or {}, []
+    for name, source in (definition.get("sources") or {}).items():
+        entry = locked.get(name) or {}
+        if not entry.get("commit") or "archive" in source:
+            continue
+        if source.get("ref") != entry.get("ref"):
+            problems.append(f"it has {name} {entry.get('ref') or 'as pinned'}, the stack says {source.get('ref')}")
+        by = entry.get("pinned_by") or {}
+        other = (locked.get(by.get("source")) or {}).get("commit")
+        if by and other and other != by["commit"]:
+            problems.append(
+                f"it has {name} as {by['source']} {by['commit'][:12]} pins it, and {by['source']} {other[:12]}"
+            )
+    return problems
+
+
+def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> list[str]:
+    pins = unit.get("requirements") or []
+    known = {platform: lines for platform, lines in (lock.get("build_requirements") or {}).items() if name in lines}
+    if pins and not known:
+        return [f"the build requirements of {name} have no hashes"]
+    problems = []
+    for platform, lines in sorted(known.items()):
+        for pin in pins:
+            wanted, _sep, version = pin.partition("==")
+            found = locked_version(lines[name], canonicalize_name(wanted))
+            if found != version:
+                problems.append(
+                    f"it builds {name} with {wanted} {found or '(none)'} on {platform}, the stack says {version}"
+                )
+    return problems
+
+
+def triton_environment(version: str | None, cuda_home: str, *, built: bool) -> dict[str, str]:
+    """Return the variables that a Triton needs in the environment that it is used from.
+
+    Up to 3.5 its wheels bring a ptxas of CUDA 12.8, which does not know sm_121a; from 3.6 on a second one, which does,
+    for compute capability 10.0 and newer (knobs.py of the wheels of 3.5.1, 3.6.0 and 3.9.0). What is built here brings
+    neither tools nor headers: without ``cuda.h`` the first launch of a kernel fails in gcc. TRITON_CUDART_PATH adds
+    them to that call alone, where CPATH would add them to every compilation of the user.
+    """
+    if version is None:
+        return {}
+    found = {}
+    old = Version(version).release < (3, 6)
+    if old or built:
+        found["TRITON_PTXAS_PATH"] = f"{cuda_home}/bin/ptxas"
+    if built:
+        if not old:
+            found["TRITON_PTXAS_BLACKWELL_PATH"] = f"{cuda_home}/bin/ptxas"
+        found["TRITON_CUOBJDUMP_PATH"] = f"{cuda_home}/bin/cuobjdump"
+        found["TRITON_NVDISASM_PATH"] = f"{cuda_home}/bin/nvdisasm"
+        found["TRITON_CUDACRT_PATH"] = found["TRITON_CUDART_PATH"] = f"{cuda_home}/include"
+        # Of the profiler proton, where that was built.
+        found["TRITON_CUPTI_LIB_PATH"] = f"{cuda_home}/extras/CUPTI/lib64"
+    return found

@@ -1,0 +1,308 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Find the files of a stack, its lock and the profiles, and check them: every problem of a file is said at once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import os
+import re
+import typing as t
+
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve, upstream
+
+with contextlib.suppress(ImportError):
+    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.version import InvalidVersion, Version
+
+PROFILES_FILE = "profiles"
+README = "roles/stack/README.md"
+# The top-level key of a file, by its schema.
+TOP_LEVEL = {"stack": "stack_definition", "lock": "stack_lock", "profiles": "stack_profiles"}
+
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
+# The unit's name is the repository's, the version's that of the distribution.
+DISTRIBUTIONS = {"pytorch": "torch", "triton": "triton", "torchvision": "torchvision", "torchaudio": "torchaudio"}
+
+
+# --- where files are ----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where files are looked for, first one first.
+
+    :ivar stacks: directories of stacks, the collection's own last.
+    :ivar locks: directories of locks, the collection's own last.
+    :ivar profiles: the file of the profiles.
+    """
+
+    stacks: tuple[str, ...]
+    locks: tuple[str, ...]
+    profiles: str
+
+
+def places(
+    inventories: t.Sequence[str], shipped: str, stacks: t.Sequence[str] = (), locks: t.Sequence[str] = ()
+) -> Places:
+    """Return where to look: what was asked for, then beside the inventory, then in the role.
+
+    :param inventories: directories of the inventory.
+    :param shipped: the directory of the role ``stack``.
+    """
+
+    def order(asked: t.Sequence[str], below: str, own: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*asked, *(os.path.join(path, below) for path in inventories), own]))
+
+    return Places(
+        stacks=order(stacks, "stacks", os.path.join(shipped, "vars")),
+        locks=order(locks, "locks", os.path.join(shipped, "files", "locks")),
+        profiles=os.path.join(shipped, "vars", f"{PROFILES_FILE}.yml"),
+    )
+
+
+def inventory_directories(sources: t.Sequence[t.Any], inventory_dir: t.Any = None) -> list[str]:
+    """Return the directories that the inventory's files lie in; ``localhost,`` has none.
+
+    :param sources: Ansible's ``ansible_inventory_sources``.
+    :param inventory_dir: the host's ``inventory_dir``, which comes first.
+    """
+    found = [inventory_dir] if isinstance(inventory_dir, str) and inventory_dir else []
+    for source in sources:
+        if isinstance(source, str) and os.path.exists(source):
+            found.append(source if os.path.isdir(source) else os.path.dirname(source))
+    return list(dict.fromkeys(os.path.abspath(path) for path in found))
+
+
+def known_names(directories: t.Iterable[str]) -> dict[str, str]:
+    """Return ``{name: path}`` of the YAML files in the directories; the first that has a name wins."""
+    found: dict[str, str] = {}
+    for directory in directories:
+        if not os.path.isdir(directory):
+            continue
+        for entry in sorted(os.listdir(directory)):
+            stem, extension = os.path.splitext(entry)
+            if extension == ".yml" and stem != PROFILES_FILE and _NAME.match(stem):
+                found.setdefault(stem, os.path.join(directory, entry))
+    return found
+
+
+def find(name: str, directories: t.Sequence[str]) -> str:
+    """Return the path of a stack's file.
+
+    :raises SparkforgeError: for an unknown name, with the known ones and where each was looked for.
+    """
+    known = known_names(directories)
+    if name in known:
+        return known[name]
+    places = ", ".join(
+        f"{path} ({'no such directory' if not os.path.isdir(path) else 'there'})" for path in directories
+    )
+    near = difflib.get_close_matches(name, known, n=1)
+    listing = ", ".join(f"{item} ({path})" for item, path in sorted(known.items()))
+    raise SparkforgeError(
+        f"There is no stack {name!r}: looked for {name}.yml in {places}; known are {listing or 'none'}.",
+        f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'},"
+        " or put the file into stacks/ beside the inventory.",
+        known=sorted(known),
+        searched=list(directories),
+    )
+
+
+# --- what is in them ----------------------------------------------------------------------------------------
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML's safe subset, refusing a key that stands twice: the second one would win in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Any, t.Any]:
+        seen = set()
+        for key_node, _value in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, str) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            if isinstance(key, str):
+                seen.add(key)
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_file(path: str, kind: str) -> dict[str, t.Any]:
+    """Return what stands under the one top-level key of a YAML file, validated.
+
+    :param kind: ``stack``, ``lock`` or ``profiles``.
+    :raises SparkforgeError: when the file cannot be read, is not YAML, has another key, or does not fit its schema.
+    """
+    key = TOP_LEVEL[kind]
+    try:
+        with open(path, encoding="utf-8") as file:
+            # A subclass of SafeLoader: plain data alone.
+            content = yaml.load(file, Loader=_UniqueKeyLoader)  # noqa: S506
+    except (OSError, UnicodeDecodeError) as error:
+        raise SparkforgeError(f"{path} cannot be read: {error}.", "Give the controller's user access to it.") from error
+    except yaml.YAMLError as error:
+        raise SparkforgeError(
+            f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct the line that it names."
+        ) from error
+    if not isinstance(content, dict) or list(content) != [key] or not isinstance(content[key], dict):
+        has = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
+        raise SparkforgeError(
+            f"{path} must have the one top-level key {key} with a mapping below it; it has {has or 'nothing'}.",
+            f"Start the file with `{key}:`; {README} describes every key.",
+        )
+    validate(kind, content[key], path)
+    return t.cast("dict[str, t.Any]", content[key])
+
+
+def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
+    """Return a stack's definition, validated, and its path.
+
+    :raises SparkforgeError: for an unknown or wrong stack.
+    """
+    path = find(name, where.stacks)
+    definition = read_file(path, "stack")
+    definition["versions"] = {**dict.fromkeys(DISTRIBUTIONS.values()), **definition["versions"]}
+    return definition, path
+
+
+def load_lock(name: str, where: Places) -> tuple[dict[str, t.Any] | None, str | None]:
+    """Return a stack's lock, validated, and its path, or twice None where there is none yet.
+
+    :raises SparkforgeError: for a wrong lock.
+    """
+    path = known_names(where.locks).get(name)
+    if path is None:
+        return None, None
+    lock = read_file(path, "lock")
+    if lock["stack"] != name:
+        raise SparkforgeError(f"The lock {path} is that of the stack {lock['stack']}, not of {name}.", relock(name))
+    return lock, path
+
+
+def relock(name: str) -> str:
+    """Return the remedy of a lock that is not the stack's."""
+    return f"Write it anew: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
+
+
+# --- what no single key shows -------------------------------------------------------------------------------
+
+
+def validate(kind: str, value: t.Any, path: str) -> None:
+    """Raise with every problem of a file at once.
+
+    :param kind: ``stack``, ``lock`` or ``profiles``.
+    :raises SparkforgeError: when there is one.
+    """
+    problems = schema.problems(kind, value, TOP_LEVEL[kind])
+    if not problems and kind == "stack":
+        problems = _contradictions(value)
+    if problems:
+        what = "file of profiles" if kind == "profiles" else kind
+        raise SparkforgeError(
+            f"The {what} {path} has {len(problems)} problem{'s' if len(problems) > 1 else ''}: {'; '.join(problems)}.",
+            f"Correct the file; {README} describes every key.",
+            problems=problems,
+        )
+
+
+def _contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
+    """Return what no single key shows."""
+    found = []
+    python = definition["python"]
+    low, wanted, high = (Version(python[key]) for key in ("minimum", "version", "maximum"))
+    if not low <= wanted <= high:
+        found.append(f"python.version {python['version']} is outside {python['minimum']} to {python['maximum']}")
+    if not definition["wheel"]["available"] and not definition["wheel"].get("reason"):
+        found.append("wheel.reason is missing: say why there are no wheels")
+    components = [archive["component"] for archive in definition["archives"]]
+    found += [f"archives has {name} twice" for name in sorted({x for x in components if components.count(x) > 1})]
+    return [*found, *_source_contradictions(definition), *_unit_contradictions(definition)]
+
+
+def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
+    sources, versions, found = definition.get("sources") or {}, definition["versions"], []
+    for name, source in sources.items():
+        pin = upstream.pin_of(name, source)
+        if source.get("ref") and not source.get("url"):
+            found.append(f"sources.{name}.url is empty, and its ref names no repository")
+        if source.get("pin") and source["pin"]["source"] not in sources:
+            found.append(f"sources.{name}.pin.source is {source['pin']['source']}, which is not one of the sources")
+        if not source.get("url") and "archive" not in source and pin is None:
+            found.append(f"sources.{name}.url is empty, and no other source is known to name it")
+        wanted = versions.get(DISTRIBUTIONS.get(name, name))
+        tag = re.fullmatch(r"v?(\d+(?:\.\d+)+)", str(source.get("ref") or ""))
+        if wanted and tag and tag[1] != wanted.partition("+")[0]:
+            found.append(f"sources.{name}.ref is {tag[0]}, and versions says {wanted}")
+    return [*found, *_version_contradictions(versions)]
+
+
+def _version_contradictions(versions: t.Mapping[str, t.Any]) -> list[str]:
+    read, found = {}, []
+    for name, text in versions.items():
+        try:
+            read[name] = Version(text) if text else None
+        except InvalidVersion:
+            found.append(f"versions.{name} is {text!r}, which is not a version of a Python package (PEP 440)")
+    torch, vision = read.get("torch"), read.get("torchvision")
+    fitting = _torchvision_for(torch) if torch else None
+    if fitting and vision and not fitting[0] <= vision.release[:2] <= fitting[1]:
+        found.append(
+            f"versions.torchvision {vision} is not made for torch {torch}, which takes {'.'.join(map(str, fitting[0]))}"
+        )
+    return found
+
+
+def _torchvision_for(torch: Version) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the oldest and newest minor of torchvision for a torch, where that is known.
+
+    Requires-Dist of torchvision: 0.15 asks for torch 2.0, and so on one by one to 0.28 for 2.13; 0.29.1 asks for 2.14
+    or newer. torchvision 0.9.2, which a recipe of 2025 names, is of 2021 and for torch 1.8.
+    """
+    if torch.major != 2:
+        return None
+    return ((0, torch.minor + 15), (0, torch.minor + 15)) if torch.minor < 14 else ((0, 29), (0, 999))
+
+
+def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
+    units, sources, found = definition.get("units") or {}, definition.get("sources") or {}, []
+    for name, unit in units.items():
+        distribution = DISTRIBUTIONS.get(name)
+        if distribution and not definition["versions"].get(distribution):
+            found.append(f"versions.{distribution} is missing, and units.{name} builds it")
+        if name == resolve.BESIDE:
+            found.append(f"units.{name} cannot be the name of a unit")
+        source = unit.get("source", name)
+        if source not in sources:
+            found.append(f"units.{name} has no source: there is no sources.{source}")
+        for other in unit.get("depends") or []:
+            if other not in units:
+                found.append(f"units.{name}.depends names {other}, which is not one of the units")
+        ring = _ring(name, units)
+        if ring:
+            found.append(f"units.{name} depends on itself: {' -> '.join(ring)}")
+    return found
+
+
+def _ring(name: str, units: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the way from a unit back to it, empty where there is none."""
+    ways = [[name]]
+    seen = set()
+    while ways:
+        way = ways.pop()
+        for other in (units.get(way[-1]) or {}).get("depends") or []:
+            if other == name:
+                return [*way, name]
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return []

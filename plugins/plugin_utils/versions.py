@@ -1,0 +1,36 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Versions as hosts and stacks write them: of Python packages, drivers, kernels, Debian packages."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+with contextlib.suppress(ImportError):
+    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.version import Version
+
+_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)")
+
+
+def release(text: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with, none of what begins with no number.
+
+    ``2.9.1+cu130`` gives ``(2, 9, 1)`` and ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
+    """
+    match = _RELEASE.match(text.strip())
+    return Version(match[1]).release if match else ()
+
+
+def older(version: str, minimum: str) -> bool:
+    """Tell whether the numbers of ``version`` are less than those of ``minimum``; 13.0 and 13.0.0 are the same."""
+    return Version(_numbers(version)) < Version(_numbers(minimum))
+
+
+def _numbers(text: str) -> str:
+    return ".".join(map(str, release(text))) or "0"

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A package index on 127.0.0.1 that has wheels' metadata and hashes (PEP 503, 658), and no wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from tests.unit.web_server import Server
+
+# What an index said of these platforms' wheels on 2026-11-20: name, version, sha256, Requires-Dist.
+RECORDED = json.loads((Path(__file__).parent / "plugins/plugin_utils/recorded/wheels.json").read_text())
+
+
+def sha256_of(name: str, version: str) -> str:
+    """Return what stands for a wheel's sha256; uv takes two wheels of the same for one."""
+    return hashlib.sha256(f"{name} {version}".encode()).hexdigest()
+
+
+class PackageIndex(Server):
+    """Wheels are added by name and found below ``simple``."""
+
+    @property
+    def simple(self) -> str:
+        return f"{self.url}/simple"
+
+    def add(
+        self,
+        name: str,
+        version: str,
+        *requires: str,
+        sha256: str | None = None,
+        tag: str = "py3-none-any",
+        python: str = "",
+    ) -> None:
+        """Add a wheel; a build tag stands before the others: ``2-py3-none-any``. An empty sha256 is not told."""
+        sha256 = sha256_of(name, version) if sha256 is None else sha256
+        file = f"/files/{name.replace('-', '_')}-{version}-{tag}.whl"
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+        lines += [f"Requires-Dist: {text}" for text in requires]
+        lines += [f"Requires-Python: {python}"] if python else []
+        self.files[f"{file}.metadata"] = "\n".join([*lines, "", ""]).encode()
+        told = f' data-requires-python="{python.replace(">", "&gt;").replace("<", "&lt;")}"' if python else ""
+        href = f"{file}#sha256={sha256}" if sha256 else file
+        link = f'<a href="{href}" data-core-metadata="true"{told}>{file.rpartition("/")[2]}</a>\n'
+        page = f"/simple/{name}/"
+        self.files[page] = self.files.get(page, b"<!DOCTYPE html>\n") + link.encode()
+
+    def record(self, platform: str) -> None:
+        """Add what was recorded of a platform."""
+        for item in RECORDED[platform]:
+            self.add(item["name"], item["version"], *item["requires"], sha256=item["sha256"])

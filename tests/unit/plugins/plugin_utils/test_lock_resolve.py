@@ -1,0 +1,314 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The wheels of a lock: what uv chooses for a target from an index on 127.0.0.1."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock.resolve import Index, Target
+
+from tests.unit.package_index import PackageIndex, sha256_of
+from tests.unit.wheel_tree import file_name, wheel
+
+AARCH64 = Target("3.12", "aarch64")
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = PackageIndex()
+    yield server
+    server.close()
+
+
+def chosen(index: PackageIndex, *requirements: str, target: Target = AARCH64) -> dict[str, str]:
+    """Return the version that is chosen of each name."""
+    lines = resolve.resolve(requirements, target, Index(index.simple))
+    return {name: line.partition(" ")[0].partition("==")[2] for name, line in lines.items()}
+
+
+def refusal(index: PackageIndex, *requirements: str) -> SparkforgeError:
+    with pytest.raises(SparkforgeError) as caught:
+        chosen(index, *requirements)
+    assert caught.value.remedy
+    assert "\n" not in caught.value.cause
+    return caught.value
+
+
+@pytest.mark.parametrize(("python", "machine"), [("3.12", "aarch64"), ("3.9", "x86_64")])
+def test_a_target_has_the_name_that_locks_have(python: str, machine: str) -> None:
+    assert Target(python, machine).platform == f"cp{python.replace('.', '')}-linux-{machine}"
+
+
+def test_the_cpu_build_for_aarch64_has_no_triton_and_nothing_of_nvidia(index: PackageIndex) -> None:
+    index.record("cp313-linux-aarch64")
+    found = chosen(index, "torch==2.10.0", target=Target("3.13", "aarch64"))
+    assert {"torch", "filelock", "sympy", "mpmath", "markupsafe"} <= set(found)
+    assert not [name for name in found if name == "triton" or name.startswith("nvidia-")]
+
+
+def test_the_same_release_for_x86_64_has_both(index: PackageIndex) -> None:
+    index.record("cp313-linux-x86_64")
+    found = chosen(index, "torch==2.10.0", target=Target("3.13", "x86_64"))
+    assert found["triton"] == "3.6.0"
+    assert "nvidia-cudnn-cu12" in found
+
+
+def test_the_newest_release_for_aarch64_brings_triton_and_what_the_extras_of_cuda_toolkit_name(
+    index: PackageIndex,
+) -> None:
+    index.record("cp312-linux-aarch64")
+    found = resolve.resolve(["torch==2.15.0", "torchvision==0.29.2"], AARCH64, Index(index.simple))
+    assert found["triton"].startswith("triton==3.9.0 ")
+    assert found["nvidia-cublas"].startswith("nvidia-cublas==13.4.1.3 ")
+    # An extra of cuda-toolkit that torch does not ask for.
+    assert "nvidia-npp" not in found
+    assert (
+        found["torch"] == "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18"
+    )
+    assert not [path for path in index.paths if path.endswith(".whl")], "metadata is enough"
+
+
+@pytest.mark.parametrize(
+    ("marker", "machine", "python", "expected"),
+    [
+        ('platform_machine == "x86_64"', "aarch64", "3.12", False),
+        ('platform_machine == "aarch64"', "aarch64", "3.12", True),
+        ('platform_machine == "x86_64"', "x86_64", "3.12", True),
+        ('python_version < "3.13"', "aarch64", "3.12", True),
+        ('python_version < "3.9"', "aarch64", "3.12", False),
+        ('python_full_version >= "3.10"', "aarch64", "3.12", True),
+        ('sys_platform == "win32"', "x86_64", "3.12", False),
+        ('extra == "docs"', "aarch64", "3.12", False),
+        ('platform_system == "Linux" and extra == "docs"', "aarch64", "3.12", False),
+    ],
+)
+def test_a_marker_is_evaluated_for_the_target_and_not_for_the_controller(
+    index: PackageIndex, marker: str, machine: str, python: str, expected: bool
+) -> None:
+    index.add("root", "1", f"leaf; {marker}")
+    index.add("leaf", "1")
+    assert ("leaf" in chosen(index, "root==1", target=Target(python, machine))) is expected
+
+
+def test_the_python_that_counts_is_the_targets(index: PackageIndex) -> None:
+    index.add("tool", "1")
+    index.add("tool", "2", python=">=3.13")
+    assert chosen(index, "tool") == {"tool": "1"}
+    assert chosen(index, "tool", target=Target("3.13", "aarch64")) == {"tool": "2"}
+    assert "Python" in refusal(index, "tool==2").cause
+
+
+def test_of_several_wheels_the_lock_has_the_one_that_installers_choose(index: PackageIndex) -> None:
+    for number, tag in enumerate(
+        [
+            "py3-none-any",
+            "cp310-abi3-manylinux2014_aarch64",
+            "1-cp312-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64",
+            "2-cp312-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64",
+            "cp312-cp312-manylinux_2_28_x86_64",
+            "cp313-cp313-manylinux_2_28_aarch64",
+            # Newer than the glibc of Ubuntu 24.04.
+            "cp312-cp312-manylinux_2_41_aarch64",
+        ]
+    ):
+        index.add("tool", "1", sha256=str(number) * 64, tag=tag)
+    index.add("old", "1", sha256="a" * 64, tag="py3-none-manylinux_2_12_x86_64.manylinux2010_x86_64")
+    index.add("old", "1", sha256="b" * 64, tag="py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64")
+    index.add("own", "1", tag="cp312-cp312-linux_aarch64")
+    simple = Index(index.simple)
+    assert resolve.resolve(["tool"], AARCH64, simple)["tool"].endswith("3" * 64)
+    assert resolve.resolve(["tool"], Target("3.12", "x86_64"), simple)["tool"].endswith("4" * 64)
+    assert resolve.resolve(["old"], Target("3.12", "x86_64"), simple)["old"].endswith("b" * 64)
+    assert resolve.resolve(["own"], AARCH64, simple)["own"].endswith(sha256_of("own", "1"))
+
+
+def test_a_release_without_a_wheel_for_the_target_is_passed_over(index: PackageIndex) -> None:
+    index.add("tool", "1")
+    index.add("tool", "2", tag="cp312-cp312-manylinux_2_28_x86_64")
+    index.files["/simple/tool/"] += b'<a href="/files/tool-3.tar.gz#sha256=' + b"0" * 64 + b'">tool-3.tar.gz</a>'
+    assert chosen(index, "tool") == {"tool": "1"}
+
+
+def test_an_extra_that_is_asked_for_late_is_still_followed(index: PackageIndex) -> None:
+    index.add("root", "1", "tool", "other")
+    index.add("tool", "1", 'leaf; extra == "fast"')
+    index.add("other", "1", "tool[fast]")
+    index.add("leaf", "1")
+    assert sorted(chosen(index, "root")) == ["leaf", "other", "root", "tool"]
+
+
+def test_a_version_gives_way_to_what_is_asked_later_and_leaves_none_of_its_own_behind(index: PackageIndex) -> None:
+    index.add("tool", "2", "only-of-two")
+    index.add("tool", "1")
+    index.add("only-of-two", "1")
+    index.add("root", "1", "tool", "middle")
+    index.add("middle", "1", "tool<2")
+    assert chosen(index, "root") == {"root": "1", "middle": "1", "tool": "1"}
+
+
+def test_an_older_version_is_taken_where_the_newest_of_two_contradict_each_other(index: PackageIndex) -> None:
+    index.add("one", "2", "leaf==2")
+    index.add("one", "1", "leaf")
+    index.add("two", "1", "leaf==1")
+    index.add("leaf", "1")
+    index.add("leaf", "2")
+    assert chosen(index, "one", "two") == {"one": "1", "two": "1", "leaf": "1"}
+
+
+def test_a_contradiction_names_both_sides(index: PackageIndex) -> None:
+    index.add("one", "1", "leaf==1")
+    index.add("two", "1", "leaf==2")
+    index.add("leaf", "1")
+    index.add("leaf", "2")
+    cause = refusal(index, "one", "two").cause
+    assert "depend on leaf==1" in cause and "depend on leaf==2" in cause
+    assert "one, two for cp312-linux-aarch64" in cause
+
+
+def test_what_the_index_has_not_is_named_with_who_needs_it(index: PackageIndex) -> None:
+    index.add("root", "1", "leaf>=3")
+    index.add("leaf", "1")
+    cause = refusal(index, "root").cause
+    assert "leaf<3" in cause or "leaf>=3" in cause
+    assert "root" in cause
+    assert "nothing" in refusal(index, "nothing").cause
+
+
+def test_a_nightly_that_is_pinned_may_pin_another(index: PackageIndex) -> None:
+    index.add("torch", "2.16.0.dev20261120", "triton==3.10.0.dev3", "leaf")
+    index.add("triton", "3.10.0.dev3")
+    index.add("leaf", "1")
+    index.add("leaf", "2rc1")
+    found = chosen(index, "torch==2.16.0.dev20261120")
+    assert found == {"torch": "2.16.0.dev20261120", "triton": "3.10.0.dev3", "leaf": "1"}
+
+
+@pytest.mark.parametrize("requirement", ["root", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl"])
+def test_a_dependency_from_a_url_is_refused(index: PackageIndex, requirement: str) -> None:
+    index.add("root", "1", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl")
+    assert "leaf" in refusal(index, requirement).cause
+
+
+def test_a_wheel_without_sha256_is_refused(index: PackageIndex) -> None:
+    index.add("tool", "1", sha256="")
+    assert "tool" in refusal(index, "tool").cause
+
+
+def test_no_password_of_an_index_is_shown(index: PackageIndex) -> None:
+    index.authorization = "Basic no"
+    with pytest.raises(SparkforgeError) as caught:
+        resolve.resolve(["tool"], AARCH64, Index(index.simple.replace("://", "://user:p@ss@")))
+    assert "ss@" not in str(caught.value) + str(caught.value.details)
+    assert "401" in caught.value.cause
+
+
+def test_a_directory_of_wheels_answers_alone_where_no_index_is_asked(tmp_path: Path, index: PackageIndex) -> None:
+    content = wheel("tool", "1")
+    (tmp_path / file_name("tool", "1")).write_bytes(content)
+    for url in ("none", ""):
+        found = resolve.resolve(["tool"], AARCH64, Index(url, (str(tmp_path),)))
+        assert found == {"tool": f"tool==1 --hash=sha256:{hashlib.sha256(content).hexdigest()}"}
+    index.add("leaf", "1")
+    assert sorted(resolve.resolve(["tool", "leaf"], AARCH64, Index(index.simple, (str(tmp_path),)))) == ["leaf", "tool"]
+
+
+def test_uvs_own_failure_is_said_in_its_words_and_a_missing_one_with_its_variable(index: PackageIndex) -> None:
+    script = "import sys; sys.stderr.write('error: first\\n  cause: second.\\n'); sys.exit(2)"
+    with pytest.raises(SparkforgeError, match=r"for cp312-linux-aarch64: first second\. ?"):
+        resolve.resolve(["x"], AARCH64, Index(index.simple, (), (sys.executable, "-c", script)))
+    with pytest.raises(SparkforgeError, match="/no/such/uv cannot be run") as caught:
+        resolve.resolve(["x"], AARCH64, Index(index.simple, (), ("/no/such/uv",)))
+    assert "stack_lock_uv" in caught.value.remedy
+
+
+def test_what_pip_is_configured_for_counts_where_uv_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_FIND_LINKS", "PIP_CERT", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    config = tmp_path / "pip.conf"
+    config.write_text(
+        "[global]\nindex-url = https://a.invalid/simple\nextra-index-url =\n  https://b.invalid/x\n  https://c.invalid/y\n"
+        "[install]\nfind-links = /wheels\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://own.invalid/simple")
+    options = " ".join(Index().options())
+    assert "--default-index https://own.invalid/simple" in options
+    assert "--index https://b.invalid/x --index https://c.invalid/y" in options
+    assert "--find-links /wheels" in options
+    assert "unsafe-best-match" in options
+    assert Index("https://d.invalid/simple").options() == ["--default-index", "https://d.invalid/simple"]
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://e.invalid/simple")
+    assert Index().options() == []
+
+
+# --- what a stack asks for ---
+
+
+STACK: dict[str, t.Any] = {
+    "python": {"version": "3.12"},
+    "machines": ["aarch64"],
+    "versions": {"torch": "2", "triton": "3", "torchvision": "1", "torchaudio": None},
+    "wheel": {"without": {"torchvision": "not wanted"}, "beside": {"numpy": "2.3"}},
+    "units": {
+        "llvm": {},
+        "triton": {"requirements": ["cmake==3.31"]},
+        "pytorch": {"requirements": ["requests==2.32"], "requires": ["filelock"]},
+        "torchvision": {"requires": ["numpy", "pillow>=5"]},
+    },
+}
+
+
+@pytest.fixture
+def stocked(index: PackageIndex) -> PackageIndex:
+    index.add("torch", "2")
+    index.add("numpy", "2.4")
+    index.add("numpy", "2.3")
+    index.add("pillow", "12")
+    index.add("filelock", "4", "leaf")
+    index.add("leaf", "1")
+    index.add("cmake", "3.31")
+    index.add("requests", "2.32", "idna")
+    index.add("idna", "3.11")
+    return index
+
+
+def pins(lines: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {name: [line.partition(" --hash=sha256:")[0] for line in found] for name, found in lines.items()}
+
+
+def test_an_environment_of_wheels_has_the_stacks_own_and_what_is_expected_beside(stocked: PackageIndex) -> None:
+    assert resolve.targets(STACK) == [AARCH64]
+    lines = resolve.wheels(STACK, AARCH64, Index(stocked.simple))
+    wanted = {"numpy": "2.3", "torch": "2"}
+    assert lines == [f"{name}=={of} --hash=sha256:{sha256_of(name, of)}" for name, of in wanted.items()]
+
+
+def test_a_units_requirements_are_locked_with_what_they_need(stocked: PackageIndex) -> None:
+    assert pins(resolve.build_requirements(STACK, AARCH64, Index(stocked.simple))) == {
+        "llvm": [],
+        "pytorch": ["idna==3.11", "requests==2.32"],
+        "torchvision": [],
+        "triton": ["cmake==3.31"],
+    }
+
+
+def test_what_units_need_at_run_time_is_resolved_together_and_kept_apart(stocked: PackageIndex) -> None:
+    assert pins(resolve.run_requirements(STACK, AARCH64, Index(stocked.simple))) == {
+        "beside": ["numpy==2.3"],
+        "llvm": [],
+        "pytorch": ["filelock==4", "leaf==1"],
+        "torchvision": ["numpy==2.3", "pillow==12"],
+        "triton": [],
+    }

@@ -1,0 +1,406 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What upstream says, for a lock: from manifests and git's answers."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import socket
+import subprocess
+import threading
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+
+SHA = "a" * 64
+
+
+MANIFEST = {
+    "release_date": "2026-06-01",
+    "libcudss": {
+        "name": "NVIDIA cuDSS",
+        "version": "0.8.0.10",
+        "cuda_variant": ["12", "13"],
+        "linux-sbsa": {"cuda12": {"sha256": "2" * 64}, "cuda13": {"sha256": "3" * 64}},
+        "linux-x86_64": {"cuda13": {"sha256": "4" * 64}},
+    },
+    "nvpl_blas": {"version": "0.6.0", "linux-sbsa": {"sha256": "5" * 64}},
+}
+PLATFORMS = ["linux-sbsa", "linux-x86_64"]
+CUDSS = {
+    "product": "cudss",
+    "component": "libcudss",
+    "release": "0.8.0",
+    "version": "0.8.0.10",
+    "variant": "cuda13",
+}
+
+
+def pins(**changes: object) -> dict[str, str]:
+    arguments = {"component": "libcudss", "version": "0.8.0.10", "variant": "cuda13", "platforms": PLATFORMS}
+    return upstream.manifest_pins(MANIFEST, **{**arguments, **changes}, url="https://host.example/m.json")  # type: ignore[arg-type]
+
+
+def test_the_pins_of_a_manifest_are_those_of_the_variant() -> None:
+    assert pins() == {"linux-sbsa": "3" * 64, "linux-x86_64": "4" * 64}
+    assert pins(variant="cuda12") == {"linux-sbsa": "2" * 64}
+
+
+def test_a_platform_that_is_not_published_is_absent() -> None:
+    assert pins(component="nvpl_blas", version="0.6.0", variant=None) == {"linux-sbsa": "5" * 64}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"component": "libcuds"}, "no component libcuds; it has libcudss, nvpl_blas"),
+        ({"version": "0.8.0.9"}, "has libcudss 0.8.0.10, the stack says 0.8.0.9"),
+        ({"variant": "cuda14"}, "not for linux-sbsa or linux-x86_64 with variant cuda14"),
+        ({"platforms": ["linux-riscv"]}, "not for linux-riscv"),
+        ({"variant": None}, "not for linux-sbsa or linux-x86_64"),
+    ],
+)
+def test_a_manifest_without_what_is_wanted_says_what_it_has(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(SparkforgeError) as caught:
+        pins(**changes)
+    assert words in caught.value.cause
+    assert "https://host.example/m.json" in caught.value.cause
+
+
+def test_archives_are_asked_for_once_per_manifest() -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> bytes:
+        asked.append(url)
+        return json.dumps(MANIFEST).encode()
+
+    blas = {"product": "cudss", "component": "nvpl_blas", "release": "0.8.0", "version": "0.6.0"}
+    found = upstream.resolve_archives(
+        [CUDSS, blas], machines=["aarch64", "x86_64"], nvidia_url="https://host.example/", fetch=fetch
+    )
+    assert asked == ["https://host.example/compute/cudss/redist/redistrib_0.8.0.json"]
+    assert found["libcudss"] == {
+        "release": "0.8.0",
+        "version": "0.8.0.10",
+        "sha256": {"linux-sbsa": "3" * 64, "linux-x86_64": "4" * 64},
+    }
+    assert list(found["nvpl_blas"]["sha256"]) == ["linux-sbsa"]
+
+
+def test_a_manifest_never_moves_a_pin_of_the_stack() -> None:
+    archive = {**CUDSS, "sha256": {"linux-sbsa": "f" * 64}}
+    with pytest.raises(SparkforgeError) as caught:
+        upstream.resolve_archives(
+            [archive],
+            machines=["aarch64"],
+            nvidia_url="https://host.example",
+            fetch=lambda _url: json.dumps(MANIFEST).encode(),
+        )
+    assert "3" * 64 in caught.value.cause
+    assert "f" * 64 in caught.value.cause
+
+
+@pytest.mark.parametrize("body", [b"<html>sign in</html>", b"[]", b""])
+def test_something_else_than_a_manifest_is_refused_with_its_url(body: bytes) -> None:
+    with pytest.raises(SparkforgeError, match=r"redistrib_0\.8\.0\.json is not a redist manifest"):
+        upstream.resolve_archives(
+            [CUDSS], machines=["aarch64"], nvidia_url="https://host.example", fetch=lambda _url: body
+        )
+
+
+def test_an_annotated_tag_is_peeled_to_its_commit() -> None:
+    answer = f"{'1' * 40}\trefs/tags/v2\n{'2' * 40}\trefs/tags/v2^{{}}\n{'3' * 40}\trefs/heads/v2\n"
+    assert upstream.remote_commit(answer, "v2") == "2" * 40
+    assert upstream.remote_commit(f"{'3' * 40}\trefs/heads/main\n", "main") == "3" * 40
+    assert upstream.remote_commit("", "v2") is None
+
+
+def test_an_unreachable_repository_is_a_failure_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(SparkforgeError, match=r"git ls-remote file://.* failed") as caught:
+        upstream.ask_remote(f"file://{tmp_path}/none.git", "v1")
+    assert "leave sources out" in caught.value.remedy
+
+
+# --- sources and what they say of each other ---
+
+COMMITS = {"pytorch": "1" * 40, "triton": "2" * 40, "llvm": "3" * 40}
+TRITON_PIN = ".ci/docker/ci_commit_pins/triton.txt"
+SOURCES: dict[str, dict[str, t.Any]] = {
+    "pytorch": {"url": "https://example.com/pytorch.git", "ref": "v2"},
+    "triton": {"url": "https://example.com/triton.git", "ref": None},
+    "llvm": {"url": None, "ref": None},
+}
+
+
+class Upstream:
+    """Answers for repositories, and remembers what it was asked."""
+
+    def __init__(self, **files: str) -> None:
+        self.files = {TRITON_PIN: f"{COMMITS['triton']}\n", "cmake/llvm-hash.txt": f"{COMMITS['llvm']}\n", **files}
+        self.asked: list[tuple[str, ...]] = []
+
+    def ask(self, url: str, ref: str) -> str:
+        self.asked.append((url, ref))
+        return COMMITS["pytorch"]
+
+    def read(self, url: str, commit: str, paths: t.Sequence[str], ref: str | None) -> tuple[str, str]:
+        self.asked.append((url, commit, ref or ""))
+        found = next(path for path in paths if path in self.files)
+        return found, self.files[found]
+
+    def resolve(
+        self, sources: dict[str, dict[str, t.Any]], known: dict[str, dict[str, t.Any]] | None = None
+    ) -> dict[str, dict[str, t.Any]]:
+        return upstream.Sources(sources, known or {}, ask=self.ask, read=self.read).resolve()
+
+
+def test_a_pin_is_read_from_the_tree_of_the_source_that_pins_and_the_lock_says_where() -> None:
+    repositories = Upstream()
+    found = repositories.resolve(SOURCES)
+    assert {name: entry["commit"] for name, entry in found.items()} == COMMITS
+    assert found["triton"]["pinned_by"] == {"source": "pytorch", "commit": COMMITS["pytorch"], "file": TRITON_PIN}
+    assert found["llvm"]["pinned_by"] == {
+        "source": "triton",
+        "commit": COMMITS["triton"],
+        "file": "cmake/llvm-hash.txt",
+    }
+    assert found["llvm"]["url"] == "https://github.com/llvm/llvm-project.git"
+    assert "pinned_by" not in found["pytorch"]
+    assert repositories.asked == [
+        ("https://example.com/pytorch.git", "v2"),
+        ("https://example.com/pytorch.git", COMMITS["pytorch"], "v2"),
+        ("https://example.com/triton.git", COMMITS["triton"], ""),
+    ]
+
+
+def test_from_3_8_on_llvm_is_that_of_tritons_fork_with_the_sums_of_its_archives() -> None:
+    info = {
+        "llvm_hash": "abcdef12" + "0" * 32,
+        "build_number": 1,
+        "sha256sum": {"ubuntu-arm64": "a" * 64, "ubuntu-x64": "b" * 64, "macos-arm64": "c" * 64, "almalinux-x64": "x"},
+    }
+    llvm = Upstream(**{"cmake/llvm-info.json": json.dumps(info)}).resolve(SOURCES)["llvm"]
+    assert llvm["commit"] == info["llvm_hash"]
+    assert llvm["url"] == "https://github.com/triton-lang/llvm-project.git"
+    assert llvm["prebuilt"] == {
+        "aarch64": {"file": "llvm-abcdef12-ubuntu-arm64-1.tar.gz", "sha256": "a" * 64},
+        "x86_64": {"file": "llvm-abcdef12-ubuntu-x64-1.tar.gz", "sha256": "b" * 64},
+    }
+
+
+def test_the_stacks_own_repository_comes_before_that_of_the_pin() -> None:
+    mirror = {**SOURCES, "llvm": {"url": "https://example.com/llvm.git", "ref": None}}
+    assert Upstream().resolve(mirror)["llvm"]["url"] == "https://example.com/llvm.git"
+    named = json.dumps({"llvm_hash": "4" * 40, "repository": "https://example.com/other.git"})
+    assert Upstream(**{"cmake/llvm-info.json": named}).resolve(SOURCES)["llvm"]["url"] == (
+        "https://example.com/other.git"
+    )
+
+
+def test_a_source_that_the_stack_names_a_commit_of_is_not_asked_for() -> None:
+    repositories = Upstream()
+    commit = "4" * 40
+    sources: dict[str, dict[str, t.Any]] = {**SOURCES, "triton": {"url": SOURCES["triton"]["url"], "ref": commit}}
+    found = repositories.resolve(sources)
+    assert found["triton"] == {"url": SOURCES["triton"]["url"], "ref": commit, "commit": commit}
+    # Its tree is read at that commit, which is no branch to fetch.
+    assert ("https://example.com/triton.git", commit, "") in repositories.asked
+    assert len(repositories.asked) == 2
+
+
+def test_a_stack_may_name_a_pin_of_its_own() -> None:
+    sources = {
+        "pytorch": SOURCES["pytorch"],
+        "vision": {
+            "url": "https://example.com/vision.git",
+            "ref": None,
+            "pin": {"source": "pytorch", "files": ["v.txt"]},
+        },
+    }
+    found = Upstream(**{"v.txt": "5" * 40}).resolve(sources)
+    assert found["vision"]["commit"] == "5" * 40
+    assert found["vision"]["pinned_by"]["file"] == "v.txt"
+
+
+def test_without_the_source_that_pins_it_the_commit_of_the_lock_stays() -> None:
+    known = {
+        "llvm": {"url": "https://example.com/l.git", "ref": None, "commit": "b" * 40},
+        "gone": {"commit": "c" * 40},
+    }
+    repositories = Upstream()
+    assert repositories.resolve({"llvm": SOURCES["llvm"]}, known) == {"llvm": known["llvm"]}
+    assert repositories.resolve({"llvm": SOURCES["llvm"]}) == {}
+    assert repositories.asked == []
+
+
+def test_an_archive_is_its_own_pin() -> None:
+    archive = {"archive": "https://example.com/a.tar.gz", "sha256": SHA}
+    assert Upstream().resolve({"tool": archive}) == {"tool": archive}
+
+
+def test_sources_that_pin_each_other_are_refused() -> None:
+    pin = {"files": ["pin.txt"]}
+    sources = {
+        "a": {"url": "https://example.com/a.git", "ref": None, "pin": {"source": "b", **pin}},
+        "b": {"url": "https://example.com/b.git", "ref": None, "pin": {"source": "a", **pin}},
+    }
+    with pytest.raises(SparkforgeError, match="a -> b -> a"):
+        Upstream().resolve(sources)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pin.txt", ""),
+        ("pin.txt", "5f40dc89"),
+        ("pin.txt", "<html>sign in</html>"),
+        ("cmake/llvm-info.json", "{}"),
+        ("cmake/llvm-info.json", "[1]"),
+        ("cmake/llvm-info.json", "not json"),
+        ("cmake/llvm-info.json", '{"llvm_hash": "' + "1" * 40 + '", "repository": "ext::sh -c id"}'),
+    ],
+)
+def test_a_pin_that_is_none_is_refused_with_its_place(path: str, text: str) -> None:
+    with pytest.raises(SparkforgeError, match="pin of pytorch") as caught:
+        upstream.read_pin(text, path, "The pin of pytorch")
+    assert caught.value.remedy
+
+
+def git(directory: Path, *arguments: str) -> str:
+    people = {f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=directory,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **people, "GIT_CONFIG_GLOBAL": os.devnull},
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository whose tag v1 is not its newest commit, beside files that nobody asks for."""
+    path = tmp_path / "upstream"
+    (path / "cmake").mkdir(parents=True)
+    git(path, "init", "-q", "-b", "main", ".")
+    (path / "cmake/llvm-hash.txt").write_text("6" * 40 + "\n")
+    (path / "large.bin").write_bytes(os.urandom(1 << 20))
+    git(path, "add", ".")
+    git(path, "commit", "-q", "-m", "one")
+    git(path, "tag", "-a", "v1", "-m", "x")
+    (path / "cmake/llvm-hash.txt").write_text("7" * 40 + "\n")
+    git(path, "commit", "-q", "-a", "-m", "two")
+    return path
+
+
+FILES = ["cmake/llvm-info.json", "cmake/llvm-hash.txt"]
+
+
+@pytest.mark.parametrize("filters", ["true", "false"])
+def test_one_file_of_a_commit_is_read_from_a_server_that_filters_and_from_one_that_does_not(
+    repository: Path, filters: str
+) -> None:
+    git(repository, "config", "uploadpack.allowFilter", filters)
+    first = git(repository, "rev-parse", "v1^{}")
+    assert upstream.ask_file(repository.as_uri(), first, FILES) == ("cmake/llvm-hash.txt", "6" * 40 + "\n")
+
+
+def test_from_a_server_that_filters_no_other_file_comes(repository: Path, tmp_path: Path) -> None:
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    trace = tmp_path / "trace"
+    commit = git(repository, "rev-parse", "HEAD")
+    upstream.ask_file(repository.as_uri(), commit, FILES, environment={"GIT_TRACE_PACKET": str(trace)})
+    large = git(repository, "rev-parse", "HEAD:large.bin")
+    wanted = git(repository, "rev-parse", "HEAD:cmake/llvm-hash.txt")
+    asked = trace.read_text()
+    assert f"want {wanted}" in asked
+    assert f"want {large}" not in asked
+    assert "filter blob:none" in asked
+
+
+@pytest.fixture
+def plain_server(repository: Path) -> Iterator[str]:
+    """The repository behind a server of plain files, which gives no single commit and no shallow one."""
+    bare = repository.parent / "bare.git"
+    git(repository.parent, "clone", "-q", "--bare", str(repository), str(bare))
+    git(bare, "update-server-info")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *arguments: t.Any) -> None:
+            del format, arguments
+
+    handler = functools.partial(Quiet, directory=str(repository.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/bare.git"
+        server.shutdown()
+
+
+def test_a_server_of_plain_files_is_read_whole(plain_server: str, repository: Path) -> None:
+    first = git(repository, "rev-parse", "v1^{}")
+    assert upstream.ask_file(plain_server, first, FILES, "v1", {"no_proxy": "127.0.0.1"})[1] == "6" * 40 + "\n"
+
+
+def test_a_commit_without_the_files_names_them(repository: Path) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    with pytest.raises(SparkforgeError, match=r"has no a\.txt and no b/c\.txt") as caught:
+        upstream.ask_file(repository.as_uri(), commit, ["a.txt", "b/c.txt"])
+    assert commit in caught.value.cause
+
+
+def test_a_commit_that_is_not_there_is_said_with_its_repository(repository: Path) -> None:
+    with pytest.raises(SparkforgeError, match="The commit 8888") as caught:
+        upstream.ask_file(repository.as_uri(), "8" * 40, FILES)
+    assert repository.as_uri() in caught.value.cause
+    assert "leave sources out" in caught.value.remedy
+
+
+def test_a_server_that_says_nothing_is_given_up_and_no_git_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upstream, "GIT_SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/silent.git"
+        with pytest.raises(SparkforgeError, match=r"silent\.git did not answer git within 1 s"):
+            upstream.ask_remote(url, "v1", {"no_proxy": "127.0.0.1"})
+        left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _content(path)]
+        assert left == []
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_no_password_of_a_url_is_shown() -> None:
+    url = "http://user:secret@127.0.0.1:1/none.git"
+    for call in (lambda: upstream.ask_remote(url, "v1"), lambda: upstream.ask_file(url, "8" * 40, FILES)):
+        with pytest.raises(SparkforgeError) as caught:
+            call()
+        assert "secret" not in str(caught.value)
+        assert "127.0.0.1:1/none.git" in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("stderr", "expected"),
+    [
+        ("remote: x\nERROR: Repository not found.\nfatal: advice\n", "Repository not found"),
+        ("something\nlast line.\n", "last line"),
+        ("fatal: http://user:secret@x/y is not there\n", "fatal: http://x/y is not there"),
+        ("", "it said nothing"),
+    ],
+)
+def test_of_what_git_says_its_error_is_shown(stderr: str, expected: str) -> None:
+    done = subprocess.CompletedProcess([], 1, "", stderr)
+    assert upstream._said(done, "http://user:secret@x/y") == expected

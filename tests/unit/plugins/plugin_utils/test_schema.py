@@ -1,0 +1,77 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The schemas: sound, found by editors, and as strict as a lock id needs. Their messages are in test_stack.py."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from pathlib import Path
+
+import jsonschema
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
+
+COLLECTION = Path(__file__).parents[4]
+SCHEMAS = sorted(COLLECTION.glob("plugins/plugin_utils/*/*.schema.json"))
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_a_schema_is_one_and_its_examples_fit_their_own_patterns(path: Path) -> None:
+    content = schema.document(path.name.removesuffix(".schema.json"))
+    jsonschema.Draft7Validator.check_schema(content)
+    for part in parts(content):
+        if "pattern" in part:
+            # Anchored: an editor searches, the collection matches the whole.
+            assert part["pattern"].startswith("^") and part["pattern"].endswith("$")
+            assert all(re.fullmatch(part["pattern"], example) for example in part.get("examples", ())), part
+        if "properties" in part:
+            assert part["additionalProperties"] is False
+            assert set(part.get("required", ())) <= set(part["properties"])
+
+
+def parts(value: t.Any) -> t.Iterator[dict[str, t.Any]]:
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            yield from parts(item)
+    if isinstance(value, dict):
+        yield value
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(COLLECTION / "roles/stack/vars").glob("*.yml"), *(COLLECTION / "inventory/stacks").glob("*.yml")],
+    ids=lambda path: path.stem,
+)
+def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path) -> None:
+    match = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", path.read_text().splitlines()[0])
+    assert match
+    assert (path.parent / match[1]).resolve() in SCHEMAS
+    assert ("profiles" in match[1]) is (path.stem == "profiles")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("llvm_major", 20.0, "llvm_major must be an integer, it is a float"),
+        ("driver_minimum", "580.65.06\n", r"driver_minimum is '580.65.06\n', write it as \"580.65.06\""),
+        ("wheel", {"available": True, "cuda": None, "beside": {1: "2"}}, "wheel.beside.1 is not a name there"),
+        ("machines", [None], "machines[0] is empty, write it as aarch64 or x86_64"),
+        ("cudnn", {}, "cudnn.version is missing"),
+        ("units", {"a": {"minimum": {"nvc": "1"}}}, "units.a.minimum.nvc is not a name there, write it as cc or cxx"),
+    ],
+)
+def test_what_yaml_or_the_library_would_let_pass_is_refused(key: str, value: t.Any, words: str) -> None:
+    found = schema.problems("stack", {key: value}, "stack_definition")
+    assert [text for text in found if words.replace(r"\"", '"') in text], found
+
+
+def test_a_controller_without_the_library_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema._validator.cache_clear()
+    monkeypatch.delattr(schema, "jsonschema")
+    with pytest.raises(SparkforgeError, match="lacks the library jsonschema") as caught:
+        schema.problems("stack", {})
+    assert "pip install jsonschema" in caught.value.remedy
