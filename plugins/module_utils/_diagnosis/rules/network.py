@@ -156,7 +156,7 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The connection to a server broke off[ in the download of {file}] ({found}).
-remedy = Run again: what was fetched is kept and the rest is resumed.
+remedy = Check the network and run again: what arrived is kept, and the rest resumed where that is possible.
 from = pip 26.3, a server that closes after 400 kB
 example = error: incomplete-download
 from = curl 7.88, a server that sends too little
