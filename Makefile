@@ -55,7 +55,7 @@ CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD
 fast: setup ## while you work, under a minute: ruff on changed files, and every unit test that starts no program
 	$(BIN)/ruff check $(or $(CHANGED),.)
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
-	$(BIN)/pytest -q $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
+	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
 
 test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
