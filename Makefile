@@ -10,7 +10,6 @@ export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 ROOT := lab/as_root
 # A file's tests stay in one worker (tests/conftest.py), in the order of their paths.
 WORKERS := -n 2 --dist loadgroup --no-loadscope-reorder
-FAST := tests/unit/plugins/filter tests/unit/plugins/plugin_utils tests/unit/plugins/module_utils tests/unit/roles
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -53,10 +52,10 @@ lab-down: ## end what `make demo` and `make lab` started and put binfmt back as 
 CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD main 2>/dev/null || echo HEAD)"; \
 	git ls-files --others --exclude-standard; } | grep -E '\.py$$' | sort -u)
 
-fast: setup ## while you work, under a minute: ruff on changed files, and the tests of filters, plans and cores
+fast: setup ## while you work, under a minute: ruff on changed files, and every unit test that starts no program
 	$(BIN)/ruff check $(or $(CHANGED),.)
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
-	$(BIN)/pytest -q $(WORKERS) -m "not long and not slow" $(FAST)
+	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
 
 test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests

@@ -1,8 +1,16 @@
-"""Which tests run in one worker: those of a file, or of all files that share an expensive fixture."""
+"""Which tests run in one worker: those of a file, or of the files that share a fixture; and what `make fast` skips."""
 
 from __future__ import annotations
 
+import subprocess
+import typing as t
+from collections.abc import Iterator
+
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-programs", action="store_true", help="skip a test when it starts a program, for `make fast`")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -15,3 +23,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0].removeprefix("tests/")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Skip what starts a program, where that was asked for, instead of listing what does."""
+
+    def skip(*_arguments: t.Any, **_options: t.Any) -> None:
+        pytest.skip("it starts a program; `make unit` runs it")
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.config.getoption("--no-programs"):
+            patch.setattr(subprocess.Popen, "__init__", skip)
+        yield

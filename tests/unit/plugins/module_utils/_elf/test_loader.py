@@ -616,7 +616,6 @@ def test_each_file_is_read_once_however_many_libraries_need_it(
     found = closure(root, "/d")
     assert found["missing"] == []
     assert len(read) == len(set(read)) == found["examined"] == 32
-    assert found["seconds"] < 2
 
 
 def test_machines_of_both_kinds_below_one_directory_are_each_judged_by_their_own(root: pathlib.Path) -> None:
