@@ -48,8 +48,6 @@ _PIP_OPTIONS = {
 }
 _PIP_SECTIONS = ("global", "install", ":env:")
 
-Resolve = t.Callable[..., dict[str, str]]
-
 
 @dataclasses.dataclass(frozen=True)
 class Target:
