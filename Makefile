@@ -9,7 +9,7 @@ export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
 ROOT := lab/as_root
 # A file's tests stay in one worker (tests/conftest.py), in the order of their paths.
-WORKERS := -n 2 --dist loadgroup --no-loadscope-reorder
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -15,8 +15,6 @@ from lab.host import native_architecture
 from lab.stand_ins import shared_object
 from tests.integration.conftest import Bench, Host
 
-pytestmark = pytest.mark.xdist_group("provisioned")
-
 MODULE = "sparkforge.dgx_spark.elf_closure_info"
 PLATFORM = {"amd64": "linux-x86_64", "arm64": "linux-sbsa"}[native_architecture()]
 TORCH = "/srv/torch/lib"

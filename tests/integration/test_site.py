@@ -9,11 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from tests.integration.conftest import SiteRun
-
-pytestmark = pytest.mark.xdist_group("site_run")
 
 # DESIGN.md: a converged host costs one remote call a role at most; issue 2 bounds the site of these roles.
 REMOTE_CALLS_BOUND = 10

@@ -17,8 +17,6 @@ import yaml
 
 from tests.integration.conftest import Host, Play
 
-pytestmark = pytest.mark.xdist_group("provisioned")
-
 ROOT = "/opt/sparkforge"
 #: A package that the role build_toolchain brings and that nothing else needs.
 REMOVED = "ninja-build"

@@ -10,8 +10,6 @@ import pytest
 
 from tests.integration.conftest import OWN_LOADER_ENTRY, OWN_PACKAGE, Play, SiteRun
 
-pytestmark = pytest.mark.xdist_group("site_run")
-
 
 class Uninstalled:
     """A host on which the site ran and was taken back, with what the plays said."""

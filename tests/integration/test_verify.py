@@ -16,8 +16,6 @@ import pytest
 
 from tests.integration.conftest import Host, Play
 
-pytestmark = pytest.mark.xdist_group("provisioned")
-
 REDIST = "/opt/sparkforge/redist"
 
 
