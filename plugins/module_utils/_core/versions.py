@@ -21,8 +21,9 @@ _VERSION = re.compile(
 
 
 def numbers(version: str) -> t.Tuple[int, ...]:
-    """Return the numbers of a version without its local part: ``(2, 9, 1)`` of ``2.9.1+cu130``."""
-    return tuple(int(part) for part in re.findall(r"\d+", public(version)))
+    """Return the numbers that a version begins with: ``(2, 9, 1)`` of ``2.9.1+cu130``, ``(1, 0)`` of ``1.0-rc1``."""
+    found = re.search(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def public(version: str) -> str:

@@ -51,7 +51,13 @@ def test_versions_are_compared_as_pip_does(version: str, specifier: str, within:
 
 @pytest.mark.parametrize(
     ("version", "found"),
-    [("2.9.1+cu130", (2, 9, 1)), ("580.159.04", (580, 159, 4)), ("20", (20,)), ("2.10.0a0+git1234", (2, 10, 0, 0))],
+    [
+        ("2.9.1+cu130", (2, 9, 1)),
+        ("580.159.04", (580, 159, 4)),
+        ("20", (20,)),
+        ("2.10.0a0+git1234", (2, 10, 0)),
+        ("none", ()),
+    ],
 )
-def test_the_local_part_has_no_numbers(version: str, found: tuple[int, ...]) -> None:
+def test_the_numbers_are_those_that_a_version_begins_with(version: str, found: tuple[int, ...]) -> None:
     assert versions.numbers(version) == found
