@@ -82,7 +82,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
 
 
 def main() -> None:
@@ -95,7 +95,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return {"changed": False, **engine.survey(module.params["root"], module.params["name"])}
+        return {"changed": False, **survey.survey(module.params["root"], module.params["name"])}
 
     modules.run(module, work)
 

@@ -21,7 +21,8 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: Where systemd's unit of the proof's timer lies (``_proof.timer`` has it too, and imports all of the proof).
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
@@ -170,7 +171,7 @@ class StackStatus:
                 continue
             path = os.path.join(directory, name)
             receipt = follow.read(path)
-            if receipt is None or not _is_intact(receipt):
+            if receipt is None or not sealing.is_intact(receipt):
                 changed.append(path)
                 continue
             outputs = [item for item in receipt.get("outputs") or [] if "sha256" in item and "version" in item]
@@ -271,12 +272,6 @@ def _missing(place: str, receipt: t.Mapping[str, t.Any]) -> t.List[str]:
     except OSError:
         return ["site-packages"]
     return sorted(set(receipt.get("entries") or []) - present)
-
-
-def _is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether nobody changed a unit's receipt; as ``_unit.worker.sealed`` does it, which imports the engine."""
-    content = {key: value for key, value in receipt.items() if key != "seal"}
-    return model.fingerprint(content) == receipt.get("seal")
 
 
 def _read(path: str) -> t.Optional[Facts]:

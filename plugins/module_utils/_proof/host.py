@@ -37,7 +37,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, outcome
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 Facts = t.Mapping[str, t.Any]
 
@@ -178,7 +179,7 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
         found[str(unit.get("name"))] = {
             **unit,
             "installed": exact,
-            "intact": outcome.is_intact(unit),
+            "intact": sealing.is_intact(unit),
             "artefact": os.path.join(root, "wheelhouse", *place),
         }
     return found

@@ -32,10 +32,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     model,
     outcome,
     patching,
-    progress,
     toolchain,
     worker,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: What runs detached, and all that it imports.
 WORKER = "_unit.worker"
@@ -243,7 +243,7 @@ class Engine:
         found = []
         for file in _names(directory):
             if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.json", file):
-                receipt = outcome.read_receipt(os.path.join(directory, file))
+                receipt = sealing.read(os.path.join(directory, file))
                 if receipt:
                     found.append(receipt)
         return sorted(found, key=lambda receipt: str(receipt["finished"]), reverse=True)
@@ -412,42 +412,6 @@ class Engine:
 
 
 # --- small things ----------------------------------------------------------------------------------------------
-
-
-def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
-    """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
-    receipts, changed = [], []
-    directory = os.path.join(root, "receipts", "units")
-    for file in _names(directory):
-        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
-            continue
-        receipt = outcome.read_receipt(os.path.join(directory, file))
-        if receipt is None:
-            changed.append(os.path.join(directory, file))
-        else:
-            receipts.append(receipt)
-    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
-    running, unfinished = [], []
-    builds = os.path.join(root, "builds")
-    for unit in _names(builds):
-        if unit.startswith(".") or (name and unit != name):
-            continue
-        for fingerprint in _names(os.path.join(builds, unit)):
-            place = os.path.join(builds, unit, fingerprint)
-            state = follow.read(os.path.join(place, "state.json"))
-            if state is None:
-                continue
-            known = {"name": unit, "fingerprint": fingerprint, "state": state}
-            if follow.is_running(place):
-                running.append({**known, "line": progress.describe(state)})
-            elif (unit, fingerprint) not in done:
-                unfinished.append({**known, "error": state.get("error")})
-    return {
-        "receipts": sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True),
-        "running": running,
-        "unfinished": unfinished,
-        "changed_receipts": changed,
-    }
 
 
 def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:

@@ -12,7 +12,6 @@ imports is compiled each time.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -21,6 +20,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10
@@ -89,37 +89,13 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t
     }
 
 
-# --- receipts --------------------------------------------------------------------------------------------------
-
-
-def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
-    """Return the receipt with the digest of its own content, by which a changed one is told."""
-    return {**receipt, "seal": model.fingerprint({key: value for key, value in receipt.items() if key != "seal"})}
-
-
-def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether nobody changed the receipt since it was written."""
-    return sealed(receipt)["seal"] == receipt.get("seal")
-
-
-def read_receipt(path: str) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
-    receipt = follow.read(path)
-    return receipt if receipt is not None and is_intact(receipt) else None
-
-
-def receipt_text(receipt: t.Mapping[str, t.Any]) -> bytes:
-    """Return what the file of a receipt has in it."""
-    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
-
-
 def valid_receipt(
     paths: model.Paths, warnings: t.List[str], check_mode: bool = False
 ) -> t.Optional[t.Dict[str, t.Any]]:
     """Return the receipt where it and what it names are there; mend it from its copy beside the artefact."""
-    receipt = read_receipt(paths.receipt)
+    receipt = sealing.read(paths.receipt)
     if receipt is None:
-        copy = read_receipt(os.path.join(paths.artefact, "receipt.json"))
+        copy = sealing.read(os.path.join(paths.artefact, "receipt.json"))
         if copy is None or copy["fingerprint"] != paths.fingerprint:
             if os.path.exists(paths.receipt):
                 warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
@@ -129,7 +105,7 @@ def valid_receipt(
                 f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
             )
         if not check_mode:
-            disk.write_file(paths.receipt, receipt_text(copy))
+            disk.write_file(paths.receipt, sealing.text_of(copy))
         receipt = copy
     for item in receipt["outputs"]:
         try:

@@ -38,7 +38,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     carry,
     follow,
     model,
-    outcome,
     patching,
     toolchain,
 )
@@ -48,6 +47,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     progress as _progress,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
 
 PHASES = ("fetch", "patch", "prepare", "configure", "build", "package", "check")
@@ -566,12 +566,12 @@ class Worker:
             sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
             disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
         receipt = self._make_receipt(outputs)
-        disk.write_file(os.path.join(partial, "receipt.json"), outcome.receipt_text(receipt))
+        disk.write_file(os.path.join(partial, "receipt.json"), sealing.text_of(receipt))
         disk.fsync_tree(partial)
         disk.remove(target)
         os.rename(partial, target)
         disk.fsync_directory(os.path.dirname(target))
-        disk.write_file(self.paths.receipt, outcome.receipt_text(receipt))
+        disk.write_file(self.paths.receipt, sealing.text_of(receipt))
         self._prune()
         self.say(f"== {self.paths.name} {self.paths.fingerprint}: published in {target}")
         # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
@@ -583,7 +583,7 @@ class Worker:
 
     def _make_receipt(self, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
         data = self.state.data
-        return outcome.sealed(
+        return sealing.sealed(
             {
                 "format": follow.FORMAT,
                 "name": self.paths.name,

@@ -26,7 +26,8 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, engine, follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as surveys
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 _BLOCK = 1 << 20
@@ -206,7 +207,7 @@ class Store:
 
     def _publish(self) -> t.Dict[str, t.Any]:
         with self.account.acting():
-            survey = engine.survey(self.root)
+            survey = surveys.survey(self.root)
             builds = {
                 build.key: build
                 for build in map(

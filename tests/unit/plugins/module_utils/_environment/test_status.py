@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
 
 from tests.unit.run_module import run_module
 
@@ -182,7 +182,7 @@ def test_builds_are_those_that_build_info_knows(tree: Tree) -> None:
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found, known = tree.look(), engine.survey(str(tree.root))
+        found, known = tree.look(), survey.survey(str(tree.root))
     assert found["running"] == [
         {key: known["running"][0][key] for key in ("name", "fingerprint", "line")},
     ]

@@ -18,7 +18,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Result
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import outcome
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 REFERENCE: dict[str, t.Any] = {
     "stack": "torch-2.15.0",
@@ -376,7 +376,7 @@ INSTALLED = {**PIN, "packages": {"torch": "2.9.1+cu130.sf0a1b2c3d"}}
 
 def write_unit(root: Path, fingerprint: str, **changed: t.Any) -> Path:
     output = {"path": "torch.whl", "name": "torch", "version": "2.9.1+cu130.sf0a1b2c3d", "sha256": "a" * 64, "size": 1}
-    receipt = outcome.sealed(
+    receipt = sealing.sealed(
         {
             "format": 1,
             "name": "pytorch",

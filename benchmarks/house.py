@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How large the code is and what a module sends to a host: `python -m benchmarks.house`.
+
+Each figure stands beside that of commit 3d876ec and its bound. Nothing is run, so the figures are the same anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import typing as t
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+
+PLUGINS = CHECKOUT / "plugins"
+BUILD_ROLES = ("llvm", "triton", "pytorch", "torch_extensions")
+#: Files of data and of the proof's checks, which may be as long as what they describe.
+TABLES = ("_diagnosis/rules/", "_elf/providers.py", "_proof/")
+
+
+class Row(t.NamedTuple):
+    """One measure.
+
+    :ivar before: what it was at commit 3d876ec.
+    :ivar bound: at most so much.
+    """
+
+    what: str
+    value: int
+    before: int
+    bound: int
+
+
+def lines(*paths: Path) -> int:
+    """Return how many lines the files have together."""
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+
+
+def code(directory: Path = PLUGINS) -> list[Path]:
+    return sorted(directory.rglob("*.py"))
+
+
+def is_table(path: Path) -> bool:
+    return any(part in path.as_posix() for part in TABLES)
+
+
+def longest_class(paths: t.Iterable[Path]) -> int:
+    """Return the lines of the longest class in ``paths``."""
+    found = [0]
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.append((node.end_lineno or node.lineno) - node.lineno + 1)
+    return max(found)
+
+
+def sent(module: str) -> int:
+    """Return how many lines of ours a call of ``module`` sends to a host."""
+    path = PLUGINS / "modules" / f"{module}.py"
+    roots = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{bundle.PACKAGE}."):
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}".removeprefix(f"{bundle.PACKAGE}.")
+                place = PLUGINS / "module_utils" / name.replace(".", "/")
+                there = place.is_dir() or place.with_suffix(".py").is_file()
+                roots.append(name if there else name.rpartition(".")[0])
+    return lines(path) + sum(len(source.splitlines()) for source in bundle.files(*roots).values())
+
+
+def measures() -> list[Row]:
+    """Return all that is measured."""
+    plain = [path for path in code() if not is_table(path)]
+    checks = [path for path in code(PLUGINS / "module_utils" / "_proof") if path.stem not in ("run", "timer", "runner")]
+    filters = code(PLUGINS / "filter")
+    variables = sorted(CHECKOUT.glob("roles/*/vars/main.yml"))
+    build_roles = [path for role in BUILD_ROLES for path in (CHECKOUT / "roles" / role).rglob("*.yml")]
+    return [
+        Row("lines of the largest file, tables aside", max(lines(path) for path in plain), 2010, 600),
+        Row("lines of the largest class", longest_class(plain), 1183, 300),
+        Row("flat files in module_utils", len(list((PLUGINS / "module_utils").glob("*.py"))), 45, 0),
+        Row("lines sent for build_info", sent("build_info"), 9731, 1500),
+        Row("lines sent for wheelhouse", sent("wheelhouse"), 10600, 3000),
+        Row("lines of the roles' vars", lines(*variables), 754, 280),
+        Row(
+            "lines of the four build roles",
+            lines(*build_roles),
+            1198,
+            650,
+        ),
+        Row("filters", len(filters), 16, 6),
+        Row("lines of the filters", lines(*filters), 2454, 1100),
+        Row("lines of plugins without the proof's checks", lines(*code()) - lines(*checks), 33500, 30000),
+    ]
+
+
+def table(rows: t.Iterable[Row]) -> str:
+    """Return the rows as Markdown."""
+    shown = ["| measure | 3d876ec | now | bound |", "|---|---|---|---|"]
+    for row in rows:
+        verdict = "" if row.value <= row.bound else " (missed)"
+        shown.append(f"| {row.what} | {row.before:,} | {row.value:,}{verdict} | {row.bound:,} |")
+    return "\n".join(shown)
+
+
+if __name__ == "__main__":
+    print(table(measures()))

@@ -1,0 +1,43 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The receipt of a build, which tells whether anybody changed it since.
+
+Apart from what makes them, because whoever only looks needs no engine.
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+
+
+def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return the receipt with the digest of its own content, by which a changed one is told."""
+    return {**receipt, "seal": _digest(receipt)}
+
+
+def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether nobody changed the receipt since it was written."""
+    return sealed(receipt)["seal"] == receipt.get("seal")
+
+
+def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
+    receipt = follow.read(path)
+    return receipt if receipt is not None and is_intact(receipt) else None
+
+
+def text_of(receipt: t.Mapping[str, t.Any]) -> bytes:
+    """Return what the file of a receipt has in it."""
+    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
+
+
+def _digest(receipt: t.Mapping[str, t.Any]) -> str:
+    return digests.of_data({key: value for key, value in receipt.items() if key != "seal"})[:16]

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What was built on a host, what is being built, and what did not end: read from receipts and states."""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+
+
+def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
+    """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
+    receipts, changed = [], []
+    directory = os.path.join(root, "receipts", "units")
+    for file in _names(directory):
+        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
+            continue
+        receipt = sealing.read(os.path.join(directory, file))
+        if receipt is None:
+            changed.append(os.path.join(directory, file))
+        else:
+            receipts.append(receipt)
+    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
+    running, unfinished = [], []
+    builds = os.path.join(root, "builds")
+    for unit in _names(builds):
+        if unit.startswith(".") or (name and unit != name):
+            continue
+        for fingerprint in _names(os.path.join(builds, unit)):
+            place = os.path.join(builds, unit, fingerprint)
+            state = follow.read(os.path.join(place, "state.json"))
+            if state is None:
+                continue
+            known = {"name": unit, "fingerprint": fingerprint, "state": state}
+            if follow.is_running(place):
+                running.append({**known, "line": progress.describe(state)})
+            elif (unit, fingerprint) not in done:
+                unfinished.append({**known, "error": state.get("error")})
+    return {
+        "receipts": sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True),
+        "running": running,
+        "unfinished": unfinished,
+        "changed_receipts": changed,
+    }
+
+
+def _names(directory: str) -> t.List[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

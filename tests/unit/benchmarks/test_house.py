@@ -1,0 +1,27 @@
+"""What benchmarks/house.py counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks import house
+
+
+def test_the_longest_class_and_the_lines_of_files(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("class Short:\n    x = 1\n\n\nclass Long:\n    x = 1\n    y = 2\n")
+    (tmp_path / "two.py").write_text("value = 1\n")
+    assert house.longest_class(house.code(tmp_path)) == 3
+    assert house.lines(*house.code(tmp_path)) == 8
+
+
+def test_what_a_module_sends_is_what_it_imports() -> None:
+    assert house.sent("build_info") < house.sent("source_build")
+    # The engine is no part of what only looks.
+    assert house.sent("build_info") <= 1500
+    assert house.sent("wheelhouse") <= 3000
+
+
+def test_the_table_says_what_was_missed() -> None:
+    table = house.table([house.Row("a", 5, 10, 5), house.Row("b", 6, 10, 5)])
+    assert table.splitlines()[2:] == ["| a | 10 | 5 | 5 |", "| b | 10 | 6 (missed) | 5 |"]
+    assert not any(row.value > row.bound for row in house.measures() if row.what == "flat files in module_utils")
