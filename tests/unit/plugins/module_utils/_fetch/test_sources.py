@@ -23,7 +23,15 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
+    archive_tree,
+    git_trouble,
+    sources,
+    urls,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
+    git as repositories,
+)
 
 from tests.unit.git_server import Repository, Server, git
 from tests.unit.redist_tree import member, tar
@@ -46,7 +54,7 @@ class Clock:
         for moment in [moment for moment in self.at if moment <= self.now]:
             self.at.pop(moment)()
 
-    def patience(self, seconds: float = sources.RETRY_SECONDS) -> sources.Patience:
+    def patience(self, seconds: float = git_trouble.RETRY_SECONDS) -> sources.Patience:
         return sources.Patience(seconds, self.sleep, lambda: self.now)
 
 
@@ -321,13 +329,13 @@ def test_no_such_repository(bench: Bench) -> None:
     ],
 )
 def test_relative_urls_are_resolved_as_git_does(base: t.Any, url: t.Any, whole: t.Any) -> None:
-    assert sources.absolute_url(base, url) == whole
+    assert urls.absolute_url(base, url) == whole
 
 
 @pytest.mark.parametrize("base", ["https://example.com/one.git", "git@example.com:one.git", "/one.git"])
 def test_a_relative_url_does_not_climb_above_the_host(base: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="climbs above"):
-        sources.absolute_url(base, "../../two.git")
+        urls.absolute_url(base, "../../two.git")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +361,7 @@ def test_urls_that_would_run_something_are_refused(bench: Bench, url: t.Any) -> 
 
 def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench: Bench) -> None:
     def key(url: str) -> str:
-        return sources._wanted(url, "1" * 40, {}).key
+        return urls.make_wanted(url, "1" * 40, {}).key
 
     assert key("https://example.com/org/one") == key("https://user:secret@example.com/org/one.git/")
     assert key("https://example.com/org/one") != key("https://example.com/fork/one")
@@ -520,7 +528,7 @@ def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, certificat
     ],
 )  # fmt: skip
 def test_what_git_says_is_understood(text: t.Any, kind: t.Any) -> None:
-    assert sources._of_remote(text, 128).kind.name == kind
+    assert git_trouble.of_remote(text, 128).kind.name == kind
 
 
 def test_an_error_that_nothing_is_known_of_is_tried_three_times(bench: Bench, tmp_path: Path) -> None:
@@ -760,7 +768,7 @@ def test_a_host_that_does_not_exist(bench: Bench) -> None:
 
 
 def test_what_has_arrived_is_not_fetched_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "PIECE", 10)
+    monkeypatch.setattr(repositories, "PIECE", 10)
     one = bench.repository("one")
     commit = one.commit({f"data{number}": noise(number) for number in range(45)})
     # The whole, then the directories, then ten files each time; the third of them breaks off, twice.
@@ -775,7 +783,7 @@ def test_what_has_arrived_is_not_fetched_again(bench: Bench, monkeypatch: pytest
 
 
 def test_the_next_run_goes_on_where_the_network_was_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "PIECE", 10)
+    monkeypatch.setattr(repositories, "PIECE", 10)
     one = bench.repository("one")
     commit = one.commit({f"data{number}": noise(number) for number in range(45)})
     source = sources.Git(bench.url("one"), commit)
@@ -1033,7 +1041,7 @@ def packed(kind: str) -> bytes:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
-    monkeypatch.setattr(sources.http.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(archive_tree.http.time, "sleep", lambda _seconds: None)
     served = WebServer()
     yield served
     served.close()

@@ -1,0 +1,177 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""URLs of repositories as git may use them: with mirrors in place of their beginning, and without secrets."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import hashlib
+import re
+import typing as t
+import urllib.parse
+import urllib.request
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCP = re.compile(r"(?:[A-Za-z0-9._~-]+@)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?!//)[^:].*")
+
+
+@dataclasses.dataclass(frozen=True)
+class Remote:
+    """How git gets at a URL.
+
+    :param url: without user name and password, for ``ps`` shows what git is called with.
+    :param protocols: what ``GIT_ALLOW_PROTOCOL`` allows, redirections included.
+    :param header: the HTTP header that has the credentials.
+    """
+
+    url: str
+    protocols: str
+    header: t.Optional[str] = dataclasses.field(default=None, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """A commit and where it is.
+
+    :param url: as the project gives it; names the repository in the store, and is what relative URLs start from.
+    :param remote: where the bytes are, perhaps a mirror.
+    :param path: of the submodule in the tree; '' for the source itself.
+    :param parent: the path of its superproject in the tree.
+    :param name: of the submodule in the superproject's ``.gitmodules``; mostly its path there.
+    """
+
+    url: str
+    remote: Remote
+    commit: str
+    path: str = ""
+    parent: str = ""
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        url = redact(self.url)
+        mirror = "" if clean(self.url) == self.remote.url else f"mirror {redact(self.remote.url)}"
+        if self.path:
+            return f"The submodule {self.path} ({', '.join(filter(None, (url, mirror)))})"
+        return f"The repository {url} ({mirror})" if mirror else f"The repository {url}"
+
+    @property
+    def inside(self) -> str:
+        """The label where a sentence does not begin with it."""
+        return f"t{self.label[1:]}"
+
+    @property
+    def key(self) -> str:
+        """The name of its repository in the store."""
+        url = re.sub(r"(?:\.git)?/*$", "", clean(self.url))
+        slug = re.sub(r"[^A-Za-z0-9_-]+", "-", re.split(r"[/:]", url)[-1])[:40] or "repository"
+        return f"{slug}-{hashlib.sha256(url.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+
+
+def make_wanted(
+    url: str, commit: str, rewrite: t.Mapping[str, str], path: str = "", superproject: t.Optional[Wanted] = None
+) -> Wanted:
+    """Return the commit of the repository ``url``.
+
+    :param superproject: one that is not local may not lead to a local repository: what lies on the host is none of its
+        business (CVE-2022-39253).
+    """
+    what = f"The submodule {path}" if path else "The source"
+    actual = rewritten(url, rewrite)
+    remote = read_remote(actual, what)
+    if superproject and actual == url and is_local(url) and not is_local(superproject.url):
+        raise SparkforgeError(
+            f"{what} of {redact(superproject.url)} is said to be at {url!r}, a path on this host: refused.",
+            "Do not build this source; should the path be meant, name it as a mirror.",
+            path=path,
+        )
+    return Wanted(url, remote, commit, path)
+
+
+def rewritten(url: str, rewrite: t.Mapping[str, str]) -> str:
+    for base in sorted(rewrite, key=len, reverse=True):
+        if base and url.startswith(base):
+            return rewrite[base] + url[len(base) :]
+    return url
+
+
+def is_local(url: str) -> bool:
+    return url.startswith("/") or url.lower().startswith("file://")
+
+
+def clean(url: str) -> str:
+    """Return ``url`` without the credentials that HTTP takes; ssh's user name is part of the address."""
+    return redact(url) if url.lower().startswith(("http://", "https://")) else url
+
+
+def read_remote(url: str, what: str) -> Remote:
+    scheme = _SCHEME.match(url)
+    # A helper of git such as ext:: runs whatever the URL says.
+    sound = not re.search(r"[\x00-\x1f\x7f]", url) and not url.startswith("-") and not re.match(r"[^/:]*::", url)
+    if sound and url.startswith("/"):
+        return Remote(url, "file")
+    if sound and scheme:
+        protocol = scheme[1].lower()
+        if protocol == "file":
+            return Remote(url, "file")
+        with contextlib.suppress(ValueError):
+            parts = urllib.parse.urlsplit(url)
+            host = parts.hostname or ""
+            # A host of ssh that begins with '-' would be an option (CVE-2017-1000117).
+            if host and not host.startswith("-") and protocol in ("ssh", "git"):
+                return Remote(url, protocol)
+            if host and protocol in ("http", "https"):
+                header = None
+                if "@" in parts.netloc:
+                    user, password = (urllib.parse.unquote(text or "") for text in (parts.username, parts.password))
+                    token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
+                    header = f"Authorization: Basic {token}"
+                # What begins with TLS stays with TLS, redirections included.
+                return Remote(clean(url), "https" if protocol == "https" else "http:https", header)
+    elif sound and _SCP.fullmatch(url):
+        return Remote(url, "ssh")
+    raise SparkforgeError(
+        f"{what} is said to be at {redact(url)!r}, which is no URL that git may use here.",
+        "Give an https://, http://, ssh://, git:// or file:// URL, user@host:path, or an absolute path.",
+    )
+
+
+def absolute_url(base: str, url: str) -> str:
+    """Return the URL of a submodule whose ``.gitmodules`` says ``url``, in a repository at ``base``.
+
+    As git does it (``relative_url`` in its remote.c): only ``./`` and ``../`` at the beginning are relative.
+
+    :raises SparkforgeError: where it climbs above the host.
+    """
+    if not url.startswith(("./", "../")):
+        return url
+    scheme = _SCHEME.match(base)
+    host, colon, path = "", "", base.rstrip("/")
+    if scheme:
+        authority, slash, rest = base[scheme.end() :].partition("/")
+        host, path = base[: scheme.end()] + authority, (slash + rest).rstrip("/")
+    elif not base.startswith("/"):
+        host, colon, path = base.partition(":")
+        path = path.rstrip("/")
+    rest = url
+    while rest.startswith(("./", "../")):
+        if rest.startswith("../"):
+            if not path.strip("/"):
+                raise SparkforgeError(
+                    f"The submodule URL {url!r} climbs above {redact(base)}.",
+                    "The source's .gitmodules does not fit its URL: take the source from its original place, or "
+                    "name the mirror as such.",
+                )
+            path = path.rpartition("/")[0]
+        rest = rest.partition("/")[2]
+    joined = f"{path}/{rest}" if path or not colon else rest
+    return (host + colon + joined).rstrip("/")
