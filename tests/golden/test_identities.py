@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.units import units
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 COLLECTION = Path(__file__).parents[2]
@@ -50,11 +51,11 @@ def identities(name: str, method: str) -> dict[str, t.Any]:
 def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
     platform = f"cp{stack['python']['version'].replace('.', '')}-linux-{machine}"
     lines = stack["lock"]["wheels"].get(platform) or []
-    canonical = [installation.parse_requirement(line).line for line in lines]
+    canonical = [requirement.parse_requirement(line).line for line in lines]
     version = tuple(int(part) for part in stack["python"]["version"].split("."))
     found: dict[str, t.Any] = {}
     if canonical:
-        found["environment"] = installation.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
+        found["environment"] = naming.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
     if stack["method"] == "build":
         known = {name: unit for name, unit in stack["units"].items() if unit["source"]}
         for options in units(list(known), [known], platform):

@@ -14,7 +14,7 @@ import runpy
 import shutil
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 
 from tests.proof.environment import Environment
@@ -47,7 +47,7 @@ def provision(environment: Environment) -> Environment:
         "schema": 1,
         "name": "torch",
         "lock_id": "0123456789abcdef",
-        "fingerprint": installation.fingerprint((major, minor), machine, requirements, digests),
+        "fingerprint": naming.fingerprint((major, minor), machine, requirements, digests),
         "python": {"path": str(environment.python), "version": f"{major}.{minor}"},
         "machine": machine,
         "requirements": requirements,

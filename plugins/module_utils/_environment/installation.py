@@ -24,20 +24,15 @@ and nothing is fetched.
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import csv
 import ctypes
 import dataclasses
 import grp
-import hashlib
-import io
 import json
 import os
 import platform
 import pwd
 import re
-import shlex
 import shutil
 import signal
 import time
@@ -49,59 +44,57 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.names import FACTS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory, network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import (
+    import_failure,
+    pip_failure,
+    venv_failure,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import (
+    LINKS,
+    SCHEMA,
+    check_name,
+    fingerprint,
+    read_json,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.render import (
+    render_activation,
+    render_kernel,
+    render_launcher,
+    render_stable_activation,
+    triton_links,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import (
+    installed_packages,
+    processes_using,
+    relocate,
+    site_packages,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members as _members
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
+    SHA256,
+    Requirement,
+    WheelName,
+    check_wheel_fits,
+    normalised,
+    parse_requirement,
+    parse_wheel_name,
+    short,
+)
 
 #: The oldest interpreter whose venv and pip this file was written for.
 OLDEST_PYTHON = (3, 9)
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
-SCHEMA = 1
 #: What only the receipt in the environment itself has.
 OWN_ALONE = ("entries", "made")
 
-#: Bytes that an empty environment with pip takes, and some.
-_VENV_SPACE = 32 << 20
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_HASH_OPTION = re.compile(r"\s--hash=(?P<algorithm>[a-z0-9]+):(?P<digest>\S+)")
-_PINNED = re.compile(
-    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*"
-    r"(?:===?\s*[A-Za-z0-9][A-Za-z0-9.!+_-]*|@\s*\S+)\s*(?:;[^#]*)?"
-)
-#: The links beside the environments.
-LINKS = ("current", "previous", "staged")
 #: What this file sets itself; a person who wants to add to them uses library_paths.
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
 
 # --------------------------------------------------------------------------------------- what is asked for
-
-
-@dataclasses.dataclass(frozen=True)
-class Requirement:
-    """One pinned, hashed line of a lock. ``line`` is canonical: the same pin always reads the same."""
-
-    name: str
-    line: str
-
-
-@dataclasses.dataclass(frozen=True)
-class WheelName:
-    """What the file name of a wheel says (PEP 427)."""
-
-    file: str
-    distribution: str
-    version: str
-    pythons: tuple[str, ...]
-    abis: tuple[str, ...]
-    platforms: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,471 +107,16 @@ class Wheel:
     on_host: bool
 
 
-def normalised(name: str) -> str:
-    """Return the name of a distribution as PEP 503 compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def check_name(name: str, what: str) -> str:
-    """Return ``name`` if it can be one component of a path.
-
-    :raises SparkforgeError: where it has a slash, begins with a dot or is one of our own links.
-    """
-    if not _NAME.fullmatch(name) or name in LINKS:
-        raise SparkforgeError(
-            f"{name!r} cannot be the {what} of an environment.",
-            "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
-            "and none of 'current', 'previous' and 'staged'.",
-            name=name,
-        )
-    return name
-
-
-def parse_requirement(text: str) -> Requirement:
-    """Read one requirement, which must be pinned and carry a sha256.
-
-    :raises SparkforgeError: naming the requirement that is not.
-    """
-    line = " ".join(text.replace("\\\n", " ").split()) if "\n" not in text.replace("\\\n", "") else text
-    pin = _HASH_OPTION.sub("", f" {line}").strip()
-    remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
-    hashes = sorted({match.group("digest") for match in _HASH_OPTION.finditer(f" {line}")})
-    match = _PINNED.fullmatch(pin)
-    if "\n" in line or " -" in f" {pin}" or match is None:
-        raise SparkforgeError(
-            f"The requirement {_short(redact(text))!r} is not one pinned name.",
-            remedy,
-            requirement=redact(text),
-        )
-    if not hashes:
-        raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
-    for found in _HASH_OPTION.finditer(f" {line}"):
-        if found.group("algorithm") != "sha256" or not _SHA256.fullmatch(found.group("digest")):
-            raise SparkforgeError(
-                f"The requirement {redact(pin)!r} has the hash "
-                f"{_short(found.group('algorithm') + ':' + found.group('digest'))!r}, which is not a sha256.",
-                remedy,
-                requirement=redact(text),
-            )
-    return Requirement(
-        normalised(match.group("name")), " ".join([pin, *(f"--hash=sha256:{digest}" for digest in hashes)])
-    )
-
-
-def parse_wheel_name(file: str) -> WheelName:
-    """Read the file name of a wheel.
-
-    :raises SparkforgeError: where it is not ``name-version[-build]-python-abi-platform.whl``.
-    """
-    base = os.path.basename(file)
-    parts = base[: -len(".whl")].split("-") if base.endswith(".whl") else []
-    if len(parts) not in (5, 6) or not all(parts) or not re.fullmatch(r"[\w.+!]+", "".join(parts)):
-        raise SparkforgeError(
-            f"{base!r} is not the file name of a wheel.",
-            "Give files named name-version-python-abi-platform.whl, as pip wheel makes them.",
-            wheel=file,
-        )
-    python, abi, system = parts[-3:]
-    return WheelName(
-        base,
-        normalised(parts[0]),
-        parts[1],
-        tuple(python.split(".")),
-        tuple(abi.split(".")),
-        tuple(system.split(".")),
-    )
-
-
-def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) -> None:
-    """Refuse a wheel for another interpreter or machine before anything is transferred.
-
-    :raises SparkforgeError: naming the tag that does not fit. pip has the last word on glibc versions.
-    """
-    ours = f"cp{python[0]}{python[1]}"
-
-    def fits_python(tag: str) -> bool:
-        if tag in (f"py{python[0]}", ours):
-            return True
-        match = re.fullmatch(r"(cp|py)(\d)(\d+)", tag)
-        if match is None or int(match.group(2)) != python[0] or int(match.group(3)) > python[1]:
-            return False
-        return match.group(1) == "py" or "abi3" in wheel.abis
-
-    reason = None
-    if not any(
-        system == "any" or re.fullmatch(rf"(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
-        for system in wheel.platforms
-    ):
-        reason = f"it is for {'.'.join(wheel.platforms)} and this host is linux_{machine}"
-    elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
-        abi in ("none", "abi3", ours) for abi in wheel.abis
-    ):
-        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)} and the interpreter is {ours}"
-    if reason:
-        raise SparkforgeError(
-            f"The wheel {wheel.file} is not for this platform: {reason}.",
-            "Give the wheel that was built for this platform, or choose the Python that it was built for.",
-            wheel=wheel.file,
-        )
-
-
-def fingerprint(python: tuple[int, int], machine: str, requirements: t.Iterable[str], wheels: t.Iterable[str]) -> str:
-    """Return the sha256 of everything that decides what is in an environment.
-
-    :param requirements: canonical lines (:class:`Requirement`).
-    :param wheels: sha256 of each wheel.
-    """
-    inputs = {
-        "python": f"{python[0]}.{python[1]}",
-        "machine": machine,
-        "requirements": sorted(set(requirements)),
-        "wheels": sorted(set(wheels)),
-    }
-    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
-
-
 # -------------------------------------------------------------------------------------- what a person uses
 
 
-def render_activation(
-    environment: str, name: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
-) -> str:
-    """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh, sound under ``set -eu``."""
-    names = sorted(variables)
-    # What the role fabric writes; NCCL reads the file that this variable names (2.23 and newer).
-    fabric = shlex.quote(
-        os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(environment))), "fabric/nccl.env")
-    )
-    lines = [
-        f"# Environment {name} of sparkforge.dgx_spark, for bash, zsh and dash; leave it with: deactivate",
-        'if [ -n "${_SPARKFORGE_OLD_PATH+set}" ]; then deactivate; fi',
-        '_SPARKFORGE_OLD_PATH="${PATH-}"',
-        '_SPARKFORGE_OLD_LIBRARY_PATH="${LD_LIBRARY_PATH-}"',
-        "deactivate () {",
-        '    PATH="${_SPARKFORGE_OLD_PATH-}"; export PATH',
-        '    if [ -n "${_SPARKFORGE_OLD_LIBRARY_PATH-}" ]; then',
-        '        LD_LIBRARY_PATH="$_SPARKFORGE_OLD_LIBRARY_PATH"; export LD_LIBRARY_PATH',
-        "    else",
-        "        unset LD_LIBRARY_PATH",
-        "    fi",
-        "    unset " + " ".join(["VIRTUAL_ENV", "_SPARKFORGE_OLD_PATH", "_SPARKFORGE_OLD_LIBRARY_PATH", *names]),
-        f'    if [ "${{NCCL_CONF_FILE-}}" = {fabric} ]; then unset NCCL_CONF_FILE; fi',
-        "    unset -f deactivate",
-        "    hash -r 2>/dev/null || :",
-        "}",
-        f"VIRTUAL_ENV={shlex.quote(environment)}",
-        'PATH="$VIRTUAL_ENV/bin${PATH:+:$PATH}"',
-        "export VIRTUAL_ENV PATH",
-        "unset PYTHONHOME",
-    ]
-    if library_paths:
-        lines += [
-            f"LD_LIBRARY_PATH={shlex.quote(':'.join(library_paths))}" + '"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
-            "export LD_LIBRARY_PATH",
-        ]
-    lines += [f"export {key}={shlex.quote(variables[key])}" for key in names]
-    lines.append(f'if [ -z "${{NCCL_CONF_FILE-}}" ] && [ -r {fabric} ]; then export NCCL_CONF_FILE={fabric}; fi')
-    return "\n".join([*lines, "hash -r 2>/dev/null || :", ""])
-
-
-def render_stable_activation(name: str, current: str) -> str:
-    """Return ``<root>/bin/activate-<name>``, which resolves ``current`` once, when it is sourced."""
-    return (
-        f"# Activates the environment {name} as it is now; a later switch leaves this shell alone.\n"
-        f'. "$(readlink -f {shlex.quote(current)})/bin/activate-sparkforge"\n'
-    )
-
-
-def render_launcher(name: str, current: str) -> str:
-    """Return ``<root>/bin/<name>-python``, which runs the resolved interpreter, never ``current``'s."""
-    return (
-        "#!/bin/sh\n"
-        f"# Python of the environment {name} as it is now; a later switch leaves what it runs alone.\n"
-        "set -eu\n"
-        f"environment=$(readlink -f {shlex.quote(current)})\n"
-        '. "$environment/bin/activate-sparkforge"\n'
-        'exec "$environment/bin/python" "$@"\n'
-    )
-
-
-def render_kernel(
-    environment: str, name: str, lock_id: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
-) -> str:
-    """Return the Jupyter kernel specification of one environment, by its resolved path."""
-    values = {"VIRTUAL_ENV": environment, **variables}
-    if library_paths:
-        values["LD_LIBRARY_PATH"] = ":".join(library_paths)
-    specification = {
-        "argv": [f"{environment}/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": f"{name} (sparkforge {lock_id})",
-        "language": "python",
-        "metadata": {"debugger": True},
-        # Jupyter substitutes $NAME in these.
-        "env": {key: value.replace("$", "$$") for key, value in values.items()},
-    }
-    return json.dumps(specification, indent=2, sort_keys=True) + "\n"
-
-
-#: Where Triton looks below ``backends/nvidia`` of its package -> the variable that names another place, and what there.
-_TRITON_TOOLS = {
-    "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
-    "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),
-    "bin/cuobjdump": ("TRITON_CUOBJDUMP_PATH", ""),
-    "bin/nvdisasm": ("TRITON_NVDISASM_PATH", ""),
-    "include/cuda.h": ("TRITON_CUDART_PATH", "cuda.h"),
-}
-
-
-def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, str]:
-    """Return the links, to what, by which Triton finds the tools of ``variables`` where nobody sets these.
-
-    A Triton that is built here brings neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no activation.
-    What the wheel brings is left alone, and so are links that are right.
-    """
-    try:
-        place = os.path.join(site_packages(environment), "triton", "backends", "nvidia")
-    except FileNotFoundError:
-        return {}
-    found = {}
-    for name, (variable, below) in _TRITON_TOOLS.items():
-        path, target = os.path.join(place, name), variables.get(variable)
-        if not target or not os.path.isdir(place) or (os.path.lexists(path) and not os.path.islink(path)):
-            continue
-        target = os.path.join(target, below) if below else target
-        if not os.path.islink(path) or os.readlink(path) != target:
-            found[path] = target
-    return found
-
-
 # ----------------------------------------------------------------------------------------------- diagnoses
-
-_RULES = load(memory, network, pip_rules, facts=FACTS)
-#: Failures that leave what was fetched as it is: the next run goes on with it.
-_NETWORK = (
-    *("certificate", "proxy", "host-unknown", "connection-lost", "connection-failed"),
-    *("http-error", "index-unreachable"),
-)
-
-
-def pip_failure(output: str) -> SparkforgeError:
-    """Return the one cause and remedy behind what pip wrote when it failed.
-
-    Its details say what is known of it: ``package``, ``expected``, ``got``, ``url``, ``wheel``, ``status``, whether it
-    was the ``network`` and whether the package was ``looked_for`` at an index.
-    """
-    text = redact(output)
-    details: dict[str, t.Any] = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
-    files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
-    known = explain(text, _RULES, **({"file": urllib.parse.unquote(files[-1])} if files else {}))
-    if known is None:
-        errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
-        last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
-        return SparkforgeError(
-            f"pip failed: {_short(last.rstrip('.'))}.",
-            "Read pip's words in pip_output; nothing was changed.",
-            **details,
-        )
-    found = known.groups
-    details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
-    if known.rule == "hash-mismatch":
-        details["expected"] = re.findall(r"[0-9a-f]{16,}", found["expected"])
-    url = re.match(r"https?://[^\s#]+", found.get("url") or found.get("package") or "")
-    if url:
-        details["url"] = url.group(0)
-    if "status" in found:
-        details["status"] = int(found["status"])
-    elif url:
-        details["wheel"] = url.group(0).rpartition("/")[2]
-    if known.rule in _NETWORK:
-        details["network"] = True
-    if known.rule == "no-such-requirement":
-        details["looked_for"] = True
-    return SparkforgeError(known.cause, known.remedy, **details)
-
-
-def venv_failure(python: str, version: tuple[int, int], output: str, free: int | None = None) -> SparkforgeError:
-    """Return the cause and remedy behind what ``python -m venv`` wrote when it failed.
-
-    :param free: bytes that are free on the file system of the environment.
-    """
-    details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
-    # It runs ensurepip and keeps to itself what that said, which may be that the disk is full.
-    silent = "returned non-zero exit status" in output and free is not None and free < _VENV_SPACE
-    if silent or "No space left on device" in output:
-        return SparkforgeError(
-            "The file system of the environment has no space left.", "Free space below the root.", **details
-        )
-    dotted = f"{version[0]}.{version[1]}"
-    if "ensurepip" in output or "No module named venv" in output:
-        return SparkforgeError(
-            f"{python} cannot make virtual environments: its modules venv and ensurepip are not installed.",
-            f"Run the role build_toolchain, or: apt install python{dotted}-venv",
-            **details,
-        )
-    last = (output.strip().splitlines() or ["no message"])[-1]
-    return SparkforgeError(
-        f"{python} -m venv failed: {_short(last)}.",
-        f"Check that {python} is a sound CPython {dotted}.",
-        **details,
-    )
-
-
-def import_failure(module: str, error: str, machine: str = "aarch64") -> SparkforgeError:
-    """Return the cause and remedy of an import that failed in the finished environment."""
-    match = re.search(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file", error)
-    remedy = "The environment was not switched to; correct the lock, or give the missing library, and run again."
-    if match:
-        role = providers.provider(match.group(1), machine).role
-        provider = {None: "Find out", "driver": "The GPU's driver brings it; find out"}.get(
-            role, f"Run the role {role}, which brings it; find out"
-        )
-        remedy = f"{provider} with elf_closure_info, on the package's directory, all that is missing at once."
-    elif "undefined symbol" in error:
-        remedy = "The package was built against another version of what should have it: lock versions that fit."
-    return SparkforgeError(f"import {module} failed: {_short(error)}.", remedy, module=module, error=error)
 
 
 # ---------------------------------------------------------------------------------------------- relocation
 
 
-def relocate(environment: str, old: str, new: str) -> list[str]:
-    """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
-
-    Also corrects the hashes of these scripts in each RECORD, so that a later check of RECORD holds.
-
-    :param environment: where the environment lies now.
-    :returns: the files that were rewritten.
-    """
-    rewritten: dict[str, bytes] = {}
-    candidates = [os.path.join(environment, "pyvenv.cfg")]
-    scripts = os.path.join(environment, "bin")
-    candidates += [os.path.join(scripts, name) for name in sorted(os.listdir(scripts))]
-    for path in candidates:
-        if os.path.islink(path) or not os.path.isfile(path):
-            continue
-        with open(path, "rb") as stream:
-            content = stream.read()
-        # A binary has its paths at fixed lengths; none that pip installs names the environment.
-        if os.fsencode(old) not in content or b"\0" in content:
-            continue
-        content = content.replace(os.fsencode(old), os.fsencode(new))
-        with open(path, "r+b") as stream:
-            stream.write(content)
-            stream.truncate()
-        rewritten[os.path.realpath(path)] = content
-    _correct_records(environment, rewritten)
-    return sorted(rewritten)
-
-
-def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None:
-    packages = site_packages(environment)
-    for entry in sorted(os.listdir(packages)):
-        record = os.path.join(packages, entry, "RECORD")
-        if not entry.endswith(".dist-info") or not os.path.isfile(record):
-            continue
-        with open(record, encoding="utf-8", newline="") as stream:
-            rows = list(csv.reader(stream))
-        touched = False
-        for row in rows:
-            if len(row) != 3 or "/bin/" not in row[0]:
-                continue
-            content = rewritten.get(os.path.realpath(os.path.join(packages, row[0])))
-            if content is None:
-                continue
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-            row[1:] = [f"sha256={digest}", str(len(content))]
-            touched = True
-        if touched:
-            text = io.StringIO(newline="")
-            csv.writer(text, lineterminator="\n").writerows(rows)
-            with open(record, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text.getvalue())
-
-
-def site_packages(environment: str) -> str:
-    """Return the directory of an environment that its packages lie in.
-
-    :raises FileNotFoundError: where there is none.
-    """
-    library = os.path.join(environment, "lib")
-    for name in sorted(os.listdir(library)):
-        path = os.path.join(library, name, "site-packages")
-        if name.startswith("python") and os.path.isdir(path):
-            return path
-    raise FileNotFoundError(2, "no site-packages", environment)
-
-
-def installed_packages(environment: str) -> dict[str, str]:
-    """Return name -> version of every distribution that has a ``dist-info`` in the environment."""
-    found: dict[str, str] = {}
-    directory = site_packages(environment)
-    for entry in sorted(os.listdir(directory)):
-        if not entry.endswith(".dist-info"):
-            continue
-        header: dict[str, str] = {}
-        with open(os.path.join(directory, entry, "METADATA"), encoding="utf-8", errors="replace") as stream:
-            for line in stream:
-                key, separator, value = line.partition(":")
-                if not line.strip() or not separator:
-                    break
-                header.setdefault(key, value.strip())
-        found[header.get("Name", entry.split("-")[0])] = header.get("Version", "")
-    return found
-
-
-def receipt_of(root: str, name: str, lock_id: str) -> dict[str, t.Any] | None:
-    """Return the receipt of one environment, with its ``paths``, whether it is current or not.
-
-    What ``<root>/receipts/env-<name>.json`` says is of the current one alone.
-    """
-    place = os.path.join(os.path.abspath(root), "envs", name, lock_id)
-    data = _read_json(os.path.join(place, "receipt.json"))
-    if not data or data.get("schema") != SCHEMA:
-        return None
-    return {
-        **data,
-        "name": name,
-        "paths": {"environment": place, "python": os.path.join(place, "bin", "python")},
-    }
-
-
 # ----------------------------------------------------------------------------------------------- processes
-
-
-def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, dict[int, str]]:
-    """Return, for each directory of ``paths``, the processes that use it: pid -> command line.
-
-    A process uses an environment whose files it runs, has mapped, or works in, or whose path stands in its
-    command line or environment: the interpreter itself is a symlink to the system's, so that its executable
-    and its maps need not name the environment.
-    """
-    wanted = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
-    found: dict[str, dict[int, str]] = {path: {} for path in wanted}
-    if not wanted:
-        return found
-    for entry in os.listdir(proc):
-        if not entry.isdigit() or int(entry) == os.getpid():
-            continue
-        seen = []
-        for name in ("exe", "cwd", "root"):
-            with contextlib.suppress(OSError):
-                seen.append(os.fsencode(os.readlink(f"{proc}/{entry}/{name}")))
-        command = b""
-        for name in ("cmdline", "environ", "maps"):
-            with contextlib.suppress(OSError):
-                with open(f"{proc}/{entry}/{name}", "rb") as stream:
-                    seen.append(stream.read())
-                if name == "cmdline":
-                    command = seen[-1]
-        text = b"\0".join(seen)
-        for path, pattern in wanted.items():
-            if pattern.search(text):
-                found[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
-    return found
 
 
 # ----------------------------------------------------------------------------------------- the environment
@@ -796,7 +334,7 @@ class Environment:
             rc, out, err = self._run([self.python, "-I", "-c", code])
             match = re.fullmatch(r"(\d+)\.(\d+)\s*", out)
             if rc != 0 or match is None:
-                said = _short((err or out).strip())
+                said = short((err or out).strip())
                 raise SparkforgeError(
                     f"{self.python} does not say what version of Python it is: {said}.",
                     "Give the path or the version of a CPython interpreter.",
@@ -824,7 +362,7 @@ class Environment:
                 )
             name = parse_wheel_name(path)
             check_wheel_fits(name, self.python_version, self.machine)
-            if digest and not _SHA256.fullmatch(digest):
+            if digest and not SHA256.fullmatch(digest):
                 raise SparkforgeError(
                     f"{digest!r} is not the sha256 of {name.file}.",
                     "Give 64 hexadecimal digits, as sha256sum does.",
@@ -856,7 +394,7 @@ class Environment:
             return None
 
     def _environment_receipt(self, lock_id: str) -> dict[str, t.Any] | None:
-        data = _read_json(os.path.join(self.directory, lock_id, "receipt.json"))
+        data = read_json(os.path.join(self.directory, lock_id, "receipt.json"))
         return data if data and data.get("schema") == SCHEMA else None
 
     def _damage(self, lock_id: str, receipt: t.Mapping[str, t.Any]) -> str | None:
@@ -1190,7 +728,7 @@ class Environment:
             rc, out, err = self._run(["groupadd", "--system", group])
             if rc != 0:
                 raise SparkforgeError(
-                    f"The group {group} could not be made: {_short((err or out).strip())}.",
+                    f"The group {group} could not be made: {short((err or out).strip())}.",
                     "Make the group first, run as root (become), or leave group empty.",
                 ) from None
             receipt["group_created"] = True
@@ -1199,7 +737,7 @@ class Environment:
             rc, out, err = self._run(["gpasswd", "--add", name, group])
             if rc != 0:
                 raise SparkforgeError(
-                    f"{name} could not be added to the group {group}: {_short((err or out).strip())}.",
+                    f"{name} could not be added to the group {group}: {short((err or out).strip())}.",
                     "Add the account where that group is kept, or leave it out of sparkforge_users.",
                     user=name,
                 )
@@ -1604,7 +1142,7 @@ class Environment:
         if rc != 0:
             first = ((out or err).strip().splitlines() or ["pip check failed"])[0]
             raise SparkforgeError(
-                f"The packages do not fit each other: {_short(first.rstrip('.'))}.",
+                f"The packages do not fit each other: {short(first.rstrip('.'))}.",
                 "Lock the environment again with playbooks/lock.yml.",
                 pip_output=(out + err).strip(),
             )
@@ -1737,12 +1275,12 @@ class Environment:
         for name in os.listdir(environments) if os.path.isdir(environments) else []:
             directory = os.path.join(environments, name)
             for entry in os.listdir(directory) if os.path.isdir(directory) else []:
-                receipt = _read_json(os.path.join(directory, entry, "receipt.json")) or {}
+                receipt = read_json(os.path.join(directory, entry, "receipt.json")) or {}
                 used |= {wheel["sha256"] for wheel in receipt.get("wheels", [])}
                 if entry.endswith(".partial") and name != self.name:
                     return  # another environment is being made and may need any of them
         for digest in os.listdir(store):
-            if _SHA256.fullmatch(digest) and digest not in used:
+            if SHA256.fullmatch(digest) and digest not in used:
                 disk.remove(os.path.join(store, digest))
 
     def _clean_up(self, plan: Plan, *, keep_downloads: bool) -> None:
@@ -1776,7 +1314,7 @@ class Environment:
             users = processes_using([self.directory], self.proc)[self.directory]
             if users:
                 pid, command = sorted(users.items())[0]
-                example = f"{pid} ({_short(command)})"
+                example = f"{pid} ({short(command)})"
                 raise SparkforgeError(
                     f"The environment {self.name} is used by {len(users)} process(es), such as {example}.",
                     "End them first, or set force to true.",
@@ -1828,7 +1366,7 @@ class Environment:
         """Tell whether an environment of another name is for that group."""
         receipts = os.path.join(self.root, "receipts")
         return any(
-            (_read_json(os.path.join(receipts, file)) or {}).get("group") == group
+            (read_json(os.path.join(receipts, file)) or {}).get("group") == group
             for file in os.listdir(receipts)
             if re.fullmatch(r"env-.*\.json", file) and file != f"{self.receipt_name}.json"
         )
@@ -1909,15 +1447,6 @@ class Environment:
 
 
 # --------------------------------------------------------------------------------------------------- files
-
-
-def _read_json(path: str) -> dict[str, t.Any] | None:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def _holds(path: str, content: str, mode: int) -> bool:

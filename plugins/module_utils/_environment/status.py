@@ -19,7 +19,7 @@ import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation, naming, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
@@ -80,7 +80,7 @@ class StackStatus:
         clock: t.Callable[[], float] = time.time,
     ) -> None:
         self.root = os.path.abspath(options["root"])
-        self.name = installation.check_name(options["name"], "name")
+        self.name = naming.check_name(options["name"], "name")
         self.wanted: t.Optional[Facts] = options.get("wanted")
         self.history: t.Optional[str] = options.get("history")
         self.known_units: t.List[Facts] = list(options.get("units") or [])
@@ -111,7 +111,7 @@ class StackStatus:
     # -- environments
 
     def _environments(self, units: t.Sequence[Facts]) -> Facts:
-        links = {link: self._link(link) for link in installation.LINKS}
+        links = {link: self._link(link) for link in naming.LINKS}
         whole = [row for row in (self._environment(entry, links) for entry in self._entries()) if row is not None]
         for row in whole:
             row["units"] = self._units_of(row.pop("sha256"), units)
@@ -268,7 +268,7 @@ def _missing(place: str, receipt: t.Mapping[str, t.Any]) -> t.List[str]:
     if not os.access(os.path.join(place, "bin", "python"), os.X_OK):
         return ["bin/python"]
     try:
-        present = set(os.listdir(installation.site_packages(place)))
+        present = set(os.listdir(tree.site_packages(place)))
     except OSError:
         return ["site-packages"]
     return sorted(set(receipt.get("entries") or []) - present)

@@ -29,16 +29,14 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import (
-    normalised,
-    receipt_of,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Facts = t.Mapping[str, t.Any]
 

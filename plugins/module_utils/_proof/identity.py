@@ -24,8 +24,7 @@ import zipfile
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -34,6 +33,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     Skipped,
     check,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Facts = t.Mapping[str, t.Any]
 
@@ -461,7 +461,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
     if numbers and receipt.get("fingerprint"):
         # A wheel that a requirement's hash names was sent in place of being fetched, which adds nothing.
         named = packages.pins({"requirements": receipt.get("requirements")})
-        fingerprint = installation.fingerprint(
+        fingerprint = naming.fingerprint(
             (int(numbers[1]), int(numbers[2])),
             str(receipt.get("machine")),
             [str(line) for line in receipt.get("requirements") or []],

@@ -25,7 +25,7 @@ import typing as t
 import zipfile
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installation import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 #: What to do about a torch without CUDA.
 CPU_BUILD_REMEDY = (

@@ -35,7 +35,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
@@ -92,7 +92,7 @@ class Proof:
         self.notices: t.List[str] = []
         self._python: t.Optional[str] = options.get("python")
         if self.reference.get("environment_id"):
-            installation.check_name(str(self.reference["environment_id"]), "lock id")
+            naming.check_name(str(self.reference["environment_id"]), "lock id")
         self._check_options()
         self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
         self.software: t.Dict[str, t.Any] = {}

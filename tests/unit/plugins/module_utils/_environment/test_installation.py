@@ -16,7 +16,13 @@ import sys
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import (
+    failures,
+    naming,
+    render,
+    tree,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
 A, B = "a" * 64, "b" * 64
 SHELLS = ("bash", "dash", "zsh")
@@ -39,10 +45,10 @@ SHELLS = ("bash", "dash", "zsh")
 def test_a_pinned_and_hashed_requirement_is_read_into_one_canonical_line(
     text: str, name: str, line: str | None
 ) -> None:
-    found = installation.parse_requirement(text)
+    found = requirement.parse_requirement(text)
     assert found.name == name
     assert line is None or found.line == line
-    assert installation.parse_requirement(found.line) == found
+    assert requirement.parse_requirement(found.line) == found
 
 
 @pytest.mark.parametrize(
@@ -61,12 +67,12 @@ def test_a_pinned_and_hashed_requirement_is_read_into_one_canonical_line(
 )
 def test_a_requirement_without_pin_or_hash_is_refused_by_name(text: str, cause: str) -> None:
     with pytest.raises(SparkforgeError, match=cause):
-        installation.parse_requirement(text)
+        requirement.parse_requirement(text)
 
 
 def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:
     with pytest.raises(SparkforgeError) as caught:
-        installation.parse_requirement("a @ https://user:secret@example.com/a-1-py3-none-any.whl")
+        requirement.parse_requirement("a @ https://user:secret@example.com/a-1-py3-none-any.whl")
     assert "secret" not in json.dumps(caught.value.as_result())
     assert "https://example.com" in caught.value.cause
 
@@ -89,24 +95,24 @@ def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:
 def test_a_wheel_for_another_platform_is_told_by_its_name(
     file: str, python: tuple[int, int], machine: str, reason: str | None
 ) -> None:
-    wheel = installation.parse_wheel_name(file)
+    wheel = requirement.parse_wheel_name(file)
     assert (wheel.distribution, wheel.version) == ("a", "1.0")
     if reason is None:
-        installation.check_wheel_fits(wheel, python, machine)
+        requirement.check_wheel_fits(wheel, python, machine)
     else:
         with pytest.raises(SparkforgeError, match=reason):
-            installation.check_wheel_fits(wheel, python, machine)
+            requirement.check_wheel_fits(wheel, python, machine)
 
 
 @pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])
 def test_what_is_not_the_name_of_a_wheel_is_refused(file: str) -> None:
     with pytest.raises(SparkforgeError, match="is not the file name of a wheel"):
-        installation.parse_wheel_name(file)
+        requirement.parse_wheel_name(file)
 
 
 def test_the_fingerprint_follows_every_input_and_no_order() -> None:
     def of(python: tuple[int, int] = (3, 12), machine: str = "aarch64", lines: str = "ab", wheels: str = "c") -> str:
-        return installation.fingerprint(python, machine, list(lines), list(wheels))
+        return naming.fingerprint(python, machine, list(lines), list(wheels))
 
     assert of() == of(lines="ba")
     assert (
@@ -195,7 +201,7 @@ PIP = [
 
 @pytest.mark.parametrize(("output", "cause"), PIP)
 def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> None:
-    error = installation.pip_failure(output)
+    error = failures.pip_failure(output)
     assert cause in error.cause
     assert error.remedy.endswith(".")
     assert "secret" not in json.dumps(error.as_result())
@@ -215,7 +221,7 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
     ],
 )
 def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str, remedy: str) -> None:
-    error = installation.venv_failure("/usr/bin/python3.12", (3, 12), output)
+    error = failures.venv_failure("/usr/bin/python3.12", (3, 12), output)
     assert cause in error.cause
     assert remedy in error.remedy
 
@@ -223,9 +229,9 @@ def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str
 def test_a_full_disk_is_not_taken_for_a_missing_ensurepip() -> None:
     """Venv says no more than that the command ended with 1: seen on a host of the lab's fleet with a full disk."""
     output = "Error: Command '['/x/bin/python3.11', '-m', 'ensurepip', '--upgrade']' returned non-zero exit status 1."
-    error = installation.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 20)
+    error = failures.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 20)
     assert "no space left" in error.cause
-    error = installation.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 30)
+    error = failures.venv_failure("/usr/bin/python3.11", (3, 11), output, free=1 << 30)
     assert "ensurepip" in error.cause
 
 
@@ -240,7 +246,7 @@ def test_a_full_disk_is_not_taken_for_a_missing_ensurepip() -> None:
     ],
 )
 def test_an_import_that_misses_a_library_names_the_role_that_brings_it(library: str, role: str) -> None:
-    error = installation.import_failure(
+    error = failures.import_failure(
         "torch", f"ImportError: {library}: cannot open shared object file: No such file or directory"
     )
     assert library in error.cause
@@ -256,7 +262,7 @@ def activated(
         pytest.skip(f"{shell} is not installed here")
     place = tmp_path / "it's here" / "envs" / "torch" / "aaa"
     (place / "bin").mkdir(parents=True, exist_ok=True)
-    script = installation.render_activation(
+    script = render.render_activation(
         str(place), "torch", ["/opt/x/lib", "/opt/y/lib"], {"TRITON_PTXAS_PATH": "/a b/$HOME/'ptxas'"}
     )
     (place / "bin" / "activate-sparkforge").write_text(script)
@@ -264,7 +270,7 @@ def activated(
     if not current.is_symlink():
         current.symlink_to("aaa")
     stable = tmp_path / "activate-torch"
-    stable.write_text(installation.render_stable_activation("torch", str(current)))
+    stable.write_text(render.render_stable_activation("torch", str(current)))
     return subprocess.run(
         [program, "-c", f"set -eu\n. {stable}\n{after}"],
         env={"PATH": "/usr/bin:/bin", **(environ or {})},
@@ -316,7 +322,7 @@ def test_deactivate_gives_back_the_shell_as_it_was(tmp_path: pathlib.Path, shell
 
 
 def test_the_kernel_names_the_resolved_interpreter_and_survives_jupyters_substitution() -> None:
-    kernel = json.loads(installation.render_kernel("/e/abc", "torch", "abc", ["/l1", "/l2"], {"X": "$HOME"}))
+    kernel = json.loads(render.render_kernel("/e/abc", "torch", "abc", ["/l1", "/l2"], {"X": "$HOME"}))
     assert kernel["argv"][0] == "/e/abc/bin/python"
     assert kernel["env"] == {"VIRTUAL_ENV": "/e/abc", "LD_LIBRARY_PATH": "/l1:/l2", "X": "$$HOME"}
 
@@ -336,7 +342,7 @@ def test_relocation_rewrites_scripts_and_their_hashes_and_leaves_binaries_alone(
     (tmp_path / "bin" / "c").write_bytes(binary)
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
     (info / "RECORD").write_text('../../../bin/a,sha256=old,3\n"a,b.py",sha256=x,1\na-1.dist-info/RECORD,,\n')
-    rewritten = installation.relocate(str(tmp_path), old, new)
+    rewritten = tree.relocate(str(tmp_path), old, new)
     assert [os.path.basename(path) for path in rewritten] == ["a", "b", "pyvenv.cfg"]
     assert (tmp_path / "bin" / "a").read_text() == "#!/r/abc/bin/python\n"
     assert (tmp_path / "bin" / "a").stat().st_mode & 0o777 == 0o755
@@ -361,7 +367,7 @@ def test_a_process_is_found_by_its_command_its_environment_and_its_directory(tmp
         subprocess.Popen([*sleep, f"{tmp_path}/abc-other"], stdin=subprocess.PIPE),
     ]
     try:
-        found = installation.processes_using([str(place), str(other)])
+        found = tree.processes_using([str(place), str(other)])
     finally:
         for process in started:
             process.communicate()

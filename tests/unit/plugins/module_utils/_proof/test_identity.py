@@ -11,7 +11,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import identity, origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed, Skipped
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
@@ -286,7 +286,7 @@ def made(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     receipt = {
         "schema": 1,
         "lock_id": "lock",
-        "fingerprint": installation.fingerprint((3, 12), "x86_64", [line], []),
+        "fingerprint": naming.fingerprint((3, 12), "x86_64", [line], []),
         "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
         "machine": "x86_64",
         "requirements": [line],
@@ -358,7 +358,7 @@ def test_a_wheel_that_was_sent_makes_the_same_environment_as_one_that_was_fetche
 
 def test_a_receipt_that_was_edited_together_with_its_fingerprint_differs_from_the_copy(made: dict[str, t.Any]) -> None:
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"
-    fingerprint = installation.fingerprint((3, 12), "x86_64", [line], [])
+    fingerprint = naming.fingerprint((3, 12), "x86_64", [line], [])
     made["receipt"].update(requirements=[line], fingerprint=fingerprint)
     assert "differ in fingerprint" in judge(made)
 

@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What pip, venv and the first imports say when they fail: one cause and one remedy."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+import urllib.parse
+import urllib.request
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.names import FACTS
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory, network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
+    short,
+)
+
+#: The oldest interpreter whose venv and pip this file was written for.
+
+#: Bytes that an empty environment with pip takes, and some.
+VENV_SPACE = 32 << 20
+_RULES = load(memory, network, pip_rules, facts=FACTS)
+#: Failures that leave what was fetched as it is: the next run goes on with it.
+_NETWORK = (
+    *("certificate", "proxy", "host-unknown", "connection-lost", "connection-failed"),
+    *("http-error", "index-unreachable"),
+)
+
+
+def pip_failure(output: str) -> SparkforgeError:
+    """Return the one cause and remedy behind what pip wrote when it failed.
+
+    Its details say what is known of it: ``package``, ``expected``, ``got``, ``url``, ``wheel``, ``status``, whether it
+    was the ``network`` and whether the package was ``looked_for`` at an index.
+    """
+    text = redact(output)
+    details: dict[str, t.Any] = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
+    files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
+    known = explain(text, _RULES, **({"file": urllib.parse.unquote(files[-1])} if files else {}))
+    if known is None:
+        errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
+        last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
+        return SparkforgeError(
+            f"pip failed: {short(last.rstrip('.'))}.",
+            "Read pip's words in pip_output; nothing was changed.",
+            **details,
+        )
+    found = known.groups
+    details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
+    if known.rule == "hash-mismatch":
+        details["expected"] = re.findall(r"[0-9a-f]{16,}", found["expected"])
+    url = re.match(r"https?://[^\s#]+", found.get("url") or found.get("package") or "")
+    if url:
+        details["url"] = url.group(0)
+    if "status" in found:
+        details["status"] = int(found["status"])
+    elif url:
+        details["wheel"] = url.group(0).rpartition("/")[2]
+    if known.rule in _NETWORK:
+        details["network"] = True
+    if known.rule == "no-such-requirement":
+        details["looked_for"] = True
+    return SparkforgeError(known.cause, known.remedy, **details)
+
+
+def venv_failure(python: str, version: tuple[int, int], output: str, free: int | None = None) -> SparkforgeError:
+    """Return the cause and remedy behind what ``python -m venv`` wrote when it failed.
+
+    :param free: bytes that are free on the file system of the environment.
+    """
+    details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
+    # It runs ensurepip and keeps to itself what that said, which may be that the disk is full.
+    silent = "returned non-zero exit status" in output and free is not None and free < VENV_SPACE
+    if silent or "No space left on device" in output:
+        return SparkforgeError(
+            "The file system of the environment has no space left.", "Free space below the root.", **details
+        )
+    dotted = f"{version[0]}.{version[1]}"
+    if "ensurepip" in output or "No module named venv" in output:
+        return SparkforgeError(
+            f"{python} cannot make virtual environments: its modules venv and ensurepip are not installed.",
+            f"Run the role build_toolchain, or: apt install python{dotted}-venv",
+            **details,
+        )
+    last = (output.strip().splitlines() or ["no message"])[-1]
+    return SparkforgeError(
+        f"{python} -m venv failed: {short(last)}.",
+        f"Check that {python} is a sound CPython {dotted}.",
+        **details,
+    )
+
+
+def import_failure(module: str, error: str, machine: str = "aarch64") -> SparkforgeError:
+    """Return the cause and remedy of an import that failed in the finished environment."""
+    match = re.search(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file", error)
+    remedy = "The environment was not switched to; correct the lock, or give the missing library, and run again."
+    if match:
+        role = providers.provider(match.group(1), machine).role
+        provider = {None: "Find out", "driver": "The GPU's driver brings it; find out"}.get(
+            role, f"Run the role {role}, which brings it; find out"
+        )
+        remedy = f"{provider} with elf_closure_info, on the package's directory, all that is missing at once."
+    elif "undefined symbol" in error:
+        remedy = "The package was built against another version of what should have it: lock versions that fit."
+    return SparkforgeError(f"import {module} failed: {short(error)}.", remedy, module=module, error=error)

@@ -1,0 +1,130 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a person uses of an environment: activation, launcher, Jupyter kernel, and CUDA tools for Triton."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import (
+    site_packages,
+)
+
+#: The oldest interpreter whose venv and pip this file was written for.
+
+
+def render_activation(
+    environment: str, name: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
+) -> str:
+    """Return the script ``bin/activate-sparkforge`` of one environment: POSIX sh, sound under ``set -eu``."""
+    names = sorted(variables)
+    # What the role fabric writes; NCCL reads the file that this variable names (2.23 and newer).
+    fabric = shlex.quote(
+        os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(environment))), "fabric/nccl.env")
+    )
+    lines = [
+        f"# Environment {name} of sparkforge.dgx_spark, for bash, zsh and dash; leave it with: deactivate",
+        'if [ -n "${_SPARKFORGE_OLD_PATH+set}" ]; then deactivate; fi',
+        '_SPARKFORGE_OLD_PATH="${PATH-}"',
+        '_SPARKFORGE_OLD_LIBRARY_PATH="${LD_LIBRARY_PATH-}"',
+        "deactivate () {",
+        '    PATH="${_SPARKFORGE_OLD_PATH-}"; export PATH',
+        '    if [ -n "${_SPARKFORGE_OLD_LIBRARY_PATH-}" ]; then',
+        '        LD_LIBRARY_PATH="$_SPARKFORGE_OLD_LIBRARY_PATH"; export LD_LIBRARY_PATH',
+        "    else",
+        "        unset LD_LIBRARY_PATH",
+        "    fi",
+        "    unset " + " ".join(["VIRTUAL_ENV", "_SPARKFORGE_OLD_PATH", "_SPARKFORGE_OLD_LIBRARY_PATH", *names]),
+        f'    if [ "${{NCCL_CONF_FILE-}}" = {fabric} ]; then unset NCCL_CONF_FILE; fi',
+        "    unset -f deactivate",
+        "    hash -r 2>/dev/null || :",
+        "}",
+        f"VIRTUAL_ENV={shlex.quote(environment)}",
+        'PATH="$VIRTUAL_ENV/bin${PATH:+:$PATH}"',
+        "export VIRTUAL_ENV PATH",
+        "unset PYTHONHOME",
+    ]
+    if library_paths:
+        lines += [
+            f"LD_LIBRARY_PATH={shlex.quote(':'.join(library_paths))}" + '"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
+            "export LD_LIBRARY_PATH",
+        ]
+    lines += [f"export {key}={shlex.quote(variables[key])}" for key in names]
+    lines.append(f'if [ -z "${{NCCL_CONF_FILE-}}" ] && [ -r {fabric} ]; then export NCCL_CONF_FILE={fabric}; fi')
+    return "\n".join([*lines, "hash -r 2>/dev/null || :", ""])
+
+
+def render_stable_activation(name: str, current: str) -> str:
+    """Return ``<root>/bin/activate-<name>``, which resolves ``current`` once, when it is sourced."""
+    return (
+        f"# Activates the environment {name} as it is now; a later switch leaves this shell alone.\n"
+        f'. "$(readlink -f {shlex.quote(current)})/bin/activate-sparkforge"\n'
+    )
+
+
+def render_launcher(name: str, current: str) -> str:
+    """Return ``<root>/bin/<name>-python``, which runs the resolved interpreter, never ``current``'s."""
+    return (
+        "#!/bin/sh\n"
+        f"# Python of the environment {name} as it is now; a later switch leaves what it runs alone.\n"
+        "set -eu\n"
+        f"environment=$(readlink -f {shlex.quote(current)})\n"
+        '. "$environment/bin/activate-sparkforge"\n'
+        'exec "$environment/bin/python" "$@"\n'
+    )
+
+
+def render_kernel(
+    environment: str, name: str, lock_id: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
+) -> str:
+    """Return the Jupyter kernel specification of one environment, by its resolved path."""
+    values = {"VIRTUAL_ENV": environment, **variables}
+    if library_paths:
+        values["LD_LIBRARY_PATH"] = ":".join(library_paths)
+    specification = {
+        "argv": [f"{environment}/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": f"{name} (sparkforge {lock_id})",
+        "language": "python",
+        "metadata": {"debugger": True},
+        # Jupyter substitutes $NAME in these.
+        "env": {key: value.replace("$", "$$") for key, value in values.items()},
+    }
+    return json.dumps(specification, indent=2, sort_keys=True) + "\n"
+
+
+#: Where Triton looks below ``backends/nvidia`` of its package -> the variable that names another place, and what there.
+_TRITON_TOOLS = {
+    "bin/ptxas": ("TRITON_PTXAS_PATH", ""),
+    "bin/ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", ""),
+    "bin/cuobjdump": ("TRITON_CUOBJDUMP_PATH", ""),
+    "bin/nvdisasm": ("TRITON_NVDISASM_PATH", ""),
+    "include/cuda.h": ("TRITON_CUDART_PATH", "cuda.h"),
+}
+
+
+def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, str]:
+    """Return the links, to what, by which Triton finds the tools of ``variables`` where nobody sets these.
+
+    A Triton that is built here brings neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no activation.
+    What the wheel brings is left alone, and so are links that are right.
+    """
+    try:
+        place = os.path.join(site_packages(environment), "triton", "backends", "nvidia")
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for name, (variable, below) in _TRITON_TOOLS.items():
+        path, target = os.path.join(place, name), variables.get(variable)
+        if not target or not os.path.isdir(place) or (os.path.lexists(path) and not os.path.islink(path)):
+            continue
+        target = os.path.join(target, below) if below else target
+        if not os.path.islink(path) or os.readlink(path) != target:
+            found[path] = target
+    return found

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The files of an environment: moved to another path, read, and who uses them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import csv
+import hashlib
+import io
+import os
+import re
+import typing as t
+
+#: The oldest interpreter whose venv and pip this file was written for.
+
+
+def relocate(environment: str, old: str, new: str) -> list[str]:
+    """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
+
+    Also corrects the hashes of these scripts in each RECORD, so that a later check of RECORD holds.
+
+    :param environment: where the environment lies now.
+    :returns: the files that were rewritten.
+    """
+    rewritten: dict[str, bytes] = {}
+    candidates = [os.path.join(environment, "pyvenv.cfg")]
+    scripts = os.path.join(environment, "bin")
+    candidates += [os.path.join(scripts, name) for name in sorted(os.listdir(scripts))]
+    for path in candidates:
+        if os.path.islink(path) or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as stream:
+            content = stream.read()
+        # A binary has its paths at fixed lengths; none that pip installs names the environment.
+        if os.fsencode(old) not in content or b"\0" in content:
+            continue
+        content = content.replace(os.fsencode(old), os.fsencode(new))
+        with open(path, "r+b") as stream:
+            stream.write(content)
+            stream.truncate()
+        rewritten[os.path.realpath(path)] = content
+    _correct_records(environment, rewritten)
+    return sorted(rewritten)
+
+
+def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None:
+    packages = site_packages(environment)
+    for entry in sorted(os.listdir(packages)):
+        record = os.path.join(packages, entry, "RECORD")
+        if not entry.endswith(".dist-info") or not os.path.isfile(record):
+            continue
+        with open(record, encoding="utf-8", newline="") as stream:
+            rows = list(csv.reader(stream))
+        touched = False
+        for row in rows:
+            if len(row) != 3 or "/bin/" not in row[0]:
+                continue
+            content = rewritten.get(os.path.realpath(os.path.join(packages, row[0])))
+            if content is None:
+                continue
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            row[1:] = [f"sha256={digest}", str(len(content))]
+            touched = True
+        if touched:
+            text = io.StringIO(newline="")
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            with open(record, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text.getvalue())
+
+
+def site_packages(environment: str) -> str:
+    """Return the directory of an environment that its packages lie in.
+
+    :raises FileNotFoundError: where there is none.
+    """
+    library = os.path.join(environment, "lib")
+    for name in sorted(os.listdir(library)):
+        path = os.path.join(library, name, "site-packages")
+        if name.startswith("python") and os.path.isdir(path):
+            return path
+    raise FileNotFoundError(2, "no site-packages", environment)
+
+
+def installed_packages(environment: str) -> dict[str, str]:
+    """Return name -> version of every distribution that has a ``dist-info`` in the environment."""
+    found: dict[str, str] = {}
+    directory = site_packages(environment)
+    for entry in sorted(os.listdir(directory)):
+        if not entry.endswith(".dist-info"):
+            continue
+        header: dict[str, str] = {}
+        with open(os.path.join(directory, entry, "METADATA"), encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                key, separator, value = line.partition(":")
+                if not line.strip() or not separator:
+                    break
+                header.setdefault(key, value.strip())
+        found[header.get("Name", entry.split("-")[0])] = header.get("Version", "")
+    return found
+
+
+def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, dict[int, str]]:
+    """Return, for each directory of ``paths``, the processes that use it: pid -> command line.
+
+    A process uses an environment whose files it runs, has mapped, or works in, or whose path stands in its
+    command line or environment: the interpreter itself is a symlink to the system's, so that its executable
+    and its maps need not name the environment.
+    """
+    wanted = {path: re.compile(re.escape(os.fsencode(path)) + rb"(?=[/\0:;\n \"']|$)") for path in paths}
+    found: dict[str, dict[int, str]] = {path: {} for path in wanted}
+    if not wanted:
+        return found
+    for entry in os.listdir(proc):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        seen = []
+        for name in ("exe", "cwd", "root"):
+            with contextlib.suppress(OSError):
+                seen.append(os.fsencode(os.readlink(f"{proc}/{entry}/{name}")))
+        command = b""
+        for name in ("cmdline", "environ", "maps"):
+            with contextlib.suppress(OSError):
+                with open(f"{proc}/{entry}/{name}", "rb") as stream:
+                    seen.append(stream.read())
+                if name == "cmdline":
+                    command = seen[-1]
+        text = b"\0".join(seen)
+        for path, pattern in wanted.items():
+            if pattern.search(text):
+                found[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    return found

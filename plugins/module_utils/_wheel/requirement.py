@@ -1,0 +1,142 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Requirements and names of wheels: pinned, hashed, and whether they fit an interpreter."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+
+#: The oldest interpreter whose venv and pip this file was written for.
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+_HASH_OPTION = re.compile(r"\s--hash=(?P<algorithm>[a-z0-9]+):(?P<digest>\S+)")
+_PINNED = re.compile(
+    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*"
+    r"(?:===?\s*[A-Za-z0-9][A-Za-z0-9.!+_-]*|@\s*\S+)\s*(?:;[^#]*)?"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Requirement:
+    """One pinned, hashed line of a lock. ``line`` is canonical: the same pin always reads the same."""
+
+    name: str
+    line: str
+
+
+@dataclasses.dataclass(frozen=True)
+class WheelName:
+    """What the file name of a wheel says (PEP 427)."""
+
+    file: str
+    distribution: str
+    version: str
+    pythons: tuple[str, ...]
+    abis: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+def normalised(name: str) -> str:
+    """Return the name of a distribution as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Read one requirement, which must be pinned and carry a sha256.
+
+    :raises SparkforgeError: naming the requirement that is not.
+    """
+    line = " ".join(text.replace("\\\n", " ").split()) if "\n" not in text.replace("\\\n", "") else text
+    pin = _HASH_OPTION.sub("", f" {line}").strip()
+    remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
+    hashes = sorted({match.group("digest") for match in _HASH_OPTION.finditer(f" {line}")})
+    match = _PINNED.fullmatch(pin)
+    if "\n" in line or " -" in f" {pin}" or match is None:
+        raise SparkforgeError(
+            f"The requirement {short(redact(text))!r} is not one pinned name.",
+            remedy,
+            requirement=redact(text),
+        )
+    if not hashes:
+        raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
+    for found in _HASH_OPTION.finditer(f" {line}"):
+        if found.group("algorithm") != "sha256" or not SHA256.fullmatch(found.group("digest")):
+            raise SparkforgeError(
+                f"The requirement {redact(pin)!r} has the hash "
+                f"{short(found.group('algorithm') + ':' + found.group('digest'))!r}, which is not a sha256.",
+                remedy,
+                requirement=redact(text),
+            )
+    return Requirement(
+        normalised(match.group("name")), " ".join([pin, *(f"--hash=sha256:{digest}" for digest in hashes)])
+    )
+
+
+def parse_wheel_name(file: str) -> WheelName:
+    """Read the file name of a wheel.
+
+    :raises SparkforgeError: where it is not ``name-version[-build]-python-abi-platform.whl``.
+    """
+    base = os.path.basename(file)
+    parts = base[: -len(".whl")].split("-") if base.endswith(".whl") else []
+    if len(parts) not in (5, 6) or not all(parts) or not re.fullmatch(r"[\w.+!]+", "".join(parts)):
+        raise SparkforgeError(
+            f"{base!r} is not the file name of a wheel.",
+            "Give files named name-version-python-abi-platform.whl, as pip wheel makes them.",
+            wheel=file,
+        )
+    python, abi, system = parts[-3:]
+    return WheelName(
+        base,
+        normalised(parts[0]),
+        parts[1],
+        tuple(python.split(".")),
+        tuple(abi.split(".")),
+        tuple(system.split(".")),
+    )
+
+
+def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) -> None:
+    """Refuse a wheel for another interpreter or machine before anything is transferred.
+
+    :raises SparkforgeError: naming the tag that does not fit. pip has the last word on glibc versions.
+    """
+    ours = f"cp{python[0]}{python[1]}"
+
+    def fits_python(tag: str) -> bool:
+        if tag in (f"py{python[0]}", ours):
+            return True
+        match = re.fullmatch(r"(cp|py)(\d)(\d+)", tag)
+        if match is None or int(match.group(2)) != python[0] or int(match.group(3)) > python[1]:
+            return False
+        return match.group(1) == "py" or "abi3" in wheel.abis
+
+    reason = None
+    if not any(
+        system == "any" or re.fullmatch(rf"(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
+        for system in wheel.platforms
+    ):
+        reason = f"it is for {'.'.join(wheel.platforms)} and this host is linux_{machine}"
+    elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
+        abi in ("none", "abi3", ours) for abi in wheel.abis
+    ):
+        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)} and the interpreter is {ours}"
+    if reason:
+        raise SparkforgeError(
+            f"The wheel {wheel.file} is not for this platform: {reason}.",
+            "Give the wheel that was built for this platform, or choose the Python that it was built for.",
+            wheel=wheel.file,
+        )
+
+
+def short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
