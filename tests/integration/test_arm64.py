@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+
+import ansible
 
 from lab import emulator, image
 from lab.host import install_packages, native_architecture
@@ -21,7 +24,8 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
     try:
         told = image.podman(
             "run", "--rm", "--arch=arm64",
-            f"--volume={CHECKOUT}:/checkout:ro", "--env=PYTHONPATH=/checkout/.collections",
+            f"--volume={CHECKOUT}:/checkout:ro", f"--volume={Path(ansible.__file__).parent}:/lib/controller/ansible:ro",
+            "--env=PYTHONPATH=/checkout/.collections:/lib/controller",
             image.build("arm64"), "sh", "-c",
             """echo '{"ANSIBLE_MODULE_ARGS": {}}' | python3 /checkout/plugins/modules/spark_info.py""",
         ).stdout  # fmt: skip
