@@ -15,7 +15,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fleet test-long lint unit integration molecule lab lab-down bench build
+.PHONY: help setup demo test test-fleet test-long test-pytorch lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,8 +52,11 @@ test: setup ## every test but the long ones: lint, unit, containers, molecule, a
 test-fleet: setup ## only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
 
-test-long: setup ## builds from source on ARM64, emulated elsewhere (about an hour)
+test-long: setup test-pytorch ## builds from source on ARM64, emulated elsewhere, and PyTorch on the CPU (hours)
 	$(ROOT) $(BIN)/pytest -v --durations=15 --platform arm64 tests/integration/test_build.py
+
+test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
+	$(ROOT) $(BIN)/pytest -v --durations=15 tests/long/test_pytorch_cpu.py
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint
