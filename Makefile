@@ -17,7 +17,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long test-pytorch lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ test-long: setup ## the long ones: molecule and builds on ARM64, emulated elsewh
 
 test-fleet: setup ## only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
+
+test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py
 
 lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint

@@ -116,7 +116,7 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "USE_CUBLAS": ("PyTorch has no such option: cuBLAS is always linked", "remove it"),
     "USE_SYSTEM_LIBS": (
         "it swaps the submodules of the tag for whatever versions the host has",
-        "remove it; NCCL is taken from the host by USE_SYSTEM_NCCL",
+        "remove it, or name the libraries that the host has (USE_SYSTEM_SLEEF, USE_SYSTEM_ONNX …); NCCL is one of them",
     ),
     "USE_NIGHTLY": ("it downloads a finished wheel instead of building, and checks no hash", "remove it"),
     "NVCC_FLAGS_EXTRA": (

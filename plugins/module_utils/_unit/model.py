@@ -32,8 +32,10 @@ _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a
 _BROUGHT = frozenset({"cmake", "ninja"})
 #: What a build makes on its way, and what can be made again.
 TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
-#: What may differ between two fingerprints that use one tree, one after the other: see _carry.
+#: What may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
 _CARRIED = ("changes", "build_tag")
+#: The end of a local version as roles write it, sf{digest}: eight digits, which the filter units puts in.
+_DIGEST = re.compile(r"\bsf[0-9a-f]{8}\b")
 #: What a build must not be given, because the engine sets it, and what to give instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
@@ -293,8 +295,13 @@ def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
 
 
 def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
-    """Return what the inputs have in common with those whose tree they can go on with."""
-    return fingerprint({key: value for key, value in inputs.items() if key not in _CARRIED})
+    """Return what the inputs have in common with those whose tree they can go on with.
+
+    The version in the environment has a digest of all of them, patches and edits included: it does not count.
+    """
+    common = {key: value for key, value in inputs.items() if key not in _CARRIED}
+    common["environment"] = {name: _DIGEST.sub("sf", value) for name, value in common["environment"].items()}
+    return fingerprint(common)
 
 
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> t.List[str]:

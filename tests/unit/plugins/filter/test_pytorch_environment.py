@@ -328,7 +328,7 @@ def test_the_seed_s_environment_is_taken_but_for_its_defects_which_are_all_named
         ("CMAKE_CUDA_ARCHITECTURES", "121", "set pytorch_architectures instead"),
         ("TORCH_NVCC_FLAGS", "-gencode arch=compute_121,code=sm_121", "behind the list's back"),
         ("CMAKE_LIBRARY_PATH", "/usr/local/cuda/include", "holds no libraries"),
-        ("USE_SYSTEM_LIBS", "1", "swaps the submodules"),
+        ("USE_SYSTEM_LIBS", "1", "name the libraries that the host has (USE_SYSTEM_SLEEF"),
         ("NVCC_FLAGS_EXTRA", "-gencode;arch=x", "reads none from the environment"),
         ("USE_NIGHTLY", "2.8.0", "checks no hash"),
         ("WGETRC_ARGS", "--no-check-certificate", "turns the verification of TLS off"),

@@ -56,6 +56,15 @@ def test_patches_edits_and_a_build_tag_share_a_tree_and_nothing_else_does() -> N
         assert same == (name in ("changes", "build_tag")), name
 
 
+def test_the_digest_in_a_version_does_not_cost_the_tree() -> None:
+    def key(version: str) -> str:
+        return model.tree_key({**INPUTS, "environment": {"PYTORCH_BUILD_VERSION": version}})
+
+    assert key("2.9.1+cu130.sf0123abcd") == key("2.9.1+cu130.sf89abcdef")
+    others = ("2.9.2+cu130.sf0123abcd", "2.9.1+cpu.sf0123abcd", "2.9.1+cu130.sf0123abcde", "2.9.1+cu130.xsf0123abcd")
+    assert key("2.9.1+cu130.sf0123abcd") not in {key(version) for version in others}
+
+
 def test_sources_and_objects_lie_in_the_tree_and_what_tells_of_a_build_does_not() -> None:
     one, other = (model.Paths("/r", "/l", "tiny", mark * 16, "p", "f" * 16) for mark in "ab")
     for name in model.TREES:
