@@ -53,12 +53,14 @@ def _validator(name: str) -> t.Any:
             "Ansible's Python on the controller lacks the library jsonschema.",
             "Install it there: python3 -m pip install jsonschema.",
         ) from None
-    known = [(f"{one}.schema.json", document(one)) for one in {name, "common"}]
+    known = [(f"{one}.schema.json", document(one)) for one in dict.fromkeys((name, "common"))]
     registry = referencing.Registry().with_resources(
         (uri, referencing.jsonschema.DRAFT7.create_resource(content)) for uri, content in known
     )
     # To the library 20.0 is an integer as well, and another pin than 20.
-    types = draft.TYPE_CHECKER.redefine("integer", lambda _checker, value: type(value) is int)
+    types = draft.TYPE_CHECKER.redefine(
+        "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
+    )
     strict = jsonschema.validators.extend(draft, {"pattern": _pattern}, type_checker=types)
     return strict(document(name), registry=registry)
 

@@ -17,17 +17,19 @@ import functools
 import importlib.util
 import os
 import typing as t
+import zipfile
 
 PACKAGE = __name__.rpartition("._core.")[0]
 
 
-def write(directory: str, *roots: str) -> None:
+def write(directory: str, *roots: str, ansible: bool = False) -> None:
     """Write the modules ``roots`` and what they import of this collection below ``directory``, as packages.
 
     :param roots: names within ``PACKAGE``: ``_unit.worker``.
+    :param ansible: with what Ansible sent of itself, for code that downloads.
     :raises ModuleNotFoundError: where there is no such module.
     """
-    for path, source in files(*roots).items():
+    for path, source in files(*roots, ansible=ansible).items():
         path = os.path.join(directory, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as stream:
@@ -35,7 +37,7 @@ def write(directory: str, *roots: str) -> None:
 
 
 @functools.cache
-def files(*roots: str) -> t.Dict[str, str]:
+def files(*roots: str, ansible: bool = False) -> t.Dict[str, str]:
     """Return the path and the source of each file that ``write`` writes.
 
     Imports are read from the source: those within functions count too, those that are made of strings cannot.
@@ -58,6 +60,11 @@ def files(*roots: str) -> t.Dict[str, str]:
     # Without them a package of the same name elsewhere on the path would come first.
     parents = PACKAGE.split(".")
     found.update({"/".join([*parents[: depth + 1], "__init__.py"]): "" for depth in range(len(parents))})
+    archive = getattr(importlib.util.find_spec(__name__).loader, "archive", None)  # type: ignore[union-attr]
+    if ansible and archive:
+        with zipfile.ZipFile(archive) as sent:
+            names = [name for name in sent.namelist() if name.startswith("ansible/") and name.endswith(".py")]
+            found.update((name, sent.read(name).decode("utf-8")) for name in names)
     return found
 
 

@@ -68,39 +68,39 @@ class Kind(enum.Enum):
 #: of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10, in the C locale. Compiled once git fails.
 _RULES: t.Final[t.Tuple[t.Tuple[Kind, str], ...]] = (
     (Kind.SPACE, r"no space left on device|disk quota exceeded|file too large|died of signal 25\b"
-                  # git does not say why, and there is hardly another reason.
-                  r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file"),
+                 # git does not say why, and there is hardly another reason.
+                 r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file"),
     (Kind.STORE, r"read-only file system|insufficient permission for adding an object|unable to create temporary "
-                  r"file|cannot (?:mkdir|open) .*: permission denied|could not create .*: permission denied"),
+                 r"file|cannot (?:mkdir|open) .*: permission denied|could not create .*: permission denied"),
     (Kind.COMMIT, r"not our ref|couldn't find remote ref|no such remote ref|unable to find [0-9a-f]{40} under"),
     (Kind.UNADVERTISED, r"does not allow request for unadvertised object|shallow capabilities|"
-                         r"server does not support (?:shallow|--depth)"),
+                        r"server does not support (?:shallow|--depth)"),
     (Kind.OWNER, r"dubious ownership"),
     (Kind.PROTOCOL, r"transport '.*' not allowed|protocol .* (?:not supported|disabled)|unsupported protocol"),
     (Kind.HOST_KEY, r"host key verification failed"),
     (Kind.PROXY, r"\b407\b.*proxy|proxy.*\b407\b|returned error: 407|CONNECT tunnel failed|"
-                  r"code 4\d\d from proxy"),
+                 r"code 4\d\d from proxy"),
     (Kind.CERTIFICATE, r"certificate|server verification failed|error setting .* verify locations"),
     (Kind.ACCESS, r"could not read (?:username|password)|authentication failed|returned error: 40[13]|"
-                   r"permission denied \("),
+                  r"permission denied \("),
     (Kind.MISSING, r"returned error: (?:404|410)|repository (?:'.*' )?not found|does not appear to be a git "
-                    r"repository|no such repository|access denied or repository not exported|update-server-info"),
+                   r"repository|no such repository|access denied or repository not exported|update-server-info"),
     (Kind.BROKEN, r"early eof|unexpected disconnect|index-pack (?:failed|died)|invalid index-pack output|"
-                   r"transfer closed with|curl (?:16|18|28|52|55|56|92)\b|operation too slow|"
-                   r"bytes of body are still expected|http/2 stream|unexpected flush|pack has .* unresolved|"
-                   r"bad line length|expected flush after|the remote end hung up upon|inflate returned|"
-                   r"partial file|expected packfile|unexpected end of file"),
+                  r"transfer closed with|curl (?:16|18|28|52|55|56|92)\b|operation too slow|"
+                  r"bytes of body are still expected|http/2 stream|unexpected flush|pack has .* unresolved|"
+                  r"bad line length|expected flush after|the remote end hung up upon|inflate returned|"
+                  r"partial file|expected packfile|unexpected end of file"),
     (Kind.CORRUPT, r"is corrupt|bad object|object file .* is empty|inflate: data stream error|"
-                    r"packfile .* (?:cannot|does not|is far too)|broken ref|bad ref|missing blob|missing tree|"
-                    r"did not send all necessary objects|unable to (?:read|parse|unpack) (?:tree|commit|object|"
-                    r"[0-9a-f]{40})|loose object|hash mismatch|object corrupt|could not parse (?:commit|object)|"
-                    r"bad (?:signature|config|tree)|not a git repository|invalid (?:object|sha1 pointer)|"
-                    r"index file .* (?:too small|does not match|is)|pack .* (?:too small|invalid)|"
-                    r"unresolved deltas|cannot lock ref|invalid shallow|bad shallow"),
+                   r"packfile .* (?:cannot|does not|is far too)|broken ref|bad ref|missing blob|missing tree|"
+                   r"did not send all necessary objects|unable to (?:read|parse|unpack) (?:tree|commit|object|"
+                   r"[0-9a-f]{40})|loose object|hash mismatch|object corrupt|could not parse (?:commit|object)|"
+                   r"bad (?:signature|config|tree)|not a git repository|invalid (?:object|sha1 pointer)|"
+                   r"index file .* (?:too small|does not match|is)|pack .* (?:too small|invalid)|"
+                   r"unresolved deltas|cannot lock ref|invalid shallow|bad shallow"),
     (Kind.NETWORK, r"unable to access|could not resolve host|connection (?:refused|reset|timed out|closed)|"
-                    r"network is unreachable|no route to host|broken pipe|timed out|returned error: (?:408|425|"
-                    r"429|5\d\d)|could not read from remote repository|remote end hung up|temporary failure|"
-                    r"unable to connect|rpc failed|kex_exchange|unable to look up|remote error: "),
+                   r"network is unreachable|no route to host|broken pipe|timed out|returned error: (?:408|425|"
+                   r"429|5\d\d)|could not read from remote repository|remote end hung up|temporary failure|"
+                   r"unable to connect|rpc failed|kex_exchange|unable to look up|remote error: "),
 )  # fmt: skip
 
 

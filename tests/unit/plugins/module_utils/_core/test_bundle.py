@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,15 @@ def test_every_package_on_the_way_is_one() -> None:
 def test_a_module_that_is_not_there_is_told() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"_core\.nothing"):
         bundle.files("_core.nothing")
+
+
+def test_what_ansible_sent_of_itself_comes_along_where_it_is_asked_for(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as sent:
+        for path, source in {**bundle.files("_core.bundle"), "ansible/module_utils/urls.py": "open_url = 1\n"}.items():
+            sent.writestr(path, source)
+    code = f"import sys, json; sys.path.insert(0, {str(tmp_path / 'sent.zip')!r})\n"
+    code += f"from {bundle.PACKAGE}._core import bundle\n"
+    code += "print(json.dumps([sorted(bundle.files('_core.bundle', ansible=flag)) for flag in (False, True)]))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True)
+    without, along = json.loads(done.stdout)
+    assert set(along) - set(without) == {"ansible/module_utils/urls.py"}
