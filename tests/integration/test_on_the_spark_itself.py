@@ -44,7 +44,7 @@ def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
         [
             sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
             "--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)),
-            "--dest", str(wheels), ANSIBLE,
+            "--dest", str(wheels), ANSIBLE, "-r", str(CHECKOUT / "meta/requirements.txt"),
         ],
         check=True,
     )  # fmt: skip
