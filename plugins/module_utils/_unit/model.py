@@ -300,7 +300,8 @@ def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
     The version in the environment has a digest of all of them, patches and edits included: it does not count.
     """
     common = {key: value for key, value in inputs.items() if key not in _CARRIED}
-    common["environment"] = {name: _DIGEST.sub("sf", value) for name, value in common["environment"].items()}
+    environment = common.get("environment") or {}
+    common["environment"] = {name: _DIGEST.sub("sf", value) for name, value in environment.items()}
     return fingerprint(common)
 
 
