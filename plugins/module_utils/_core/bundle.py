@@ -22,14 +22,9 @@ import zipfile
 PACKAGE = __name__.rpartition("._core.")[0]
 
 
-def write(directory: str, *roots: str, ansible: bool = False) -> None:
-    """Write the modules ``roots`` and what they import of this collection below ``directory``, as packages.
-
-    :param roots: names within ``PACKAGE``: ``_unit.worker``.
-    :param ansible: with what Ansible sent of itself, for code that downloads.
-    :raises ModuleNotFoundError: where there is no such module.
-    """
-    for path, source in files(*roots, ansible=ansible).items():
+def write(directory: str, sources: t.Mapping[str, str]) -> None:
+    """Write what ``files`` returned below ``directory``."""
+    for path, source in sources.items():
         path = os.path.join(directory, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as stream:
@@ -38,9 +33,13 @@ def write(directory: str, *roots: str, ansible: bool = False) -> None:
 
 @functools.cache
 def files(*roots: str, ansible: bool = False) -> t.Dict[str, str]:
-    """Return the path and the source of each file that ``write`` writes.
+    """Return the path and the source of each file of the modules ``roots`` and all that they import, as packages.
 
     Imports are read from the source: those within functions count too, those that are made of strings cannot.
+
+    :param roots: names within ``PACKAGE``: ``_unit.worker``.
+    :param ansible: with what Ansible sent of itself, for code that downloads.
+    :raises ModuleNotFoundError: where there is no such module.
     """
     found: t.Dict[str, str] = {}
     waiting = [f"{PACKAGE}.{root}" for root in roots]

@@ -299,7 +299,7 @@ class Proof:
         reading, writing = os.pipe()
         scratch = os.path.join(directory, "scratch")
         os.mkdir(scratch)
-        bundle.write(directory, PROGRAM)
+        bundle.write(directory, bundle.files(PROGRAM))
         job = {
             "checks": list(names),
             "profile": self.profile,

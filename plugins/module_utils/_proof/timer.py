@@ -26,7 +26,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import typing as t
 
@@ -44,9 +43,9 @@ DPKG_LOCK = "/var/lib/dpkg/lock"
 #: How long an upgrade may take, in seconds, before the proof no longer waits for its end.
 DPKG_WAIT = 3600.0
 
-_MAIN = """import sys
+_MAIN = f"""import sys
 
-from {package}._proof.timer import main
+from {bundle.PACKAGE}._proof.timer import main
 
 sys.exit(main(sys.argv[1:]))
 """
@@ -124,12 +123,8 @@ class ProofTimer:
             wanted[os.path.join(self.directory, "settings.json")] = (
                 json.dumps(self.settings, indent=2, sort_keys=True) + "\n"
             )
-        with tempfile.TemporaryDirectory() as scratch:
-            if self.present:
-                self._write_program(scratch)
-                for path in _files(scratch):
-                    with open(path, encoding="utf-8") as stream:
-                        wanted[os.path.join(self.directory, "program", os.path.relpath(path, scratch))] = stream.read()
+            program = {**bundle.files("_proof.timer"), "prove.py": _MAIN}
+            wanted.update((os.path.join(self.directory, "program", path), text) for path, text in program.items())
         there = {path: _read(path) for path in {*wanted, *self._installed()}}
         changes = {path: (old, wanted.get(path)) for path, old in there.items() if old != wanted.get(path)}
         stopped = [unit for unit in STARTED if self.present and not self._is_enabled(unit)]
@@ -160,12 +155,6 @@ class ProofTimer:
                 f"systemd does not understand the calendar {self.calendar!r}: {said}.",
                 "Set verify_schedule to an OnCalendar expression such as weekly or 'Sun 03:00' (systemd.time(7)).",
             )
-
-    @staticmethod
-    def _write_program(directory: str) -> None:
-        bundle.write(directory, "_proof.timer")
-        with open(os.path.join(directory, "prove.py"), "w", encoding="utf-8") as stream:
-            stream.write(_MAIN.format(package=bundle.PACKAGE))
 
     def _installed(self) -> t.List[str]:
         units = [os.path.join(self.units, name) for name in render(self.root, "")]

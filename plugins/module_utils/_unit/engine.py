@@ -274,7 +274,7 @@ class Engine:
                 "Set become for this task, or the option log_root.",
             ) from error
         # Read before: the account may not read what Ansible sent.
-        bundle.files(WORKER, ansible=True)
+        code = bundle.files(WORKER, ansible=True)
         with self.account.acting():
             disk.make_directories(os.path.dirname(paths.artefact))
             disk.make_directories(paths.build_directory)
@@ -285,7 +285,7 @@ class Engine:
             # Beside the build: what Ansible sent is gone when the call ends.
             engine = paths.inside("engine")
             shutil.rmtree(engine, ignore_errors=True)
-            bundle.write(engine, WORKER, ansible=True)
+            bundle.write(engine, code)
             # The first build of a host had no place yet for them.
             plan["tools"].remember(self._known_tools)
             self._write_request(unit, plan)

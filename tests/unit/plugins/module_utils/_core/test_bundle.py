@@ -19,7 +19,7 @@ def names(*roots: str) -> set[str]:
 
 @pytest.mark.parametrize("root", ["_unit.worker", "_proof.runner", "_proof.timer"])
 def test_what_is_sent_runs_by_itself_and_imports_nothing_of_ansible(root: str, tmp_path: Path) -> None:
-    bundle.write(str(tmp_path), root)
+    bundle.write(str(tmp_path), bundle.files(root))
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {bundle.PACKAGE}.{root} as it; "
     code += f"assert it.__file__.startswith({str(tmp_path)!r}), it.__file__; assert 'ansible' not in sys.modules"
     subprocess.run([sys.executable, "-I", "-c", code], check=True)
