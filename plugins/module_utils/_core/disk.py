@@ -116,6 +116,14 @@ def fsync_tree(path: str) -> None:
         fsync_directory(directory)
 
 
+def names(directory: str) -> list[str]:
+    """Return what lies in ``directory``, in order; nothing where there is none."""
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def remove(path: str) -> None:
     """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too."""
     if os.path.islink(path) or not os.path.isdir(path):

@@ -12,7 +12,6 @@ is what that module would do.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -20,6 +19,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation, naming, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
@@ -121,7 +121,7 @@ class StackStatus:
     def _environment(self, entry: str, links: t.Mapping[str, t.Optional[str]]) -> t.Optional[Facts]:
         """Return what the receipt in an environment says of it; None for one without, which is no environment."""
         place = os.path.join(self.directory, entry)
-        receipt = _read(os.path.join(place, "receipt.json"))
+        receipt = read_json(os.path.join(place, "receipt.json"))
         if receipt is None:
             return None
         lines = [str(line) for line in receipt.get("requirements") or []]
@@ -216,7 +216,7 @@ class StackStatus:
         found: t.Dict[str, t.Optional[Facts]] = {"proof": None, "staged_proof": None}
         last: t.Optional[Facts] = None
         for name in reversed([name for name in _names(self.history or "") if name.endswith(".json")]):
-            report = _read(os.path.join(self.history or "", name))
+            report = read_json(os.path.join(self.history or "", name))
             if report is None or report.get("format") != verdict.FORMAT:
                 continue
             last = last or report
@@ -272,15 +272,6 @@ def _missing(place: str, receipt: t.Mapping[str, t.Any]) -> t.List[str]:
     except OSError:
         return ["site-packages"]
     return sorted(set(receipt.get("entries") or []) - present)
-
-
-def _read(path: str) -> t.Optional[Facts]:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def _names(directory: str) -> t.List[str]:

@@ -25,6 +25,7 @@ import zipfile
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -476,7 +477,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
                 f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, and what it lists"
                 f" gives {fingerprint[:12]}: it was changed after it was written"
             )
-    own = _read_json(os.path.join(os.path.realpath(prefix), "receipt.json")) or {}
+    own = read_json(os.path.join(os.path.realpath(prefix), "receipt.json")) or {}
     for key in ("lock_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
         if key in own and own[key] != receipt.get(key):
             problems.append(
@@ -736,12 +737,3 @@ def _first(paths: t.Sequence[str]) -> str:
 def _short(value: t.Any) -> str:
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _read_json(path: str) -> t.Optional[t.Dict[str, t.Any]]:
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) else None

@@ -32,10 +32,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     model,
     outcome,
     patching,
+    survey,
     toolchain,
     worker,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: What runs detached, and all that it imports.
 WORKER = "_unit.worker"
@@ -159,7 +159,7 @@ class Engine:
                 source["repo"], source["version"], {"PATH": _PATH, **self._network()}, rewrite=unit.rewrite
             )
         except SparkforgeError as error:
-            for receipt in self._receipts(unit.name):
+            for receipt in survey.receipts_of(self.root, unit.name)[0]:
                 if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
                     self.warnings.append(f"{error.cause} The commit that was built last is kept.")
                     commit = receipt["inputs"]["source"]["commit"]
@@ -173,7 +173,7 @@ class Engine:
 
         :raises SparkforgeError: where it was not built on this host.
         """
-        for receipt in self._receipts(depend.name):
+        for receipt in survey.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
                 directory = os.path.join(
                     self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
@@ -204,7 +204,7 @@ class Engine:
         if running or not self.options["rebuild"]:
             receipt = outcome.valid_receipt(paths, self.warnings, self.check_mode)
         state = follow.read(paths.inside("state.json")) or {}
-        known = self._receipts(unit.name)
+        known = survey.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
         changes = (
             [] if receipt else model.changes(old["inputs"], plan["inputs"]) if old else ["receipt: (none) -> built"]
@@ -234,19 +234,6 @@ class Engine:
             },
         }
         return result
-
-    # --- receipts ----------------------------------------------------------------------------------------------
-
-    def _receipts(self, name: str) -> t.List[t.Dict[str, t.Any]]:
-        """Return the intact receipts of a unit, the newest first."""
-        directory = os.path.join(self.root, "receipts", "units")
-        found = []
-        for file in _names(directory):
-            if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.json", file):
-                receipt = sealing.read(os.path.join(directory, file))
-                if receipt:
-                    found.append(receipt)
-        return sorted(found, key=lambda receipt: str(receipt["finished"]), reverse=True)
 
     # --- starting ----------------------------------------------------------------------------------------------
 
@@ -365,16 +352,16 @@ class Engine:
             raise SparkforgeError(f"{name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'.")
         house = os.path.join(self.root, "wheelhouse")
         found = [os.path.join(self.root, "builds", name)]
-        found += [os.path.join(house, platform, name) for platform in _names(house)]
+        found += [os.path.join(house, platform, name) for platform in disk.names(house)]
         for directory in (os.path.join(self.root, "receipts", "units"), self.options["log_root"]):
             found += [
                 os.path.join(directory, file)
-                for file in _names(directory)
+                for file in disk.names(directory)
                 if re.fullmatch(re.escape(name) + r"-[0-9a-f]{16}\.(json|log)", file)
             ]
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
-            for fingerprint in _names(os.path.join(self.root, "builds", name)):
+            for fingerprint in disk.names(os.path.join(self.root, "builds", name)):
                 if fingerprint.startswith("tree-"):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
@@ -394,10 +381,10 @@ class Engine:
         """Remove what builds share once no unit is left, and directories that have become empty."""
         builds = os.path.join(self.root, "builds")
         with self.account.acting():
-            if not [name for name in _names(builds) if not name.startswith(".")]:
-                for name in _names(builds):
+            if not [name for name in disk.names(builds) if not name.startswith(".")]:
+                for name in disk.names(builds):
                     disk.remove(os.path.join(builds, name))
-            for platform in _names(os.path.join(self.root, "wheelhouse")):
+            for platform in disk.names(os.path.join(self.root, "wheelhouse")):
                 with contextlib.suppress(OSError):
                     os.rmdir(os.path.join(self.root, "wheelhouse", platform))
         for path in (builds, os.path.join(self.root, "wheelhouse"), os.path.join(self.root, "receipts", "units")):
@@ -416,10 +403,3 @@ class Engine:
 
 def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:
     return json.dumps(inputs, indent=2, sort_keys=True) + "\n" if inputs else ""
-
-
-def _names(directory: str) -> t.List[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []

@@ -12,29 +12,21 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 
 def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
     """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
-    receipts, changed = [], []
-    directory = os.path.join(root, "receipts", "units")
-    for file in _names(directory):
-        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
-            continue
-        receipt = sealing.read(os.path.join(directory, file))
-        if receipt is None:
-            changed.append(os.path.join(directory, file))
-        else:
-            receipts.append(receipt)
+    receipts, changed = receipts_of(root, name)
     done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
     running, unfinished = [], []
     builds = os.path.join(root, "builds")
-    for unit in _names(builds):
+    for unit in disk.names(builds):
         if unit.startswith(".") or (name and unit != name):
             continue
-        for fingerprint in _names(os.path.join(builds, unit)):
+        for fingerprint in disk.names(os.path.join(builds, unit)):
             place = os.path.join(builds, unit, fingerprint)
             state = follow.read(os.path.join(place, "state.json"))
             if state is None:
@@ -45,15 +37,23 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
             elif (unit, fingerprint) not in done:
                 unfinished.append({**known, "error": state.get("error")})
     return {
-        "receipts": sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True),
+        "receipts": receipts,
         "running": running,
         "unfinished": unfinished,
         "changed_receipts": changed,
     }
 
 
-def _names(directory: str) -> t.List[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+def receipts_of(root: str, name: t.Optional[str] = None) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.List[str]]:
+    """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
+    receipts, changed = [], []
+    directory = os.path.join(root, "receipts", "units")
+    for file in disk.names(directory):
+        if not re.fullmatch((re.escape(name) if name else "[a-z][a-z0-9_]*") + r"-[0-9a-f]{16}\.json", file):
+            continue
+        receipt = sealing.read(os.path.join(directory, file))
+        if receipt is None:
+            changed.append(os.path.join(directory, file))
+        else:
+            receipts.append(receipt)
+    return sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True), changed

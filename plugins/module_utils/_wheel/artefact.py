@@ -29,8 +29,10 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 _BLOCK = 1 << 20
 _ARCHIVE = b"!<arch>\n"
@@ -77,7 +79,7 @@ class Artefact:
     @functools.cached_property
     def sha256(self) -> str:
         """The digest of the file, read when it is asked for: a PyTorch wheel takes a second."""
-        return _sha256_of(self.path).hexdigest()
+        return digests.of_file(self.path)
 
 
 def collect_wheels(directory: str) -> t.List[Artefact]:
@@ -142,7 +144,7 @@ def tree_digest(directory: str) -> t.Dict[str, t.Any]:
             kind, content = "directory", ""
         else:
             kind = "program" if status.st_mode & 0o100 else "file"
-            content = _sha256_of(path).hexdigest()
+            content = digests.of_file(path)
             files += 1
             size += status.st_size
         digest.update(f"{kind} {content} {os.fsencode(name).hex()}\n".encode("ascii"))
@@ -473,7 +475,7 @@ def _wheel(path: str) -> Artefact:
     return Artefact(
         path=path,
         name=name,
-        distribution=re.sub(r"[-_.]+", "-", parts[1]).lower(),
+        distribution=normalised(parts[1]),
         version=parts[2].replace("_", "-"),
         build=parts[3] or "",
         tags=tuple(tags),
@@ -584,11 +586,3 @@ def _copy(source: t.BinaryIO, target: t.BinaryIO, length: int) -> None:
             raise zipfile.BadZipFile("it is cut off")
         target.write(block)
         length -= len(block)
-
-
-def _sha256_of(path: str) -> t.Any:
-    digest = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(_BLOCK), b""):
-            digest.update(block)
-    return digest

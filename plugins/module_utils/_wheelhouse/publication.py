@@ -26,6 +26,7 @@ import urllib.parse
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 #: Raised when the meaning of a manifest changes.
 FORMAT = 1
@@ -205,11 +206,6 @@ def _shown(value: t.Any) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------- simple index
-
-
-def normalised(name: str) -> str:
-    """Return the name of a project as PEP 503 writes it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def index(wheels: t.Iterable[t.Mapping[str, t.Any]]) -> t.Dict[str, str]:

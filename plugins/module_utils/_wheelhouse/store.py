@@ -358,7 +358,7 @@ class Store:
         found: t.List[t.Dict[str, t.Any]] = []
         candidates = list(before.get("published") or [])
         with self.account.acting():
-            places = [self._path(MANIFESTS, name) for name in _names(self._path(MANIFESTS))]
+            places = [self._path(MANIFESTS, name) for name in disk.names(self._path(MANIFESTS))]
             others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
         # Two may be of one second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
@@ -517,7 +517,7 @@ class Store:
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()
         found = []
-        for platform in [self.platform] if self.platform else _names(self.house):
+        for platform in [self.platform] if self.platform else disk.names(self.house):
             found += [os.path.join(self.house, platform, part) for part in (MANIFESTS, SIMPLE)]
         found = [path for path in found if os.path.lexists(path)]
         pattern = os.path.join(
@@ -573,10 +573,3 @@ def _tree_bytes(directory: str) -> int:
         for place, _directories, names in os.walk(directory)
         for name in names
     )
-
-
-def _names(directory: str) -> t.List[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []

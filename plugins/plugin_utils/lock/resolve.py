@@ -28,6 +28,7 @@ import urllib.parse
 
 import tomllib
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -126,7 +127,7 @@ def resolve(requirements: t.Sequence[str], target: Target, index: Index, pins: t
             f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_said(done.stderr)}.",
             "Choose versions in the stack that fit each other and have wheels for this platform. Where no index"
             " answered, look at stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
-            stderr=_redacted(done.stderr[-4000:]),
+            stderr=redact(done.stderr[-4000:]),
             rc=done.returncode,
         )
     return {item["name"]: _line(item, target) for item in tomllib.loads(done.stdout).get("packages", [])}
@@ -169,12 +170,8 @@ def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ..
 def _said(stderr: str) -> str:
     """Return what uv says went wrong as one sentence."""
     lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
-    text = _redacted(" ".join(line for line in lines if line)).rstrip(".")
+    text = redact(" ".join(line for line in lines if line)).rstrip(".")
     return f"{text[:1500]}…" if len(text) > 1500 else text or "it said nothing"
-
-
-def _redacted(text: str) -> str:
-    return re.sub(r"://[^/\s]*@", "://", text)
 
 
 def find_uv() -> tuple[str, ...]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import hashlib
-import json
 import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import write
@@ -128,8 +127,7 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
 
 def lock_id(pins: t.Mapping[str, t.Any]) -> str:
     """Return the first 12 hexadecimal digits of the sha256 over the pins' canonical JSON."""
-    canonical = json.dumps(pins, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    return digests.of_data(pins)[:12]
 
 
 def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -> dict[str, t.Any]:
