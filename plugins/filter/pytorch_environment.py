@@ -75,8 +75,8 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import release
 
 LIBRARIES = ("cudnn", "nccl", "cufile", "cusparselt", "cudss")
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -204,7 +204,7 @@ class _Plan:
         self.root = str(settings.get("root") or "/opt/sparkforge").rstrip("/")
         self.version = str(settings.get("version") or stack["versions"]["torch"])
         # A commit may begin with digits as well.
-        self.release = release(self.version) if "." in self.version else ()
+        self.release = numbers(self.version) if "." in self.version else ()
         self.cuda = bool(settings.get("cuda", True))
         self.machine = str(spark_info["kernel"]["machine"])
         self.multiarch = f"{self.machine}-linux-gnu"
@@ -601,7 +601,7 @@ class _Plan:
             return
         if compare_versions(found, asked) < 0:
             self.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
-        elif release(found)[:2] != release(f"{asked}.0")[:2]:
+        elif numbers(found)[:2] != numbers(f"{asked}.0")[:2]:
             self.notes.append(
                 f"{title} {found} is newer than the stack's {asked} and has its SONAME: it is compiled against."
             )

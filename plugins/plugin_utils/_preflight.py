@@ -17,8 +17,8 @@ import re
 import typing as t
 from urllib.parse import urlsplit
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import release as numbers_of
 
 Problem = dict[str, str]
 

@@ -9,22 +9,12 @@
 from __future__ import annotations
 
 import contextlib
-import re
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.version import Version
-
-_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)")
-
-
-def release(text: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, none of what begins with no number.
-
-    ``2.9.1+cu130`` gives ``(2, 9, 1)`` and ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
-    """
-    match = _RELEASE.match(text.strip())
-    return Version(match[1]).release if match else ()
 
 
 def older(version: str, minimum: str) -> bool:
@@ -33,4 +23,4 @@ def older(version: str, minimum: str) -> bool:
 
 
 def _numbers(text: str) -> str:
-    return ".".join(map(str, release(text))) or "0"
+    return ".".join(map(str, numbers(text))) or "0"

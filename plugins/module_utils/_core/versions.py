@@ -21,9 +21,12 @@ _VERSION = re.compile(
 
 
 def numbers(version: str) -> t.Tuple[int, ...]:
-    """Return the numbers that a version begins with: ``(2, 9, 1)`` of ``2.9.1+cu130``, ``(1, 0)`` of ``1.0-rc1``."""
-    found = re.search(r"\d+(?:\.\d+)*", version)
-    return tuple(int(part) for part in found[0].split(".")) if found else ()
+    """Return the numbers that a version begins with, none where it begins with no number.
+
+    ``2.9.1+cu130`` gives ``(2, 9, 1)``, ``1.0-rc1`` gives ``(1, 0)``, ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
+    """
+    found = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def public(version: str) -> str:

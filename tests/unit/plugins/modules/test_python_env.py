@@ -804,7 +804,7 @@ def test_no_space_left_is_said_in_one_sentence(host: Host) -> None:
     )
     fake.chmod(0o755)
     result = host.fail(python=str(fake), requirements=["tiny==1.0 --hash=sha256:" + "0" * 64])
-    assert "no space left" in result["cause"]
+    assert "No space left on device" in result["cause"]
 
 
 # -------------------------------------------------------------------------------------------- interruption

@@ -61,3 +61,19 @@ def test_versions_are_compared_as_pip_does(version: str, specifier: str, within:
 )
 def test_the_numbers_are_those_that_a_version_begins_with(version: str, found: tuple[int, ...]) -> None:
     assert versions.numbers(version) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.9.1+cu130", (2, 9, 1)),
+        ("v2.10.0a0", (2, 10, 0)),
+        ("580.65.06-0ubuntu1", (580, 65, 6)),
+        ("9.13.0~rc1", (9, 13, 0)),
+        (" 24.04.2 LTS", (24, 4, 2)),
+        ("main", ()),
+        ("", ()),
+    ],
+)
+def test_numbers_of_hosts_and_stacks_are_read_alike(text: str, expected: tuple[int, ...]) -> None:
+    assert versions.numbers(text) == expected
