@@ -163,10 +163,13 @@ def changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
 class Bench:
     """Containers of one architecture; each test may take a fresh one."""
 
+    _numbers = itertools.count(1)
+
     def __init__(self, inventory: Path, platform: str) -> None:
         self.inventory = inventory
         self.platform = platform
-        self.name = f"test-{platform}-{os.getpid()}"
+        # A worker may have several: one for the session and those that a module takes for itself.
+        self.name = f"test-{platform}-{os.getpid()}-{next(self._numbers)}"
         self._names = (f"spark{number:02d}" for number in itertools.count(1))
 
     def fresh(self, init: str = "sshd", options: Sequence[str] = ()) -> Host:
