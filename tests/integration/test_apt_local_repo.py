@@ -130,7 +130,14 @@ def test_the_sha256_lets_it_in_and_a_second_run_changes_nothing(repos: LocalRepo
     keyring = f"/usr/share/keyrings/{repos.facts['0.8.0']['keyring']}"
     source = repos.host.execute("cat /etc/apt/sources.list.d/*cusparselt*")
     assert keyring in source and "trusted" not in source
-    assert "0.8.0.4-1" in repos.host.execute("apt-cache policy libcusparselt0-cuda-13")
+    offered = "apt-cache policy libcusparselt0-cuda-13"
+    assert "0.8.0.4-1" in repos.host.execute(offered)
+    # As after a run that was killed between the source and its package lists.
+    repos.host.execute("rm /var/lib/apt/lists/_var_cusparselt*")
+    assert "0.8.0.4-1" not in repos.host.execute(offered)
+    assert repos.run("0.8.0", **options)["changed"]
+    assert "0.8.0.4-1" in repos.host.execute(offered)
+    assert not repos.run("0.8.0", **options)["changed"]
 
 
 def test_the_fingerprint_lets_in_what_it_covers_and_the_older_one_is_retired(repos: LocalRepos) -> None:
@@ -162,7 +169,8 @@ def test_absent_takes_back_everything_and_is_idempotent(repos: LocalRepos) -> No
 def test_absent_can_leave_alone_what_somebody_else_has_installed(repos: LocalRepos) -> None:
     # As seeds/003 does it by hand.
     deb = f"{FOLDER}/{repos.file('0.8.1').name}"
-    repos.host.execute(f"dpkg -i {deb} && cp /var/cusparselt-*/*-keyring.gpg /usr/share/keyrings/")
+    by_hand = f"dpkg -i {deb} && cp /var/cusparselt-*/*-keyring.gpg /usr/share/keyrings/ && apt-get update -q"
+    repos.host.execute(by_hand)
     before = repos.state()
     assert not repos.host.task(MODULE, name="cusparselt", state="absent", keep_foreign=True)["changed"]
     assert repos.state() == before

@@ -91,6 +91,16 @@ def test_the_source_is_added_with_a_keyring_of_its_own_and_added_once(sources: S
     assert not sources.run(check=True)["changed"]
 
 
+def test_package_lists_that_were_never_fetched_are_fetched(sources: Sources) -> None:
+    sources.run()
+    # As after a run that was killed between the source and its package lists.
+    sources.host.execute("rm /var/lib/apt/lists/mirror*")
+    assert sources.run(check=True)["changed"]
+    assert sources.run()["changed"]
+    assert "9.14.0.64-1" in sources.host.execute("apt-cache policy libcudnn9-dev-cuda-13")
+    assert not sources.run()["changed"]
+
+
 def test_a_keyring_that_was_swapped_is_put_right(sources: Sources) -> None:
     keyring = sources.run()["keyring"]
     sources.host.execute(f"echo broken > {keyring}")

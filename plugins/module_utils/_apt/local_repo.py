@@ -1,5 +1,6 @@
-# Copyright (c) 2026 The sparkforge maintainers GNU General Public License v3.0+ (see LICENSE or
-# https://www.gnu.org/licenses/gpl-3.0.txt) SPDX-License-Identifier: GPL-3.0-or-later
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 
 # Private to this collection: nothing outside it may import this file.
 
@@ -32,6 +33,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
     SOURCES,
     Rollback,
     canonical,
+    find_lists,
     read,
     remove_lists,
     render_source,
@@ -425,10 +427,12 @@ class LocalRepository:
         ]
 
     def _configured(self, package: str) -> bool:
-        """Tell whether one enabled source names the repository and a keyring that is the one inside it."""
+        """Tell whether one enabled source names the repository and a keyring that is the one inside it, and its package
+        lists were fetched: a run that was killed in between has to be made good.
+        """
         rows = self._source_of(package)
         inside = _keyring_in(f"/var/{package}", required=False)
-        if len(rows) != 1 or inside is None:
+        if len(rows) != 1 or inside is None or not find_lists(f"file:/var/{package}"):
             return False
         path = f"{KEYRINGS}/{os.path.basename(inside)}"
         text = (read(str(rows[0]["file"])) or b"").lower()

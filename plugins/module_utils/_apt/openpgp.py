@@ -1,12 +1,12 @@
-# Copyright (c) 2026 The sparkforge maintainers GNU General Public License v3.0+ (see LICENSE or
-# https://www.gnu.org/licenses/gpl-3.0.txt) SPDX-License-Identifier: GPL-3.0-or-later
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 
 # Private to this collection: nothing outside it may import this file.
 
 """Reads OpenPGP certificates (RFC 4880 and RFC 9580) as far as naming their keys needs it.
 
-A fingerprint is computed here from the key's own bytes, before the keyring reaches a directory that apt
-reads,
+A fingerprint is computed here from the key's own bytes, before the keyring reaches a directory that apt reads,
 so a host needs no ``gpg`` (minimal Debian and Ubuntu have only ``gpgv``, which cannot list keys).
 Signatures are not checked here: that is what ``gpgv`` and apt do, with the keyring that this let through.
 """

@@ -1,5 +1,6 @@
-# Copyright (c) 2026 The sparkforge maintainers GNU General Public License v3.0+ (see LICENSE or
-# https://www.gnu.org/licenses/gpl-3.0.txt) SPDX-License-Identifier: GPL-3.0-or-later
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 
 # Private to this collection: nothing outside it may import this file.
 
@@ -30,6 +31,7 @@ SOURCES = "/etc/apt/sources.list.d"
 LISTS = "/var/lib/apt/lists"
 # apt escapes these in the file names of its package lists (URItoFileName in apt-pkg/contrib/strutl.cc).
 _QUOTED = '\\|{}[]<>"^~_=!@#$%^&*'
+_NO_LISTS = b"# Its package lists are not here.\n"
 _NAME = re.compile(r"^[a-z0-9][a-z0-9.-]*$")
 
 
@@ -106,9 +108,14 @@ def unlink(path: str) -> bool:
     return True
 
 
+def find_lists(url: str) -> t.List[str]:
+    """Return the package lists of ``url``: none where its source was written and nothing fetched yet."""
+    return glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*"))
+
+
 def remove_lists(url: str) -> None:
     """Remove the package lists of ``url``: apt itself would do so at the next full update only."""
-    for path in glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*")):
+    for path in find_lists(url):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
@@ -195,11 +202,13 @@ class Source:
             )
         wanted = render_source(self._url, self._suite, self._components, self.keyring)
         have, ring = read(self.file), read(self.keyring)
-        if have == wanted and ring is not None and self._is_pinned(ring):
+        # A run that was killed between the source and its package lists has left the source alone.
+        fetched = bool(find_lists(self._url))
+        if have == wanted and ring is not None and self._is_pinned(ring) and fetched:
             return self._result(False, self.file, have, wanted)
         if not self._check_mode:
             self._add(wanted)
-        return self._result(True, self.file, have, wanted)
+        return self._result(True, self.file, have if have is None or fetched else have + _NO_LISTS, wanted)
 
     def _is_pinned(self, ring: bytes) -> bool:
         try:
