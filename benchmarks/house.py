@@ -78,10 +78,15 @@ def sent(module: str) -> int:
 def measures() -> list[Row]:
     """Return all that is measured."""
     plain = [path for path in code() if not is_table(path)]
-    checks = [path for path in code(PLUGINS / "module_utils" / "_proof") if path.stem not in ("run", "timer", "runner")]
+    checks = [path for path in code(PLUGINS / "module_utils" / "_proof") if path.stem not in ("run", "timer")]
     filters = code(PLUGINS / "filter")
     variables = sorted(CHECKOUT.glob("roles/*/vars/main.yml"))
-    build_roles = [path for role in BUILD_ROLES for path in (CHECKOUT / "roles" / role).rglob("*.yml")]
+    build_roles = [
+        path
+        for role in BUILD_ROLES
+        for path in (CHECKOUT / "roles" / role).rglob("*.yml")
+        if path.parent.name != "meta" or path.name != "main.yml"
+    ]
     return [
         Row("lines of the largest file, tables aside", max(lines(path) for path in plain), 2010, 600),
         Row("lines of the largest class", longest_class(plain), 1183, 300),
@@ -89,15 +94,10 @@ def measures() -> list[Row]:
         Row("lines sent for build_info", sent("build_info"), 9731, 1500),
         Row("lines sent for wheelhouse", sent("wheelhouse"), 10600, 3000),
         Row("lines of the roles' vars", lines(*variables), 754, 280),
-        Row(
-            "lines of the four build roles",
-            lines(*build_roles),
-            1198,
-            650,
-        ),
+        Row("lines of the four build roles", lines(*build_roles), 1198, 650),
         Row("filters", len(filters), 16, 6),
         Row("lines of the filters", lines(*filters), 2454, 1100),
-        Row("lines of plugins without the proof's checks", lines(*code()) - lines(*checks), 33500, 30000),
+        Row("lines of plugins without the proof's checks", lines(*code()) - lines(*checks), 33461, 30000),
     ]
 
 

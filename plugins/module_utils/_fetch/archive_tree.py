@@ -83,7 +83,7 @@ def archive_tree(
             disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")
-            # As many attempts as fit into the patience, with the pauses of _fetch (1, 2, 4, 8, 8 … s).
+            # As many attempts as fit into the patience, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
             with _proxies(environment):
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")

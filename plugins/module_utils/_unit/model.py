@@ -247,7 +247,7 @@ class Unit:
         :param tools: ``_toolchain.Toolchain.identity()``.
         :param platform: for example ``ubuntu24.04-aarch64``.
         :param depends: the fingerprint of each unit that this one depends on.
-        :param digest: ``_patch.contents_digest()``: a name and sha256 of each patch and edit.
+        :param digest: ``patching.contents_digest()``: a name and sha256 of each patch and edit.
         """
         return {
             "format": FORMAT,
