@@ -70,6 +70,7 @@ _value:
       depends: [{name: llvm, fingerprint: 0f3a56be12c4d789}]
 """
 
+import dataclasses
 import difflib
 import hashlib
 import json
@@ -78,20 +79,13 @@ import re
 import typing as t
 
 from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
 
-MERGED = ("environment", "expect", "toolchain", "minimum", "libraries")
-ADDED = ("patches", "edits", "cmake_args", "targets", "depends")
+_LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
+MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
+ADDED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "add"]
 #: The rest, and what stands for it where no layer has it.
-REPLACED: dict[str, t.Any] = {
-    "kind": "wheel",
-    "subdirectory": "",
-    "requirements": [],
-    "memory_per_job": 4096,
-    "free_space": 0,
-    "build_tag": None,
-    "system_site_packages": False,
-    "source": None,
-}
+REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if metadata["layers"] == "replace"}
 #: What a stack says of a unit that is no option of source_build.
 OTHER = ("name", "optional")
 

@@ -50,6 +50,15 @@ _RESERVED = {
 }
 
 
+def _layered(how: str, without: t.Any = None, **options: t.Any) -> t.Any:
+    """Return a field that role, stack and user each may say something of; see the filter ``units``.
+
+    :param how: ``merge`` its mappings key by key, ``add`` up its lists, or ``replace`` it.
+    :param without: what the filter puts where none of them has it.
+    """
+    return dataclasses.field(metadata={"layers": how, "without": without}, **options)
+
+
 @dataclasses.dataclass(frozen=True)
 class Depend:
     """A unit that must be built before; ``fingerprint`` None stands for the newest one on the host."""
@@ -123,35 +132,39 @@ class Paths:
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What ``source_build`` was asked for, checked."""
+    """What ``source_build`` was asked for, checked.
+
+    A new option is a field here and in the module's documentation and specification; roles, filter and action plugin
+    take it from there.
+    """
 
     name: str
-    kind: str
-    source: t.Mapping[str, t.Any]
+    kind: str = _layered("replace", "wheel")
+    source: t.Mapping[str, t.Any] = _layered("replace", default_factory=dict)
     rewrite: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
-    subdirectory: str = ""
-    patches: t.Tuple[t.Mapping[str, str], ...] = ()
-    edits: t.Tuple[t.Mapping[str, t.Any], ...] = ()
-    environment: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
-    requirements: t.Tuple[str, ...] = ()
+    subdirectory: str = _layered("replace", "", default="")
+    patches: t.Tuple[t.Mapping[str, str], ...] = _layered("add", default=())
+    edits: t.Tuple[t.Mapping[str, t.Any], ...] = _layered("add", default=())
+    environment: t.Mapping[str, str] = _layered("merge", default_factory=dict)
+    requirements: t.Tuple[str, ...] = _layered("replace", (), default=())
     index_url: t.Optional[str] = None
     find_links: t.Tuple[str, ...] = ()
     python: str = "/usr/bin/python3"
-    system_site_packages: bool = False
-    cmake_args: t.Tuple[str, ...] = ()
-    targets: t.Tuple[str, ...] = ()
-    depends: t.Tuple[Depend, ...] = ()
-    toolchain: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
-    minimum: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
-    libraries: t.Mapping[str, t.Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    system_site_packages: bool = _layered("replace", False, default=False)
+    cmake_args: t.Tuple[str, ...] = _layered("add", default=())
+    targets: t.Tuple[str, ...] = _layered("add", default=())
+    depends: t.Tuple[Depend, ...] = _layered("add", default=())
+    toolchain: t.Mapping[str, str] = _layered("merge", default_factory=dict)
+    minimum: t.Mapping[str, str] = _layered("merge", default_factory=dict)
+    libraries: t.Mapping[str, t.Mapping[str, str]] = _layered("merge", default_factory=dict)
     jobs: int = 0
-    memory_per_job: int = 4096
+    memory_per_job: int = _layered("replace", 4096, default=4096)
     memory_reserve: int = 0
-    free_space: int = 0
+    free_space: int = _layered("replace", 0, default=0)
     ccache: bool = True
     ccache_size: str = "20G"
-    expect: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
-    build_tag: t.Optional[str] = None
+    expect: t.Mapping[str, t.Any] = _layered("merge", default_factory=dict)
+    build_tag: t.Optional[str] = _layered("replace", default=None)
     keep: int = 0
 
     @classmethod

@@ -126,7 +126,7 @@ def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
         (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
         (["tool"], [{"tool": {"source": None}}], "Run playbooks/lock.yml"),
         (["tool"], [{"tool": {"source": SOURCE, "enviroment": {}}}], "Did you mean environment?"),
-        (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, subdirectory"),
+        (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, source"),
     ],
 )
 def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dict[str, t.Any]], words: str) -> None:
