@@ -38,7 +38,11 @@ class ActionModule(ActionBase):
         result = super().run(tmp, task_vars)
         arguments = dict(self._task.args)
         arguments.pop("attach", None)
+        unit = arguments.pop("unit", None) or {}
         try:
+            if not isinstance(unit, dict):
+                raise SparkforgeError(f"{str(unit)[:200]!r} is not a unit.", "Give a mapping of the module's options.")
+            arguments = {**{key: value for key, value in unit.items() if value is not None}, **arguments}
             arguments["patches"] = [self._patch(item) for item in arguments.get("patches") or []]
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}

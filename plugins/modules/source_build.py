@@ -42,6 +42,12 @@ options:
     description: Name of the unit; lower-case letters, digits and C(_).
     type: str
     required: true
+  unit:
+    description:
+      - Any of the options below as one mapping, as P(sparkforge.dgx_spark.units#filter) returns them. What is given
+        beside it wins; what is V(null) in it counts as not given.
+    type: dict
+    default: {}
   state:
     description:
       - V(present) makes sure that the artefact of these inputs is there.
@@ -441,6 +447,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "name": {"type": "str", "required": True},
+            "unit": {"type": "dict", "default": {}},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "kind": {"type": "str", "choices": ["wheel", "cmake"]},
             "source": {
@@ -508,7 +515,6 @@ def main() -> None:
             "follow": {"type": "bool", "default": True},
             "attach": {"type": "dict"},
         },
-        required_if=[("state", "present", ("kind", "source"))],
         supports_check_mode=True,
     )
 

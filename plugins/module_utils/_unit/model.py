@@ -139,7 +139,7 @@ class Unit:
     """
 
     name: str
-    kind: str = _layered("replace", "wheel")
+    kind: str = _layered("replace", "wheel", default="")
     source: t.Mapping[str, t.Any] = _layered("replace", default_factory=dict)
     rewrite: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
     subdirectory: str = _layered("replace", "", default="")
@@ -197,7 +197,9 @@ class Unit:
                 f"{self.name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'."
             )
         if self.kind not in KINDS:
-            raise SparkforgeError(f"A unit cannot be of the kind {self.kind!r}.", f"Choose {' or '.join(KINDS)}.")
+            raise SparkforgeError(
+                f"A unit cannot be of the kind {self.kind!r}.", f"Set the option kind to {' or '.join(KINDS)}."
+            )
         names = [depend.name for depend in self.depends]
         if self.name in names:
             raise SparkforgeError(

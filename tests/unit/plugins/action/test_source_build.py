@@ -193,6 +193,26 @@ def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch
     assert 1 < len(host.asked) < 10
 
 
+def test_a_unit_is_given_as_a_mapping_beside_which_options_win() -> None:
+    host = Host([BUILT], [], unit={"kind": "wheel", "jobs": 1, "build_tag": None}, jobs=4)
+    assert host.run()["status"] == "built"
+    assert host.calls[0] | {"patches": None} == {
+        "name": "tiny", "user": "sparkforge", "kind": "wheel", "jobs": 4, "patches": None,
+    }  # fmt: skip
+
+
+def test_the_patches_of_a_unit_are_read_on_the_controller() -> None:
+    host = Host([BUILT], [], unit={"patches": [{"name": "mine", "content": "--- a"}]}, patches=None)
+    del host.task.args["patches"]
+    host.run()
+    assert host.calls[0]["patches"] == [{"name": "mine", "content": "--- a"}]
+
+
+def test_what_is_no_unit_is_refused() -> None:
+    result = Host([], [], unit="llvm").run()
+    assert result["failed"] and result["msg"] == "'llvm' is not a unit. Give a mapping of the module's options."
+
+
 def test_a_failure_is_the_modules_word() -> None:
     failure = {"failed": True, "msg": "No such header.", "cause": "No such header.", "remedy": "Install it."}
     result = Host([RUNNING, failure], [OVER]).run()
