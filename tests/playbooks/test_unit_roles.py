@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import re
 import typing as t
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
 
 from tests.playbooks.run_playbook import run_playbook
 
@@ -305,15 +307,14 @@ def test_the_wheels_of_another_host_are_pulled_from_the_url_or_pushed(found: dic
     assert found["not_asked"]["__python_env_credentials"] == found["asked_for_push"]["__python_env_credentials"] == []
 
 
-@pytest.mark.parametrize("role", ["llvm", "triton", "torch_extensions"])
+@pytest.mark.parametrize("role", ["llvm", "triton", "pytorch", "torch_extensions"])
 def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
     text = (COLLECTION / "plugins/modules/source_build.py").read_text()
     known = set(yaml.safe_load(text.split('DOCUMENTATION = r"""')[1].split('"""')[0])["options"])
     calls = [
-        task["sparkforge.dgx_spark.source_build"]
+        task["vars"]["source_unit_settings"]
         for task in yaml.safe_load((COLLECTION / "roles" / role / "tasks/main.yml").read_text())
-        if "sparkforge.dgx_spark.source_build" in task
+        if "ansible.builtin.import_role" in task
     ]
-    assert calls
-    for call in calls:
-        assert set(call) <= known
+    assert [set(call) - known for call in calls] == [set()]
+    assert {field.name for field in dataclasses.fields(Unit)} <= known
