@@ -85,6 +85,7 @@ options:
   rewrite:
     description:
       - The beginning of a URL and what stands in its place, for repositories, submodules and archives; a site's mirror.
+        The roles add what a unit has of its own to C(sparkforge_rewrite); the longest beginning counts.
     type: dict
     default: {}
   subdirectory:

@@ -141,7 +141,7 @@ class Unit:
     name: str
     kind: str = _layered("replace", "wheel", default="")
     source: t.Mapping[str, t.Any] = _layered("replace", default_factory=dict)
-    rewrite: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+    rewrite: t.Mapping[str, str] = _layered("merge", default_factory=dict)
     subdirectory: str = _layered("replace", "", default="")
     patches: t.Tuple[t.Mapping[str, str], ...] = _layered("add", default=())
     edits: t.Tuple[t.Mapping[str, t.Any], ...] = _layered("add", default=())
