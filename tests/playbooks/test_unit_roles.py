@@ -106,6 +106,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
             "source": {"archive": "/srv/triton.tar.gz", "sha256": SHA},
             "requirements": ["cmake==3.31.10"],
             "edits": [{"path": "a", "match": "b", "replace": "c"}],
+            "rewrite": {"https://github.com/": "https://git.example.com/"},
         },
         triton_proton=True,
         triton_strip=False,
@@ -221,6 +222,8 @@ def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.
     assert found["own"]["__triton_unit"]["environment"]["TRITON_BUILD_PROTON"] == "ON"
     assert "-Wl,-s" not in found["own"]["__triton_unit"]["environment"]["TRITON_APPEND_CMAKE_ARGS"]
     assert found["own"]["__triton_unit"]["requirements"] == ["cmake==3.31.10"]
+    assert found["own"]["__triton_unit"]["rewrite"] == {"https://github.com/": "https://git.example.com/"}
+    assert found["recipe"]["__triton_unit"]["rewrite"] == {}
 
 
 def test_a_version_has_one_plus_sign(found: dict[str, dict[str, t.Any]]) -> None:
