@@ -89,7 +89,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     worker.case(
         "recipe",
         [
-            "__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units", "__torch_extensions_missing",
+            "__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units", "__torch_extensions_plan",
             "__python_env_unbuilt", "__python_env_built_lines", "__python_env_run_lines", "__python_env_wheelhouse",
             "__python_env_way", "__cuda_libraries_standard",
         ],
@@ -245,7 +245,7 @@ def test_extensions_are_built_against_the_pytorch_of_this_host(found: dict[str, 
     assert vision["environment"]["PYTORCH_VERSION"] == "2.9.1"
     assert vision["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
     assert vision["expect"]["architectures"] == ["12.0"]
-    assert found["recipe"]["__torch_extensions_missing"] == ["libjpeg-dev", "libwebp-dev"]
+    assert found["recipe"]["__torch_extensions_plan"]["reasons"] == ["install libjpeg-dev", "install libwebp-dev"]
 
 
 def test_flash_attention_is_compiled_whatever_anybody_says(found: dict[str, dict[str, t.Any]]) -> None:

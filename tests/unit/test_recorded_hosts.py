@@ -12,14 +12,12 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.apt_missing import apt_missing
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.cusparselt_backend import cusparselt_backend
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import preflight_problems
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import pytorch_environment
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.recorded_host import recorded_host
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.redist_plan import redist_plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, plans
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt
 
 from tests.unit.plugins.filter.test_preflight_problems import SETTINGS, STACK
 from tests.unit.plugins.filter.test_pytorch_environment import KNOWN
@@ -88,11 +86,11 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
     assert found == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
     row = _status.row("host", look(), host, {**fits, "versions": {}}, {}, problems)
     assert row["host"] == "host" and row["standing"]
-    assert apt_missing(["no-such-package"], host["apt"]["packages"]) == ["no-such-package"]
-    assert redist_plan(pytorch_stack()["archives"], host)["platform"].startswith("linux-")
+    assert plans.packages(["no-such-package"], host).reasons == ["install no-such-package"]
+    assert archives.select(pytorch_stack()["archives"], host)["platform"].startswith("linux-")
     sha256 = {"linux-sbsa": "d3" * 32, "linux-x86_64": "d3" * 32}
     archive = {"component": "libcusparse_lt", "release": "0.8.1", "version": "0.8.1.1", "sha256": sha256}
-    assert cusparselt_backend(["redist"], "0.8.1", 13, host, archive=archive)["backend"] == "redist"
+    assert cusparselt.choose(["redist"], "0.8.1", 13, host, archive=archive)["backend"] == "redist"
 
 
 def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[str, t.Any]) -> None:

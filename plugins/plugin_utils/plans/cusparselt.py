@@ -2,142 +2,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filter that chooses where cuSPARSELt comes from."""
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role cusparselt: where it comes from, and what that takes."""
 
 from __future__ import annotations
 
-DOCUMENTATION = r"""
-name: cusparselt_backend
-short_description: Choose where cuSPARSELt comes from, and say why
-version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
-description:
-  - Goes through the backends in their order and takes the first that can serve the version.
-  - V(apt) can where an apt source of the host offers the version; V(local_repo) where the version is older
-    than 0.9 and the sha256 of its .deb or the fingerprint of its key is given; V(redist) where the stack
-    pins an archive.
-  - What is installed in the version already stays where it is, if its backend is among those given. So do packages of
-    a newer version, such as the vendor's own upgrade brings, as long as they have the SONAME and O(exact) is false.
-  - Asking apt costs a call to the host, so RV(_value.undecided) says when it is needed.
-positional: version, cuda_major, observation
-options:
-  _input:
-    description: The backends, best first.
-    type: list
-    elements: str
-    required: true
-  version:
-    description: The version of cuSPARSELt.
-    type: str
-    required: true
-  cuda_major:
-    description: The major version of CUDA, part of the package names.
-    type: int
-    required: true
-  observation:
-    description: What M(sparkforge.dgx_spark.spark_info) returned.
-    type: dict
-    required: true
-  archive:
-    description: The archive that the stack pins, C(stack.cusparselt.archive).
-    type: dict
-    default: {}
-  soname:
-    description: The SONAME of the library.
-    type: str
-    default: libcusparseLt.so.0
-  exact:
-    description: Whether packages of a newer version with the same SONAME will not do.
-    type: bool
-    default: false
-  sha256:
-    description: The sha256 of the local repository's .deb, or empty.
-    type: str
-    default: ""
-  key_fingerprint:
-    description: The fingerprint of the key inside the local repository's .deb, or empty.
-    type: str
-    default: ""
-  root:
-    description: Where this collection keeps what it makes.
-    type: str
-    default: /opt/sparkforge
-  check_mode:
-    description: Whether to return the backend C(none) instead of failing, as an earlier step may yet add one.
-    type: bool
-    default: false
-"""
-
-EXAMPLES = r"""
-- name: Show where cuSPARSELt would come from
-  ansible.builtin.debug:
-    msg: >-
-      {{ ['apt', 'local_repo', 'redist'] | sparkforge.dgx_spark.cusparselt_backend(
-         version='0.8.1', cuda_major=13, observation=ansible_facts.spark_info,
-         archive=stack.cusparselt.archive) }}
-"""
-
-RETURN = r"""
-_value:
-  description: The choice.
-  type: dict
-  contains:
-    backend:
-      description: V(apt), V(local_repo) or V(redist); null while RV(_value.undecided).
-      type: str
-    reason:
-      description: Why this one, in one sentence.
-      type: str
-    passed_over:
-      description: The backends before it, each with the reason.
-      type: list
-      elements: dict
-    packages:
-      description: What to ask M(sparkforge.dgx_spark.apt_packages) for.
-      type: list
-      elements: str
-    names:
-      description: The names of packages that apt is to be asked about.
-      type: list
-      elements: str
-    settled:
-      description: Whether the packages are installed already.
-      type: bool
-    undecided:
-      description:
-        - Whether apt has to be asked first, with RV(_value.names) as
-          O(sparkforge.dgx_spark.spark_info#module:offers).
-      type: bool
-    archive:
-      description:
-        - The archive for M(sparkforge.dgx_spark.redist_archive), with the sha256 of this platform alone.
-      type: dict
-    platform:
-      description: The platform as NVIDIA's manifests name it.
-      type: str
-    directory:
-      description: Where the packages put the library.
-      type: str
-    local_repos:
-      description: The local repositories that are installed, of whatever version.
-      type: list
-      elements: str
-  sample:
-    backend: redist
-    reason: the stack pins the archive 0.8.1.1
-    passed_over: [{backend: apt, reason: no apt source offers libcusparselt0-cuda-13 0.8.1}]
-"""
-
 import fnmatch
+import hashlib
 import re
 import typing as t
 
-from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import (
     compare_versions,
     parse_wanted,
     satisfied,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
 
 _LOCAL_REPO = re.compile(r"^cusparselt-local-repo-[a-z0-9]+-\d")
 BACKENDS = ("apt", "local_repo", "redist")
@@ -168,7 +50,75 @@ def _offered(text: str, offers: t.Mapping[str, t.Sequence[str]]) -> bool:
     )
 
 
-def cusparselt_backend(
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return what brings cuSPARSELt, and what is taken back where another backend has taken over.
+
+    :raises SparkforgeError: where no backend serves the version.
+    """
+    if settings["cusparselt_state"] == "absent":
+        return Plan()
+    stack = settings["stack"]["cusparselt"]
+    version, soname = settings["cusparselt_version"] or stack["version"], stack["soname"]
+    root = settings["sparkforge_root"]
+    choice = choose(
+        settings["cusparselt_backends"],
+        version,
+        settings["stack"]["cuda"]["major"],
+        observation,
+        stack.get("archive"),
+        soname,
+        exact=bool(str(settings["cusparselt_version"])),
+        sha256=settings["cusparselt_local_repo_sha256"],
+        key_fingerprint=settings["cusparselt_local_repo_key_fingerprint"],
+        root=root,
+        check_mode=settings["ansible_check_mode"],
+    )
+    if choice["undecided"]:
+        return Plan({"ask": choice["names"]}, [f"install cuSPARSELt {version}, from where it is offered"])
+    files, loader_file = observation["managed_files"], settings["__cusparselt_loader_file"]
+    steps: dict[str, t.Any] = {}
+    reasons = []
+    passed = "; ".join(row["reason"] for row in choice["passed_over"])
+    notes = [f"cuSPARSELt {version} by {choice['backend']}: {choice['reason']}."]
+    notes += [f"Passed over: {passed}."] if passed else []
+    if choice["backend"] in ("apt", "local_repo"):
+        if not choice["settled"]:
+            if choice["backend"] == "local_repo":
+                steps["local_repo"] = {"version": version, "url": _deb_url(settings, observation, version)}
+            steps["packages"] = choice["packages"]
+            reasons.append(f"install the packages of cuSPARSELt {version}")
+        if f"/etc/ld.so.conf.d/sparkforge-{settings['__cusparselt_redist_component']}.conf" in files:
+            steps["archive_absent"] = choice["platform"]
+            reasons.append("take back its archive")
+        content = f"{choice['directory']}\n"
+        if files.get(loader_file) != hashlib.sha256(content.encode()).hexdigest():
+            steps["loader"] = content
+            reasons.append(f"write {loader_file}")
+    elif choice["backend"] == "redist":
+        archive = choice["archive"]
+        found = archives.select([{**(stack.get("archive") or {}), "soname": soname}], observation, f"{root}/redist")
+        if not found["archives"] or not found["installed"]:
+            steps["archive"] = {"platform": choice["platform"], "archive": archive}
+            reasons.append(f"install the archive of cuSPARSELt {version}")
+        if loader_file in files:
+            steps["packages_absent"] = loader_file
+            reasons += ["take back its packages", f"remove {loader_file}"]
+    if choice["backend"] in ("apt", "redist") and choice["local_repos"]:
+        # Where the archive serves, somebody else's packages stay, and so does the repository that they came from.
+        steps["local_repo_absent"] = {"keep_foreign": choice["backend"] == "redist"}
+        reasons.append("take back its local repository")
+    return Plan(steps, reasons, notes=notes)
+
+
+def _deb_url(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], version: str) -> str:
+    """Return where NVIDIA has the local repository's package, unless the user says where it is."""
+    name = f"cusparselt-local-repo-{settings['cusparselt_distribution']}-{version}"
+    base = f"{settings['sparkforge_nvidia_url'].rstrip('/')}/compute/cusparselt/{version}/local_installers"
+    file = f"{name}_{version}-1_{observation['apt']['architecture']}.deb"
+    return settings["cusparselt_local_repo_url"] or f"{base}/{file}"
+
+
+def choose(
     backends: t.Sequence[str],
     version: str,
     cuda_major: int,
@@ -183,13 +133,13 @@ def cusparselt_backend(
 ) -> dict[str, t.Any]:
     """Choose the backend.
 
-    :raises AnsibleFilterError: for an unknown backend, and where none of them can serve the version.
+    :raises SparkforgeError: for an unknown backend, and where none of them can serve the version.
     """
     unknown = [backend for backend in backends if backend not in BACKENDS]
     if unknown or not backends:
-        raise AnsibleFilterError(
-            f"cusparselt_backends holds {', '.join(map(str, unknown)) or 'nothing'}. "
-            f"Name one or more of {', '.join(BACKENDS)}."
+        raise SparkforgeError(
+            f"cusparselt_backends holds {', '.join(map(str, unknown)) or 'nothing'}.",
+            f"Name one or more of {', '.join(BACKENDS)}.",
         )
     machine = str(observation["kernel"]["machine"])
     multiarch = f"{machine}-linux-gnu"
@@ -251,7 +201,7 @@ def cusparselt_backend(
         else "Let cusparselt_backends contain redist, and choose a version that the stack pins for this platform; "
         "playbooks/lock.yml asks for the sha256."
     )
-    raise AnsibleFilterError(f"No backend serves cuSPARSELt {version} ({why}). {remedy}")
+    raise SparkforgeError(f"No backend serves cuSPARSELt {version} ({why}).", remedy)
 
 
 def _newer(names: t.Iterable[str], version: str, soname: str, installed: t.Mapping[str, str]) -> str:
@@ -276,10 +226,10 @@ def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str
     for name in names:
         found = installed.get(name, "")
         if _is_newer(found, version):
-            raise AnsibleFilterError(
-                f"{name} {found} is installed, newer than the cuSPARSELt {version} that was asked for. "
+            raise SparkforgeError(
+                f"{name} {found} is installed, newer than the cuSPARSELt {version} that was asked for.",
                 "Set cusparselt_version to the version that is installed, or take the newer one back first with "
-                "cusparselt_state: absent."
+                "cusparselt_state: absent.",
             )
 
 
@@ -330,11 +280,3 @@ def _serves(
     if not (archive.get("sha256") or {}).get(platform):
         return False, f"no sha256 of the archive {version} is known for {platform}"
     return True, f"the stack pins the archive {archive.get('version') or version}"
-
-
-class FilterModule:
-    """The filter, by name."""
-
-    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
-        return {"cusparselt_backend": cusparselt_backend}

@@ -2,6 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+"""Which archives of the stack a host needs."""
+
 from __future__ import annotations
 
 import copy
@@ -9,11 +11,10 @@ import hashlib
 import typing as t
 
 import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter import redist_plan
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist, redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.archives import select
 
-plan = redist_plan.FilterModule().filters()["redist_plan"]
 PREFIX = "/opt/sparkforge/redist"
 ARCHIVES: list[dict[str, t.Any]] = [
     {
@@ -63,14 +64,14 @@ def observed(machine: str = "aarch64") -> dict[str, t.Any]:
 
 
 def test_a_host_that_has_every_archive_needs_no_call() -> None:
-    result = plan(ARCHIVES, observed(), PREFIX)
+    result = select(ARCHIVES, observed(), PREFIX)
     assert result["installed"] is True
     assert [row["sha256"] for row in result["archives"]] == ["a" * 64, "c" * 64]
     assert result["components"] == [{"component": "libcudss"}, {"component": "nvpl_blas"}]
 
 
 def test_on_x86_64_what_nvidia_does_not_have_for_it_is_left_out() -> None:
-    result = plan(ARCHIVES, observed("x86_64"), PREFIX)
+    result = select(ARCHIVES, observed("x86_64"), PREFIX)
     assert result["platform"] == "linux-x86_64"
     assert result["without_platform"] == ["nvpl_blas"]
     assert [row["component"] for row in result["archives"]] == ["libcudss"]
@@ -79,31 +80,31 @@ def test_on_x86_64_what_nvidia_does_not_have_for_it_is_left_out() -> None:
 
 def test_a_host_that_has_none_is_told_so() -> None:
     empty = {"kernel": {"machine": "aarch64"}, "managed_files": {}, "loader": {"libraries": {}}}
-    assert plan(ARCHIVES, empty, PREFIX)["installed"] is False
+    assert select(ARCHIVES, empty, PREFIX)["installed"] is False
 
 
 @pytest.mark.parametrize("key", ["version", "variant", "sha256"])
 def test_another_version_variant_or_hash_is_not_the_installed_one(key: t.Any) -> None:
     changed = copy.deepcopy(ARCHIVES)
     changed[0][key] = {"linux-sbsa": "d" * 64} if key == "sha256" else "other"
-    assert plan(changed, observed(), PREFIX)["installed"] is False
+    assert select(changed, observed(), PREFIX)["installed"] is False
 
 
 def test_a_library_that_the_loader_finds_elsewhere_is_not_the_installed_one() -> None:
     host = observed()
     host["loader"]["libraries"]["libcudss.so.0"] = "/usr/lib/libcudss.so.0"
-    assert plan(ARCHIVES, host, PREFIX)["installed"] is False
-    assert plan(ARCHIVES, observed(), "/other")["installed"] is False
+    assert select(ARCHIVES, host, PREFIX)["installed"] is False
+    assert select(ARCHIVES, observed(), "/other")["installed"] is False
 
 
 def test_a_pin_that_is_unknown_is_named() -> None:
     changed = copy.deepcopy(ARCHIVES)
     changed[0]["sha256"]["linux-sbsa"] = None
-    result = plan(changed, observed(), PREFIX)
+    result = select(changed, observed(), PREFIX)
     assert result["unpinned"] == ["libcudss 0.8.0.10 (linux-sbsa)"]
 
 
 @pytest.mark.parametrize("bad", ["text", {"component": "x"}, {"component": "x", "sha256": "a" * 64}])
 def test_an_archive_that_is_not_described_is_refused_with_its_number(bad: t.Any) -> None:
-    with pytest.raises(AnsibleFilterError, match="Archive number 3 is"):
-        plan([*ARCHIVES, bad], observed(), PREFIX)
+    with pytest.raises(SparkforgeError, match="Archive number 3 is"):
+        select([*ARCHIVES, bad], observed(), PREFIX)

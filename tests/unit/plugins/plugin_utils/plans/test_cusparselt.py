@@ -9,10 +9,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.cusparselt_backend import FilterModule
-
-cusparselt_backend = FilterModule().filters()["cusparselt_backend"]
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
 
 ALL = ["apt", "local_repo", "redist"]
 ARCHIVE = {
@@ -37,7 +35,7 @@ def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **
         "apt": {"packages": more.pop("packages", {}), "offers": offers or {}},
         "loader": {"libraries": more.pop("libraries", {})},
     }
-    return cusparselt_backend(
+    return cusparselt.choose(
         backends,
         version=version,
         cuda_major=13,
@@ -92,7 +90,7 @@ def test_no_local_repository_exists_from_0_9_on(version: str):
 
 
 def test_a_local_repository_that_is_forced_without_proof_is_refused_with_the_remedy():
-    with pytest.raises(AnsibleFilterError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
+    with pytest.raises(SparkforgeError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
         choose(["local_repo"])
     # By default it is passed over, and what it would have needed is named.
     passed_over = choose(ALL, NOTHING)["passed_over"][1]["reason"]
@@ -107,7 +105,7 @@ def test_the_archive_carries_the_sha256_of_its_platform_alone():
 
 
 def test_an_archive_without_a_sha256_for_the_platform_is_refused_and_a_check_only_says_so() -> None:
-    with pytest.raises(AnsibleFilterError, match=r"no sha256 of the archive 0\.8\.1 is known for linux-x86_64"):
+    with pytest.raises(SparkforgeError, match=r"no sha256 of the archive 0\.8\.1 is known for linux-x86_64"):
         choose(["redist"], machine="x86_64")
     choice = choose(["redist"], machine="x86_64", check_mode=True)
     assert choice["backend"] == "none"
@@ -115,7 +113,7 @@ def test_an_archive_without_a_sha256_for_the_platform_is_refused_and_a_check_onl
 
 
 def test_a_version_without_a_pinned_archive_is_refused():
-    with pytest.raises(AnsibleFilterError, match=r"No backend serves cuSPARSELt 0.8.0 .*pins no archive"):
+    with pytest.raises(SparkforgeError, match=r"No backend serves cuSPARSELt 0.8.0 .*pins no archive"):
         choose(["redist"], version="0.8.0")
 
 
@@ -139,7 +137,7 @@ def test_a_local_repository_of_another_version_is_not_in_use():
 
 
 def test_a_version_older_than_the_installed_one_is_refused():
-    with pytest.raises(AnsibleFilterError, match=r"libcusparselt0-cuda-13 0.8.1.1-1 is installed, newer than .* 0.8.0"):
+    with pytest.raises(SparkforgeError, match=r"libcusparselt0-cuda-13 0.8.1.1-1 is installed, newer than .* 0.8.0"):
         choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32, exact=True)
 
 
@@ -168,7 +166,7 @@ def test_a_newer_one_of_another_soname_or_beside_a_version_that_was_named_does_n
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     assert not choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"})["settled"]
     assert choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")["backend"] == "redist"
-    with pytest.raises(AnsibleFilterError, match=r"0\.10\.0\.3-1 is installed, newer than the cuSPARSELt 0\.8\.1"):
+    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the cuSPARSELt 0\.8\.1"):
         choose(ALL, OFFERED, packages=upgraded, exact=True)
 
 
@@ -185,5 +183,5 @@ def test_the_archive_in_use_stays_in_use_without_asking_apt():
 
 @pytest.mark.parametrize("backends", [[], ["pip"], ["apt", "wget"]])
 def test_an_unknown_backend_is_refused(backends: list[str]):
-    with pytest.raises(AnsibleFilterError, match="Name one or more of apt, local_repo, redist"):
+    with pytest.raises(SparkforgeError, match="Name one or more of apt, local_repo, redist"):
         choose(backends)

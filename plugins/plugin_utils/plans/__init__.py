@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Plans: what a role has to do on a host as it was observed, decided once, by one pure function for each role."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import missing
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a role does: its tasks act on it, status.yml prints it.
+
+    :ivar steps: what each task is given, by the step's name; a task whose step is missing does not run.
+    :ivar reasons: the steps in words: ``install cmake``.
+    :ivar refusals: why nothing may be done, each with ``cause`` and ``remedy``.
+    :ivar notes: what a person may want to know besides.
+    """
+
+    steps: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    reasons: t.Sequence[str] = ()
+    refusals: t.Sequence[t.Mapping[str, str]] = ()
+    notes: t.Sequence[str] = ()
+
+    def as_result(self) -> dict[str, t.Any]:
+        """Return the plan as tasks have it, with the refusals in one text as ``refused``."""
+        refused = "\n".join(f"{refusal['cause']} {refusal['remedy']}" for refusal in self.refusals)
+        return {**dataclasses.asdict(self), "refused": refused}
+
+
+def packages(wanted: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the plan that installs ``wanted`` where some of them are missing.
+
+    :raises SparkforgeError: for what is not a package's name.
+    """
+    lacking = missing(wanted, observation["apt"]["packages"])
+    return Plan({"packages": list(wanted)} if lacking else {}, [f"install {name}" for name in lacking])

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which of NVIDIA's archives a host needs, and whether the observation shows them all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+
+KEYS = ("product", "component", "release", "version", "variant", "soname")
+
+
+def select(
+    archives: t.Sequence[t.Mapping[str, t.Any]],
+    observation: t.Mapping[str, t.Any],
+    prefix: str = "/opt/sparkforge/redist",
+    loader_directory: str = "/etc/ld.so.conf.d",
+) -> dict[str, t.Any]:
+    """Return what the role needs to know; see RETURN.
+
+    :raises SparkforgeError: for an archive that is not described as the stack describes it.
+    """
+    machine = observation["kernel"]["machine"]
+    platform = redist_layout.platform_of(machine)
+    wanted, unpinned, without = [], [], []
+    for number, archive in enumerate(archives):
+        if not isinstance(archive, dict) or not archive.get("component") or not isinstance(archive.get("sha256"), dict):
+            raise SparkforgeError(
+                f"Archive number {number + 1} is {archive!r}, without a component or a sha256 by platform.",
+                "Give product, component, release and sha256 ({linux-sbsa: ...}), as stack.archives does.",
+            )
+        pins = archive["sha256"]
+        if platform not in pins:
+            without.append(archive["component"])
+        elif not pins[platform]:
+            unpinned.append(f"{archive['component']} {archive.get('version') or archive.get('release')} ({platform})")
+        else:
+            row = {key: archive[key] for key in KEYS if archive.get(key) is not None}
+            wanted.append({**row, "variant": row.get("variant", ""), "sha256": pins[platform]})
+    return {
+        "platform": platform,
+        "archives": wanted,
+        "components": [{"component": archive["component"]} for archive in archives],
+        "unpinned": unpinned,
+        "without_platform": without,
+        "installed": all(_installed(row, platform, observation, prefix, loader_directory) for row in wanted),
+    }
+
+
+def _installed(
+    row: t.Mapping[str, t.Any],
+    platform: str,
+    observation: t.Mapping[str, t.Any],
+    prefix: str,
+    loader_directory: str,
+) -> bool:
+    """Tell whether the loader entry is that of a finished installation and the loader finds the library."""
+    if not row.get("version"):
+        return False
+    current = os.path.join(os.path.normpath(prefix), row["component"], "current")
+    path = redist_layout.loader_path(loader_directory, row["component"])
+    found = observation.get("managed_files", {}).get(path)
+    libraries = observation.get("loader", {}).get("libraries", {})
+    for directory in redist_layout.LIBRARY_DIRECTORIES:
+        record = {**row, "platform": platform, "current": current, "library_directory": directory}
+        content = redist_layout.loader_entry(record, identity=True).encode("utf-8")
+        if hashlib.sha256(content).hexdigest() == found:
+            soname = row.get("soname")
+            return soname is None or libraries.get(soname) == f"{current}/{directory}/{soname}"
+    return False

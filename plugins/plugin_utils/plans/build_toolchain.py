@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role build_toolchain: which packages of compilers and tools are missing."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+
+#: What official wheels need of the list: a C compiler, and Python's headers and venv.
+_FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return what is to be installed, nothing where the packages are to be taken back.
+
+    :raises SparkforgeError: for what is not a package's name.
+    """
+    if settings["build_toolchain_state"] == "absent":
+        return Plan()
+    wanted = [
+        *(settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]),
+        *settings["build_toolchain_extra_packages"],
+    ]
+    if settings["build_toolchain_scope"] == "wheels":
+        wanted = [name for name in wanted if _FOR_WHEELS.match(name)]
+    return packages(wanted, observation)

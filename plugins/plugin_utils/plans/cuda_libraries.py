@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role cuda_libraries: NVIDIA's apt source, the guard against autoremove, and the packages."""
+
+from __future__ import annotations
+
+import hashlib
+import typing as t
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+
+
+def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
+    """Return the URL of NVIDIA's repository for this machine."""
+    machine = observation["kernel"]["machine"]
+    platform = "sbsa" if machine == "aarch64" else machine
+    base = settings["sparkforge_nvidia_url"].rstrip("/")
+    return f"{base}/compute/cuda/repos/{settings['cuda_libraries_distribution']}/{platform}"
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return what is missing; where the libraries are to be taken back, the source and the guard that are there.
+
+    :raises SparkforgeError: for what is not a package's name.
+    """
+    url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
+    if settings["cuda_libraries_state"] == "absent":
+        return Plan({"source": url, **({"unguard": guard} if guard in observation["managed_files"] else {})})
+    steps: dict[str, t.Any] = {}
+    reasons = []
+    # By URL: DGX OS has it as cuda-compute-repo.sources, others by other names.
+    sources = [row for row in observation["apt_sources"] if row["enabled"] and row.get("keyring_present") is not False]
+    if url not in {uri.rstrip("/") for row in sources for uri in row["uris"]}:
+        steps["source"] = url
+        reasons.append(f"add the apt source {url}")
+    content = keep(settings["cuda_libraries_keep"])
+    if observation["managed_files"].get(guard) != hashlib.sha256(content.encode()).hexdigest():
+        steps["guard"] = content
+        reasons.append(f"write {guard}")
+    gds = str(settings["cuda_libraries_gds"]).lower()
+    with_gds = bool(observation["driver"].get("nvidia_fs")) if gds == "auto" else boolean(gds, strict=False)
+    wanted = [
+        *(settings["cuda_libraries_packages"] or settings["__cuda_libraries_standard"]),
+        *settings["cuda_libraries_extra_packages"],
+        *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
+    ]
+    libraries = packages(wanted, observation)
+    if libraries.steps:
+        # The kernel module of GPUDirect Storage is protected unless it is asked for.
+        steps["libraries"] = {"packages": wanted, "allow": ["^nvidia-fs"] if with_gds else []}
+    return Plan(steps, [*reasons, *libraries.reasons])
+
+
+def keep(patterns: t.Sequence[str]) -> str:
+    """Return apt's configuration that keeps autoremove away from the vendor's packages."""
+    lines = "".join(f'  "{pattern}";\n' for pattern in patterns)
+    return (
+        "// Written by sparkforge.dgx_spark: autoremove leaves the vendor's packages alone.\n"
+        f"APT::NeverAutoRemove\n{{\n{lines}}};\n"
+    )

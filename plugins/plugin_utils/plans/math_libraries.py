@@ -1,0 +1,41 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role math_libraries: which of the stack's archives are missing."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return what is to be installed or, where the archives are to be taken back, their components.
+
+    :raises SparkforgeError: for an archive that is not described as the stack describes it.
+    """
+    wanted, prefix = settings["math_libraries_archives"], settings["math_libraries_prefix"]
+    found = archives.select(wanted, observation, prefix)
+    if settings["math_libraries_state"] == "absent":
+        return Plan({"archives": {"platform": found["platform"], "rows": found["components"]}})
+    notes = [f"NVIDIA has no {name} for {found['platform']}: left out." for name in found["without_platform"]]
+    if found["unpinned"]:
+        cause = f"No sha256 is known for {', '.join(found['unpinned'])}."
+        remedy = (
+            "Run playbooks/lock.yml, which reads it from NVIDIA's manifest, or leave the archive out of"
+            " math_libraries_archives."
+        )
+        return Plan(refusals=[{"cause": cause, "remedy": remedy}], notes=notes)
+    reasons = []
+    for archive in wanted:
+        one = archives.select([archive], observation, prefix)
+        if one["archives"] and not one["installed"]:
+            reasons.append(f"install {archive['component']} {archive.get('version', archive['release'])}")
+    checked = boolean(settings["math_libraries_check_files"], strict=False) and found["archives"]
+    work = {"archives": {"platform": found["platform"], "rows": found["archives"]}} if reasons or checked else {}
+    return Plan(work, reasons, notes=notes)

@@ -1,0 +1,39 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role network_access: apt's proxies, those with a password, and the corporate CA."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return which files are to be written and removed; the contents may hold a password."""
+    proxies, certificate = settings["sparkforge_proxies"], settings["sparkforge_ca_certificate"]
+    faults = _network_access.problems(proxies, certificate)
+    if faults:
+        return Plan(refusals=[fault._asdict() for fault in faults])
+    steps: dict[str, t.Any] = {"write": [], "remove": []}
+    reasons = []
+    found = observation["managed_files"]
+    for path, wanted in _network_access.files(proxies or {}, certificate or "").items():
+        is_ca = path == _network_access.CA_FILE
+        if not wanted["sha256"]:
+            if path in found:
+                reasons.append(f"remove {path}")
+                steps["distrust" if is_ca else "remove"] = path if is_ca else [*steps["remove"], path]
+        elif found.get(path) != wanted["sha256"]:
+            reasons.append(f"write {path}")
+            row = {"path": path, "content": wanted["content"], "mode": wanted["mode"]}
+            steps["trust" if is_ca else "write"] = row if is_ca else [*steps["write"], row]
+        if is_ca and wanted["sha256"] and "ca-certificates" not in observation["apt"]["packages"]:
+            steps["ca_certificates"] = True
+            reasons.insert(0, "install ca-certificates")
+    return Plan({name: step for name, step in steps.items() if step}, reasons)

@@ -1,0 +1,295 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What each role has to do on a host as it was observed: nothing where all is there."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.lookup import plan as lookup
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import (
+    build_toolchain,
+    cuda_libraries,
+    cusparselt,
+    math_libraries,
+    network_access,
+    torch_extensions,
+)
+
+from tests.unit.plugins.plugin_utils.plans.test_cusparselt import ARCHIVE, OFFERED
+
+ROLES = Path(__file__).parents[5] / "roles"
+HOST: dict[str, t.Any] = {
+    "kernel": {"machine": "aarch64"},
+    "apt": {"packages": {"git": "1:2.43", "ca-certificates": "2024"}, "architecture": "arm64", "offers": {}},
+    "apt_sources": [],
+    "driver": {"nvidia_fs": None},
+    "managed_files": {},
+    "loader": {"libraries": {}},
+}
+URL = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
+KEEP = "/etc/apt/apt.conf.d/52sparkforge-keep-dgx"
+
+
+def settings(role: str, **changed: t.Any) -> dict[str, t.Any]:
+    """The role's own defaults, and what the plan reads besides."""
+    own = yaml.safe_load((ROLES / role / "defaults/main.yml").read_text())
+    return {**own, "stack": {"cuda": {"major": 13, "suffix": "13-0"}}, "ansible_check_mode": False, **changed}
+
+
+def host(**changed: t.Any) -> dict[str, t.Any]:
+    return {**copy.deepcopy(HOST), **changed}
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_packages_are_asked_for_as_a_whole_where_one_is_missing() -> None:
+    installed = host(apt={"packages": {"libnccl2": "2.27.7-1+cuda13.0", "git": "1:2.43"}})
+    wanted = ["git", "libnccl2=*+cuda13.*", "cmake", "aa|git"]
+    assert plans.packages(wanted, installed) == plans.Plan({"packages": wanted}, ["install cmake"])
+    assert plans.packages(["git"], installed) == plans.Plan({}, [])
+    with pytest.raises(SparkforgeError, match="does not name a package"):
+        plans.packages(["--force"], installed)
+
+
+def test_of_the_toolchain_wheels_need_a_compiler_and_python_alone() -> None:
+    standard = ["build-essential", "git", "cmake", "python3.12-dev", "python3.12-venv", "clang-20"]
+    given = settings("build_toolchain", __build_toolchain_standard=standard)
+    assert build_toolchain.plan(given, host()).steps == {"packages": standard}
+    for_wheels = build_toolchain.plan({**given, "build_toolchain_scope": "wheels"}, host())
+    assert for_wheels.steps == {"packages": ["build-essential", "python3.12-dev", "python3.12-venv"]}
+    mine = build_toolchain.plan({**given, "build_toolchain_packages": ["git"]}, host())
+    assert mine == plans.Plan({}, [])
+    assert build_toolchain.plan({**given, "build_toolchain_state": "absent"}, host()) == plans.Plan()
+
+
+def test_the_headers_of_image_formats_are_for_torchvision_alone() -> None:
+    given = settings("torch_extensions", torch_extensions_packages=["libpng-dev"])
+    wanted = {"__torch_extensions_wanted": ["torchvision"]}
+    assert torch_extensions.plan({**given, **wanted}, host()).reasons == ["install libpng-dev"]
+    assert torch_extensions.plan({**given, "__torch_extensions_wanted": ["mine"]}, host()) == plans.Plan()
+    absent = {"torch_extensions_state": "absent"}
+    assert torch_extensions.plan({**given, **wanted, **absent}, host()) == plans.Plan()
+
+
+def cuda(observation: dict[str, t.Any], **changed: t.Any) -> plans.Plan:
+    given = settings("cuda_libraries", __cuda_libraries_standard=["git"], __cuda_libraries_keep_file=KEEP)
+    return cuda_libraries.plan({**given, **changed}, observation)
+
+
+def test_a_host_from_the_factory_gets_source_guard_and_libraries() -> None:
+    plan = cuda(host(), cuda_libraries_extra_packages=["cuda-nvcc-13-0"], cuda_libraries_keep=["^dgx-", "^nvidia-"])
+    assert plan.steps["source"] == URL
+    assert plan.steps["libraries"] == {"packages": ["git", "cuda-nvcc-13-0"], "allow": []}
+    assert plan.steps["guard"] == (
+        "// Written by sparkforge.dgx_spark: autoremove leaves the vendor's packages alone.\n"
+        'APT::NeverAutoRemove\n{\n  "^dgx-";\n  "^nvidia-";\n};\n'
+    )
+    assert list(plan.reasons) == [f"add the apt source {URL}", f"write {KEEP}", "install cuda-nvcc-13-0"]
+
+
+@pytest.mark.parametrize(
+    ("has", "there"), [({}, True), ({"enabled": False}, False), ({"keyring_present": False}, False)]
+)
+def test_the_source_is_known_by_its_url_whatever_its_name(has: dict[str, bool], there: bool) -> None:
+    row = {"enabled": True, "keyring_present": True, "uris": [f"{URL}/"], **has}
+    guard = cuda_libraries.keep(settings("cuda_libraries")["cuda_libraries_keep"])
+    plan = cuda(host(apt_sources=[row], managed_files={KEEP: sha256(guard)}))
+    assert plan.steps == ({} if there else {"source": URL})
+
+
+@pytest.mark.parametrize(
+    ("gds", "loaded", "wanted"), [("auto", "2.24", True), ("auto", None, False), (True, None, True)]
+)
+def test_gpudirect_storage_comes_where_its_module_is_loaded_or_wanted(gds: t.Any, loaded: t.Any, wanted: bool) -> None:
+    libraries = cuda(host(driver={"nvidia_fs": loaded}), cuda_libraries_gds=gds).steps.get("libraries")
+    assert libraries == ({"packages": ["git", "nvidia-gds-13-0"], "allow": ["^nvidia-fs"]} if wanted else None)
+
+
+def test_what_is_taken_back_of_the_libraries_is_what_is_there() -> None:
+    assert cuda(host(), cuda_libraries_state="absent").steps == {"source": URL}
+    guarded = cuda(host(managed_files={KEEP: "0" * 64}), cuda_libraries_state="absent")
+    assert guarded.steps == {"source": URL, "unguard": KEEP}
+
+
+APT, KEPT = "/etc/apt/apt.conf.d/51sparkforge-proxy", "/etc/sparkforge-proxies.json"
+CA = "/usr/local/share/ca-certificates/sparkforge.crt"
+
+
+def network(observation: dict[str, t.Any], proxies: t.Any = None, ca: str = "") -> plans.Plan:
+    return network_access.plan({"sparkforge_proxies": proxies or {}, "sparkforge_ca_certificate": ca}, observation)
+
+
+def test_a_host_without_proxies_and_ca_is_left_alone() -> None:
+    assert network(host()) == plans.Plan({}, [])
+
+
+def test_a_password_of_a_proxy_is_in_the_steps_alone() -> None:
+    plan = network(host(), {"http": "http://joe:hunter2@proxy.example.com:3128"})
+    assert [row["path"] for row in plan.steps["write"]] == [APT, KEPT]
+    assert {row["mode"] for row in plan.steps["write"]} == {"0600"}
+    assert "hunter2" in str(plan.steps) and "hunter2" not in str((plan.reasons, plan.refusals, plan.notes))
+    written = {row["path"]: sha256(row["content"]) for row in plan.steps["write"]}
+    assert network(host(managed_files=written), {"http": "http://joe:hunter2@proxy.example.com:3128"}).steps == {}
+
+
+def test_what_nobody_wants_any_more_is_removed() -> None:
+    plan = network(host(managed_files={APT: "0" * 64, KEPT: "0" * 64, CA: "0" * 64}))
+    assert plan.steps == {"remove": [APT, KEPT], "distrust": CA}
+    assert sorted(plan.reasons) == sorted(f"remove {path}" for path in (APT, KEPT, CA))
+
+
+def test_a_ca_brings_the_list_of_trusted_ones(tmp_path: Path) -> None:
+    certificate = tmp_path / "ca.pem"
+    certificate.write_text("-----BEGIN CERTIFICATE-----\nMAMBAf8=\n-----END CERTIFICATE-----\n")
+    plan = network(host(apt={"packages": {}}), ca=str(certificate))
+    assert plan.steps["ca_certificates"] is True and plan.steps["trust"]["path"] == CA
+    assert list(plan.reasons) == ["install ca-certificates", f"write {CA}"]
+    there = host(managed_files={CA: sha256(plan.steps["trust"]["content"])})
+    assert network(there, ca=str(certificate)).steps == {}
+
+
+def test_faults_are_refused_together_and_nothing_is_done() -> None:
+    plan = network(host(), {"http": "x", "https": "y"}, "/nowhere/ca.pem")
+    assert (plan.steps, len(plan.refusals)) == ({}, 3)
+    assert len(plan.as_result()["refused"].splitlines()) == 3
+
+
+PINNED = {"product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10",
+          "sha256": {"linux-sbsa": "a" * 64}}  # fmt: skip
+
+
+def archives_of(rows: list[t.Any], **changed: t.Any) -> plans.Plan:
+    given = {**settings("math_libraries"), "math_libraries_prefix": "/opt/sparkforge/redist"}
+    return math_libraries.plan({**given, "math_libraries_archives": rows, **changed}, host())
+
+
+def test_an_archive_that_is_not_there_is_installed_and_one_of_another_platform_is_named() -> None:
+    other = {**PINNED, "component": "nvpl", "sha256": {"linux-x86_64": "b" * 64}}
+    plan = archives_of([PINNED, other])
+    assert plan.steps["archives"]["platform"] == "linux-sbsa"
+    assert [row["component"] for row in plan.steps["archives"]["rows"]] == ["libcudss"]
+    assert list(plan.reasons) == ["install libcudss 0.8.0.10"]
+    assert list(plan.notes) == ["NVIDIA has no nvpl for linux-sbsa: left out."]
+
+
+def test_an_archive_without_a_pin_is_refused_whatever_else_there_is_to_do() -> None:
+    plan = archives_of([PINNED, {**PINNED, "component": "nvpl", "sha256": {"linux-sbsa": ""}}])
+    assert plan.steps == {} and "No sha256 is known for nvpl 0.8.0.10 (linux-sbsa)." in plan.as_result()["refused"]
+
+
+def test_archives_are_taken_back_by_their_names() -> None:
+    plan = archives_of([PINNED], math_libraries_state="absent")
+    assert plan.steps["archives"]["rows"] == [{"component": "libcudss"}]
+
+
+LOADER = "/etc/ld.so.conf.d/sparkforge-cusparselt.conf"
+REDIST = "/etc/ld.so.conf.d/sparkforge-libcusparse_lt.conf"
+INSTALLED = {"libcusparselt0-cuda-13": "0.8.1.1-1", "libcusparselt0-dev-cuda-13": "0.8.1.1-1"}
+
+
+def sparse(packages: t.Any = None, offers: t.Any = None, files: t.Any = None, **changed: t.Any) -> plans.Plan:
+    given = settings(
+        "cusparselt",
+        __cusparselt_loader_file=LOADER,
+        __cusparselt_redist_component="libcusparse_lt",
+        stack={
+            "cuda": {"major": 13},
+            "cusparselt": {"version": "0.8.1", "soname": "libcusparseLt.so.0", "archive": ARCHIVE},
+        },
+        **changed,
+    )
+    apt = {"packages": packages or {}, "architecture": "arm64", "offers": offers or {}}
+    return cusparselt.plan(given, host(apt=apt, managed_files=files or {}))
+
+
+def test_apt_is_asked_before_cusparselt_is_decided() -> None:
+    plan = sparse()
+    assert list(plan.steps) == ["ask"]
+    assert list(plan.reasons) == ["install cuSPARSELt 0.8.1, from where it is offered"]
+
+
+def test_cusparselt_by_apt_takes_the_place_of_its_archive() -> None:
+    plan = sparse(offers=OFFERED, files={REDIST: "0" * 64})
+    assert list(plan.steps) == ["packages", "archive_absent", "loader"]
+    assert plan.steps["loader"] == "/usr/lib/aarch64-linux-gnu/libcusparseLt/13\n"
+    assert list(plan.notes) == ["cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1."]
+
+
+def test_cusparselt_that_is_there_needs_nothing() -> None:
+    files = {LOADER: sha256("/usr/lib/aarch64-linux-gnu/libcusparseLt/13\n")}
+    assert sparse(INSTALLED, files=files).steps == {}
+
+
+def test_cusparselt_by_local_repository_is_fetched_from_nvidia_or_where_the_user_says() -> None:
+    nothing: dict[str, list[str]] = {name: [] for name in OFFERED}
+    plan = sparse(offers=nothing, cusparselt_local_repo_sha256="ab" * 32)
+    deb = "cusparselt-local-repo-ubuntu2404-0.8.1_0.8.1-1_arm64.deb"
+    base = "https://developer.download.nvidia.com/compute/cusparselt/0.8.1/local_installers"
+    assert plan.steps["local_repo"] == {"version": "0.8.1", "url": f"{base}/{deb}"}
+    mine = sparse(
+        offers=nothing, cusparselt_local_repo_sha256="ab" * 32, cusparselt_local_repo_url="https://example.com/a.deb"
+    )
+    assert mine.steps["local_repo"]["url"] == "https://example.com/a.deb"
+
+
+def test_the_archive_of_cusparselt_retires_its_packages_and_local_repository() -> None:
+    repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
+    plan = sparse(repository, files={LOADER: "0" * 64}, cusparselt_backends=["redist"])
+    assert list(plan.steps) == ["archive", "packages_absent", "local_repo_absent"]
+    assert plan.steps["archive"]["archive"]["sha256"] == "d3" * 32
+    assert plan.steps["local_repo_absent"] == {"keep_foreign": True}
+    assert list(plan.reasons) == [
+        "install the archive of cuSPARSELt 0.8.1", "take back its packages", f"remove {LOADER}",
+        "take back its local repository",
+    ]  # fmt: skip
+
+
+def test_no_backend_is_a_refusal_of_the_plan_and_in_check_mode_none() -> None:
+    nothing: dict[str, list[str]] = {name: [] for name in OFFERED}
+    changed = {"cusparselt_backends": ["apt"], "cusparselt_version": "0.8.0"}
+    with pytest.raises(SparkforgeError, match=r"No backend serves cuSPARSELt 0\.8\.0"):
+        sparse(offers=nothing, **changed)
+    checked = sparse(offers=nothing, **changed, ansible_check_mode=True)
+    assert checked.steps == {} and "nothing serves it as the host is now" in checked.notes[0]
+    assert sparse(cusparselt_state="absent") == plans.Plan()
+
+
+class Templar:
+    """Returns text in capitals, so that it is seen what was templated."""
+
+    def template(self, value: t.Any) -> t.Any:
+        return value.upper() if value == "absent" else value
+
+
+def run(roles: list[str], variables: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    module = lookup.LookupModule(loader=None, templar=Templar())
+    found: list[dict[str, t.Any]] = module.run(roles, {"ansible_facts": {"spark_info": host()}, **variables})
+    return found
+
+
+def test_the_lookup_templates_what_a_plan_reads_and_nothing_else() -> None:
+    given = settings("build_toolchain", build_toolchain_packages=["git"], build_toolchain_state="absent")
+    assert run(["build_toolchain"], given) == [plans.Plan({}, []).as_result()]
+
+
+def test_the_lookup_returns_a_refusal_where_a_plan_cannot_be_made() -> None:
+    given = settings("build_toolchain", build_toolchain_packages=["--force"])
+    [found] = run(["build_toolchain"], given)
+    assert found["steps"] == {} and "does not name a package" in found["refused"]
+
+
+def test_the_lookup_names_the_roles_that_have_a_plan() -> None:
+    with pytest.raises(lookup.AnsibleLookupError, match=r"The role verify has no plan\. Name one of build_tool"):
+        run(["verify"], {})
