@@ -353,9 +353,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import fit as _fit
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index as _index
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, states
 
 
 def main() -> None:
@@ -402,16 +400,10 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        environment = installation.Environment(
-            module.params,
-            check_mode=module.check_mode,
-            run_command=module.run_command,
-            index=_index,
-            fit=_fit,
-            # Whom sudo was called by: the account that Ansible connected as, also over a local connection.
-            login=os.environ.get("SUDO_USER"),
-        )
-        result = environment.ensure()
+        # Whom sudo was called by: the account that Ansible connected as, also over a local connection.
+        login = os.environ.get("SUDO_USER")
+        options = model.read(module.params, check_mode=module.check_mode, login=login)
+        result = states.ensure(options, module.run_command)
         for warning in result.pop("warnings", []):
             module.warn(warning)
         return result

@@ -20,11 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.ru
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
-    short,
-)
-
-#: The oldest interpreter whose venv and pip this file was written for.
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
 
 #: Bytes that an empty environment with pip takes, and some.
 VENV_SPACE = 32 << 20
@@ -50,9 +46,7 @@ def pip_failure(output: str) -> SparkforgeError:
         errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
         last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
         return SparkforgeError(
-            f"pip failed: {short(last.rstrip('.'))}.",
-            "Read pip's words in pip_output; nothing was changed.",
-            **details,
+            f"pip failed: {short(last.rstrip('.'))}.", "Read pip's words in pip_output; nothing was changed.", **details
         )
     found = known.groups
     details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
@@ -93,9 +87,7 @@ def venv_failure(python: str, version: tuple[int, int], output: str, free: int |
         )
     last = (output.strip().splitlines() or ["no message"])[-1]
     return SparkforgeError(
-        f"{python} -m venv failed: {short(last)}.",
-        f"Check that {python} is a sound CPython {dotted}.",
-        **details,
+        f"{python} -m venv failed: {short(last)}.", f"Check that {python} is a sound CPython {dotted}.", **details
     )
 
 

@@ -16,9 +16,9 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
-#: The oldest interpreter whose venv and pip this file was written for.
-
 SCHEMA = 1
+#: What only the receipt in the environment itself has.
+OWN_ALONE = ("entries", "made")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: The links beside the environments.
 LINKS = ("current", "previous", "staged")
@@ -63,11 +63,7 @@ def receipt_of(root: str, name: str, lock_id: str) -> dict[str, t.Any] | None:
     data = read_json(os.path.join(place, "receipt.json"))
     if not data or data.get("schema") != SCHEMA:
         return None
-    return {
-        **data,
-        "name": name,
-        "paths": {"environment": place, "python": os.path.join(place, "bin", "python")},
-    }
+    return {**data, "name": name, "paths": {"environment": place, "python": os.path.join(place, "bin", "python")}}
 
 
 def read_json(path: str) -> dict[str, t.Any] | None:

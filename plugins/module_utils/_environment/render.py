@@ -13,11 +13,8 @@ import os
 import shlex
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import (
-    site_packages,
-)
-
-#: The oldest interpreter whose venv and pip this file was written for.
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import site_packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 
 def render_activation(
@@ -79,6 +76,10 @@ def render_launcher(name: str, current: str) -> str:
         '. "$environment/bin/activate-sparkforge"\n'
         'exec "$environment/bin/python" "$@"\n'
     )
+
+
+def has_ipykernel(packages: t.Iterable[str]) -> bool:
+    return any(normalised(name) == "ipykernel" for name in packages)
 
 
 def render_kernel(

@@ -18,7 +18,9 @@ import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installation, naming, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, naming, plan, survey, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
@@ -33,35 +35,6 @@ STATES = ("current", "staged", "previous", "older")
 _UNIT_RECEIPT = re.compile(r"[a-z][a-z0-9_]*-[0-9a-f]{16}\.json")
 _SHA256 = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
-Facts = t.Dict[str, t.Any]
-
-
-class _Options(t.Dict[str, t.Any]):
-    """The options of ``python_env``; what is not given is None, as its argument spec has it."""
-
-    def __missing__(self, key: str) -> t.Any:
-        return None
-
-
-#: Where the argument spec of ``python_env`` has something else than None.
-_DEFAULTS: Facts = {
-    "state": "present",
-    "python": "/usr/bin/python3",
-    "requirements": [],
-    "wheels": [],
-    "remote_src": False,
-    "find_links": [],
-    "imports": [],
-    "require_cuda": False,
-    "compile": True,
-    "jupyter": False,
-    "kernel_dir": "/usr/local/share/jupyter/kernels",
-    "keep": 2,
-    "switch": True,
-    "force": False,
-    "transferred": {},
-}
-
 
 class StackStatus:
     """One look at a host.
@@ -73,14 +46,14 @@ class StackStatus:
     def __init__(
         self,
         options: t.Mapping[str, t.Any],
-        run_command: installation.RunCommand,
+        run_command: model.Run,
         *,
         machine: t.Optional[str] = None,
         timer: str = TIMER,
         clock: t.Callable[[], float] = time.time,
     ) -> None:
         self.root = os.path.abspath(options["root"])
-        self.name = naming.check_name(options["name"], "name")
+        self.paths = model.paths_of(self.root, naming.check_name(options["name"], "name"))
         self.wanted: t.Optional[Facts] = options.get("wanted")
         self.history: t.Optional[str] = options.get("history")
         self.known_units: t.List[Facts] = list(options.get("units") or [])
@@ -89,7 +62,6 @@ class StackStatus:
         self.machine = machine
         self.timer = timer
         self.clock = clock
-        self.directory = os.path.join(self.root, "envs", self.name)
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
@@ -97,7 +69,7 @@ class StackStatus:
         running, unfinished = self._builds(units)
         return {
             "now": int(self.clock()),
-            "name": self.name,
+            "name": self.paths.name,
             **self._environments(units),
             "units": units,
             "running": running,
@@ -111,7 +83,7 @@ class StackStatus:
     # -- environments
 
     def _environments(self, units: t.Sequence[Facts]) -> Facts:
-        links = {link: self._link(link) for link in naming.LINKS}
+        links = {link: survey.link(self.paths, link) for link in naming.LINKS}
         whole = [row for row in (self._environment(entry, links) for entry in self._entries()) if row is not None]
         for row in whole:
             row["units"] = self._units_of(row.pop("sha256"), units)
@@ -120,7 +92,7 @@ class StackStatus:
 
     def _environment(self, entry: str, links: t.Mapping[str, t.Optional[str]]) -> t.Optional[Facts]:
         """Return what the receipt in an environment says of it; None for one without, which is no environment."""
-        place = os.path.join(self.directory, entry)
+        place = os.path.join(self.paths.directory, entry)
         receipt = read_json(os.path.join(place, "receipt.json"))
         if receipt is None:
             return None
@@ -131,7 +103,7 @@ class StackStatus:
             "installed": receipt.get("installed"),
             "python": (receipt.get("python") or {}).get("version"),
             "packages": receipt.get("packages") or {},
-            "missing": _missing(place, receipt),
+            "missing": tree.lacking(place, receipt),
             "sha256": {digest for line in lines for digest in _SHA256.findall(line)}
             | {str(wheel.get("sha256")) for wheel in receipt.get("wheels") or []},
         }
@@ -150,15 +122,9 @@ class StackStatus:
     def _entries(self) -> t.List[str]:
         return [
             entry
-            for entry in _names(self.directory)
-            if not entry.startswith(".") and not os.path.islink(os.path.join(self.directory, entry))
+            for entry in _names(self.paths.directory)
+            if not entry.startswith(".") and not os.path.islink(os.path.join(self.paths.directory, entry))
         ]
-
-    def _link(self, name: str) -> t.Optional[str]:
-        try:
-            return os.readlink(os.path.join(self.directory, name))
-        except OSError:
-            return None
 
     # -- units
 
@@ -212,7 +178,7 @@ class StackStatus:
         A report that names no environment is taken for one on the current environment, and so is the last of all where
         none is on it. A damaged report counts as none.
         """
-        current, staged = self._link("current"), self._link("staged")
+        current, staged = survey.link(self.paths, "current"), survey.link(self.paths, "staged")
         found: t.Dict[str, t.Optional[Facts]] = {"proof": None, "staged_proof": None}
         last: t.Optional[Facts] = None
         for name in reversed([name for name in _names(self.history or "") if name.endswith(".json")]):
@@ -232,25 +198,17 @@ class StackStatus:
     # -- what would change
 
     def _plan(self) -> Facts:
-        options = _Options({**_DEFAULTS, **(self.wanted or {}), "name": self.name, "root": self.root})
+        given = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}
         nothing: Facts = {"lock_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
+        login = os.environ.get("SUDO_USER")
         try:
-            environment = installation.Environment(
-                options,
-                check_mode=True,
-                run_command=self.run_command,
-                machine=self.machine,
-                login=os.environ.get("SUDO_USER"),
-            )
-            result = environment.present()
+            options = model.read(given, check_mode=True, machine=self.machine, login=login)
+            made = plan.make(options, self.run_command)
+        except UndeterminedError:
+            return {**nothing, "actions": ["install"]}
         except SparkforgeError as error:
             return {**nothing, "cause": error.cause, "remedy": error.remedy}
-        return {
-            **nothing,
-            "lock_id": result["lock_id"],
-            "actions": list(result["actions"]),
-            "removed": list(result.get("removed") or []),
-        }
+        return {**nothing, "lock_id": made.lock_id, "actions": made.actions, "removed": made.prune}
 
 
 def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
@@ -261,17 +219,6 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
         "drift": report.get("drift") or {"since": None, "changes": []},
     }
-
-
-def _missing(place: str, receipt: t.Mapping[str, t.Any]) -> t.List[str]:
-    """Return what an environment no longer has of what its receipt vouches for, judged by two listings."""
-    if not os.access(os.path.join(place, "bin", "python"), os.X_OK):
-        return ["bin/python"]
-    try:
-        present = set(os.listdir(tree.site_packages(place)))
-    except OSError:
-        return ["site-packages"]
-    return sorted(set(receipt.get("entries") or []) - present)
 
 
 def _names(directory: str) -> t.List[str]:

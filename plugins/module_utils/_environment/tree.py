@@ -17,8 +17,6 @@ import os
 import re
 import typing as t
 
-#: The oldest interpreter whose venv and pip this file was written for.
-
 
 def relocate(environment: str, old: str, new: str) -> list[str]:
     """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
@@ -135,3 +133,27 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
             if pattern.search(text):
                 found[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
     return found
+
+
+def lacking(environment: str, receipt: t.Mapping[str, t.Any]) -> list[str]:
+    """Return what an environment no longer has of what its receipt vouches for, judged by two listings."""
+    if not os.access(os.path.join(environment, "bin", "python"), os.X_OK):
+        return ["bin/python"]
+    try:
+        present = set(os.listdir(site_packages(environment)))
+    except OSError:
+        return ["site-packages"]
+    return sorted(set(receipt.get("entries") or []) - present)
+
+
+def holds(path: str, content: str, mode: int) -> bool:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read() == content.encode() and os.fstat(stream.fileno()).st_mode & 0o7777 == mode
+    except OSError:
+        return False
+
+
+def unlink(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(path)

@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Who may enter the environments of one name: a group and its members, or everybody."""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Options, Paths, Run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
+
+
+def is_wrong(options: Options) -> bool:
+    """Tell whether somebody may enter who must not, or may not who must."""
+    absent = missing_members(options)  # refuses whom nobody can add, also where all else is to be made first
+    try:
+        status = os.stat(options.paths.directory)
+    except FileNotFoundError:
+        return True
+    if not options.group:
+        return status.st_mode & 0o7777 != 0o755
+    group = survey.group_of(options.group)
+    return group is None or status.st_gid != group.gr_gid or status.st_mode & 0o7777 != 0o750 or bool(absent)
+
+
+def missing_members(options: Options) -> list[str]:
+    """Return who is to be added to the group."""
+    if not options.group:
+        return []
+    made = survey.made(options.paths)
+    ours = made["group_created"] and made["group"] == options.group
+    return members.missing(options.group, options.users, options.login, ours)
+
+
+def group_that_may_enter(paths: Paths) -> str | None:
+    status = os.stat(paths.directory)
+    if status.st_mode & 0o7777 != 0o750:
+        return None
+    with contextlib.suppress(KeyError):
+        return grp.getgrgid(status.st_gid).gr_name
+    return None
+
+
+def correct(options: Options, receipt: dict[str, t.Any], run: Run) -> None:
+    """Let those in who may enter; what is made for it is added to ``receipt``."""
+    group, directory = options.group, options.paths.directory
+    if not group:
+        os.chmod(directory, 0o755)  # noqa: S103 - everybody may use it
+        return
+    if survey.group_of(group) is None:
+        rc, out, err = run(["groupadd", "--system", group], environ_update=model.ENGLISH)
+        if rc != 0:
+            raise SparkforgeError(
+                f"The group {group} could not be made: {short((err or out).strip())}.",
+                "Make the group first, run as root (become), or leave group empty.",
+            )
+        receipt["group_created"] = True
+    number = grp.getgrnam(group).gr_gid
+    for name in missing_members(options):
+        rc, out, err = run(["gpasswd", "--add", name, group], environ_update=model.ENGLISH)
+        if rc != 0:
+            raise SparkforgeError(
+                f"{name} could not be added to the group {group}: {short((err or out).strip())}.",
+                "Add the account where that group is kept, or leave it out of sparkforge_users.",
+                user=name,
+            )
+        receipt["members_added"].setdefault(group, []).append(name)
+    os.chown(directory, -1, number)
+    os.chmod(directory, 0o750)  # noqa: S103 - the group may use it
+
+
+def remove(paths: Paths, made: t.Mapping[str, t.Any], run: Run) -> None:
+    """Remove the members and the group that this environment made, where nobody and no other one needs them."""
+    for group, names in made["members_added"].items():
+        if _is_used_by_another(paths, group):
+            continue
+        for member in names:
+            if member in survey.members_of(group):
+                run(["gpasswd", "--delete", member, group], environ_update=model.ENGLISH)
+    name = made["group"]
+    entry = survey.group_of(name) if name and made["group_created"] else None
+    if entry is None or entry.gr_mem or any(user.pw_gid == entry.gr_gid for user in pwd.getpwall()):
+        return
+    if not _is_used_by_another(paths, name):
+        run(["groupdel", name], environ_update=model.ENGLISH)
+
+
+def _is_used_by_another(paths: Paths, group: str) -> bool:
+    """Tell whether an environment of another name is for that group."""
+    receipts = os.path.join(paths.root, "receipts")
+    return any(
+        (read_json(os.path.join(receipts, file)) or {}).get("group") == group
+        for file in os.listdir(receipts)
+        if re.fullmatch(r"env-.*\.json", file) and file != f"{paths.receipt_name}.json"
+    )

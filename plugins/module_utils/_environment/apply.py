@@ -1,0 +1,372 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Carries out a plan: makes the environment, imports from it, switches, records, and removes what nobody needs."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import json
+import os
+import re
+import shutil
+import signal
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Pip
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import (
+    OWN_ALONE,
+    SCHEMA,
+    read_json,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.plan import Plan, check_cuda
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.render import (
+    has_ipykernel,
+    triton_links,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import SHA256
+
+LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
+ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
+
+
+#: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
+_PROBE = """
+import importlib, json, sys
+def say(**words):
+    print("@sparkforge " + json.dumps(words), flush=True)
+for name in sys.argv[1:]:
+    say(module=name, state="begun")
+    try:
+        module = importlib.import_module(name)
+    except BaseException as error:
+        say(module=name, state="failed", error="%s: %s" % (type(error).__name__, error))
+        continue
+    version = getattr(module, "__version__", None)
+    found = {"version": None if version is None else str(version)}
+    about = getattr(module, "version", None)
+    if name == "torch":
+        found["cuda"] = getattr(about, "cuda", None)
+        found["git_version"] = getattr(about, "git_version", None)
+    say(module=name, state="imported", found=found)
+"""
+
+
+@dataclasses.dataclass
+class Apply:
+    """One run that changes the host.
+
+    :param sent: sha256 -> path of the wheels that the action plugin sent.
+    """
+
+    options: Options
+    run: Run
+    installer: Pip
+    sent: t.Mapping[str, str]
+    new_wheels: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def paths(self) -> Paths:
+        return self.options.paths
+
+    def carry_out(self, plan: Plan, make: t.Callable[[], Plan]) -> Plan:
+        """Do what has to be done, while no other run does, and return the plan that was carried out.
+
+        :param plan: as it was before the lock was held.
+        :param make: plans anew: another run may have done it while this one waited.
+        :raises SparkforgeError: with the host as it was, but for what was downloaded when the network failed.
+        """
+        paths = self.paths
+        wanted = [paths.directory, *(os.path.join(paths.root, name) for name in ("bin", "receipts", "wheels"))]
+        if paths.kernel in plan.files:
+            wanted.append(os.path.dirname(paths.kernel))
+        new = _missing_directories(wanted)
+        # Whoever may enter the environment must be able to read it, whatever the umask of the host is.
+        mask = os.umask(0o022)
+        try:
+            wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
+            with receipts.lock(paths.root, paths.receipt_name, wait):
+                plan = make()
+                try:
+                    self._change(plan, new)
+                except BaseException as error:
+                    self._clean_up(plan, error)
+                    raise
+        finally:
+            os.umask(mask)
+            for directory in reversed(new):
+                with contextlib.suppress(OSError):
+                    os.rmdir(directory)
+        return plan
+
+    def _change(self, plan: Plan, new: list[str]) -> None:
+        disk.make_directories(self.paths.directory)
+        receipt = plan.receipt
+        receipt["directories"] = list(dict.fromkeys([*receipt["directories"], *new]))
+        for leftover in plan.leftovers:
+            if leftover != ".download":
+                _remove_leftover(self.paths.of(leftover))
+        own = self._make(plan)
+        if receipt.get("stack"):
+            own["stack"] = receipt["stack"]
+        receipt.update({key: value for key, value in own.items() if key not in OWN_ALONE})
+        self._write_files(plan)
+        if "access" in plan.actions and access.is_wrong(self.options):
+            access.correct(self.options, receipt, self.run)
+        if plan.stages:
+            own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
+        path = os.path.join(self.paths.of(plan.lock_id), "receipt.json")
+        text = json.dumps(own, indent=2, sort_keys=True) + "\n"
+        if not tree.holds(path, text, 0o644):
+            disk.write_file(path, text.encode())
+        if not plan.stages:
+            self._set_link("previous", plan.previous)
+            self._set_link("current", plan.lock_id)
+        self._set_link("staged", plan.staged)
+        for entry in plan.prune:
+            _remove_environment(self.paths, entry)
+        if self.options.state != "previous":
+            disk.remove(self.paths.of(".download"))
+            remove_unused_wheels(self.paths)
+        if not plan.stages:
+            receipts.write(self.paths.root, self.paths.receipt_name, receipt)
+
+    def _make(self, plan: Plan) -> Facts:
+        """Return the receipt in the environment, once that is made and imports."""
+        receipt = plan.receipt
+        own = survey.own_receipt(self.paths, plan.lock_id)
+        if own is None or any(action.startswith("repair") for action in plan.actions):
+            return self._install(plan)
+        if "prove" in plan.actions:
+            own["modules"].update(prove(self.options, receipt, self.run))
+            own.update(library_paths=receipt["library_paths"], environment=receipt["environment"])
+            own["host_packages"] = self._host_packages(receipt)
+        return own
+
+    def _install(self, plan: Plan) -> Facts:
+        receipt, place = plan.receipt, self.paths.of(plan.lock_id)
+        partial, aside = self.paths.of(f".{plan.lock_id}.partial"), self.paths.of(f".{plan.lock_id}.replaced")
+        self._store(plan)
+        self.installer.install(partial, plan.identity)
+        tree.relocate(partial, partial, place)
+        _make_links(triton_links(partial, receipt["environment"]))
+        _sync(partial)
+        if os.path.lexists(place):
+            disk.remove(aside)
+            os.rename(place, aside)
+        os.rename(partial, place)
+        disk.fsync_directory(self.paths.directory)
+        try:
+            modules = prove(self.options, receipt, self.run)
+        except BaseException:
+            os.rename(place, partial)
+            if os.path.lexists(aside):
+                os.rename(aside, place)
+            raise
+        disk.remove(aside)
+        kept = ("fingerprint", "python", "requirements", "wheels", "library_paths", "environment", "stack")
+        return {
+            **{key: receipt[key] for key in kept},
+            "schema": SCHEMA,
+            "lock_id": plan.lock_id,
+            "machine": self.options.machine,
+            "packages": tree.installed_packages(place),
+            "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
+            "modules": modules,
+            "host_packages": self._host_packages(receipt),
+            "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+
+    def _host_packages(self, receipt: t.Mapping[str, t.Any]) -> dict[str, str]:
+        """Return the packages of the host that the environment takes something from, and their versions."""
+        if self.options.packages is not None:
+            return {str(name): str(version) for name, version in self.options.packages.items()}
+        place, version = receipt["paths"]["environment"], receipt["python"]["version"]
+        return fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
+
+    def _store(self, plan: Plan) -> None:
+        """Verify every wheel and bring those that were sent into the store."""
+        for wheel in plan.identity.wheels:
+            if wheel.sha256 in self.sent and not wheel.on_host:
+                self.new_wheels.append(wheel.sha256)
+                disk.make_directories(os.path.dirname(wheel.path))
+                temporary = f"{wheel.path}.{os.getpid()}"
+                shutil.copyfile(self.sent[wheel.sha256], temporary)
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, wheel.path)
+            if not os.path.isfile(wheel.path):
+                raise SparkforgeError(
+                    f"The wheel {wheel.path} is not on this host.", "Bring it there, or set remote_src to false."
+                )
+            remedy = "Give the wheel that the lock names; remove that file so that it is brought anew."
+            verify(wheel, wheel.path, wheel.path, remedy)
+
+    def _write_files(self, plan: Plan) -> None:
+        kernel, receipt = self.paths.kernel, plan.receipt
+        # ipykernel may have come as a dependency that only the finished environment shows, or not at all.
+        if kernel in plan.files and not has_ipykernel(receipt["packages"]):
+            del plan.files[kernel]
+            receipt["files"] = sorted(plan.files)
+            receipt["paths"]["kernel"] = None
+        for path in plan.stale_files:
+            remove_file(path, directory=path == kernel)
+        for path, (content, mode) in plan.files.items():
+            if not tree.holds(path, content, mode):
+                disk.write_file(path, content.encode(), mode)
+        _make_links(plan.links)
+
+    def _set_link(self, name: str, target: str | None) -> None:
+        path = self.paths.of(name)
+        if target is None:
+            tree.unlink(path)
+        elif survey.link(self.paths, name) != target:
+            disk.switch_symlink(path, target)
+
+    def _clean_up(self, plan: Plan, error: BaseException) -> None:
+        with contextlib.suppress(OSError):
+            disk.remove(self.paths.of(f".{plan.lock_id}.partial"))
+            # The next run goes on with what was fetched when the network failed.
+            if not (isinstance(error, SparkforgeError) and error.details.get("network")):
+                disk.remove(self.paths.of(".download"))
+            for digest in self.new_wheels:
+                disk.remove(os.path.join(self.paths.wheels, digest))
+
+
+def prove(options: Options, receipt: t.Mapping[str, t.Any], run: Run) -> Facts:
+    """Import the modules of the options and return what was found of each.
+
+    :param receipt: says where the environment is, and with what libraries and variables it is used.
+    :raises SparkforgeError: for the first that fails, with all of them in ``failed_imports``.
+    """
+    for path in receipt["library_paths"]:
+        if not os.path.isdir(path):
+            raise SparkforgeError(
+                f"The library path {path} of the environment {options.paths.name} is not on this host.",
+                "Run the role that brings it (math_libraries), or correct library_paths.",
+            )
+    wanted = options.imports
+    if not wanted:
+        return {}
+    variables = {**model.ENGLISH, **receipt["environment"]}
+    if receipt["library_paths"]:
+        variables["LD_LIBRARY_PATH"] = ":".join(receipt["library_paths"])
+    place = receipt["paths"]["environment"]
+    rc, out, err = run(
+        [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted], environ_update=variables, cwd=place
+    )
+    said = [json.loads(line[len("@sparkforge ") :]) for line in out.splitlines() if line.startswith("@sparkforge ")]
+    failed = {entry["module"]: entry["error"] for entry in said if entry["state"] == "failed"}
+    found = {entry["module"]: entry["found"] for entry in said if entry["state"] == "imported"}
+    if failed:
+        module, error = next(iter(failed.items()))
+        failure = import_failure(module, error, options.machine)
+        failure.details["failed_imports"] = failed
+        raise failure
+    if rc != 0 or set(wanted) - set(found):
+        module = said[-1]["module"] if said else wanted[0]
+        last = (err.strip().splitlines() or [""])[-1]
+        ending = f"signal {-rc}" if rc < 0 else f"exit status {rc}"
+        raise import_failure(module, f"the interpreter ended with {ending} {last}".strip())
+    check_cuda(options, found)
+    return found
+
+
+def verify(wheel: model.Wheel, path: str, name: str, remedy: str) -> None:
+    """Refuse a file whose sha256 is not the wheel's; ``name`` is what a person knows it by."""
+    actual = digests.of_file(path)
+    if actual != wheel.sha256:
+        cause = f"The sha256 of {name} is {actual}, the pin says {wheel.sha256}."
+        raise SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
+
+
+def remove_file(path: str, *, directory: bool) -> None:
+    """Remove a file, and its ``directory`` where that is asked for and nothing else is in it."""
+    tree.unlink(path)
+    if directory:
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(path))
+
+
+def remove_unused_wheels(paths: Paths) -> None:
+    """Remove the wheels that no environment of any name was made from."""
+    if not os.path.isdir(paths.wheels):
+        return
+    used = set()
+    environments = os.path.dirname(paths.directory)
+    for name in os.listdir(environments) if os.path.isdir(environments) else []:
+        directory = os.path.join(environments, name)
+        for entry in os.listdir(directory) if os.path.isdir(directory) else []:
+            receipt = read_json(os.path.join(directory, entry, "receipt.json")) or {}
+            used |= {wheel["sha256"] for wheel in receipt.get("wheels", [])}
+            if entry.endswith(".partial") and name != paths.name:
+                return  # another environment is being made and may need any of them
+    for digest in os.listdir(paths.wheels):
+        if SHA256.fullmatch(digest) and digest not in used:
+            disk.remove(os.path.join(paths.wheels, digest))
+
+
+def _remove_leftover(path: str) -> None:
+    """Remove what a killed run left, after ending a pip of that run that still writes there."""
+    if path.endswith(".partial"):
+        # Under an emulator the program is not the first word of its command line.
+        ours = re.compile(rf"(^| ){re.escape(path)}/bin/\S+ .*-m | -m venv .*{re.escape(path)}$")
+        for _attempt in range(50):
+            users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
+            if not users:
+                break
+            for pid in users:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+    disk.remove(path)
+
+
+def _remove_environment(paths: Paths, entry: str) -> None:
+    # The receipt first: what is left of a removal that was cut short is debris.
+    path, aside = paths.of(entry), paths.of(f".{entry}.removed")
+    tree.unlink(os.path.join(path, "receipt.json"))
+    disk.remove(aside)
+    os.rename(path, aside)
+    disk.remove(aside)
+
+
+def _make_links(links: t.Mapping[str, str]) -> None:
+    for path, target in links.items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        disk.switch_symlink(path, target)
+
+
+def _missing_directories(paths: t.Iterable[str]) -> list[str]:
+    """Return the directories that do not exist of ``paths`` and their parents, the outermost first."""
+    missing: dict[str, None] = {}
+    for path in paths:
+        chain = []
+        while not os.path.lexists(path):
+            chain.append(path)
+            path = os.path.dirname(path)
+        missing.update(dict.fromkeys(reversed(chain)))
+    return list(missing)
+
+
+def _sync(path: str) -> None:
+    """Make the file system of ``path`` durable: one call, not one for each of a torch's 20,000 files."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        failed = ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0
+    except AttributeError:  # a C library without it
+        failed = True
+    finally:
+        os.close(descriptor)
+    if failed:
+        os.sync()

@@ -1,0 +1,158 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which environment is asked for: its interpreter, its wheels, and the lock id that follows from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import (
+    ENGLISH,
+    Options,
+    Run,
+    Wheel,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import fingerprint
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+
+#: The oldest interpreter whose venv and pip this package was written for.
+OLDEST_PYTHON = (3, 9)
+
+
+class UndeterminedError(Exception):
+    """In check mode: what an earlier step would bring is not there, so that no lock id can be told."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """The environment that is asked for.
+
+    :ivar version: of the interpreter; not known of an environment that is already there.
+    """
+
+    lock_id: str
+    fingerprint: str
+    python: str
+    version: tuple[int, int] = (0, 0)
+    wheels: t.Sequence[Wheel] = ()
+
+
+def identify(options: Options, run: Run) -> Identity:
+    """Return what is asked for.
+
+    With a ``lock_id`` and nothing to install, it is an environment that is already there: a rollback.
+
+    :raises SparkforgeError: where that is not there, or the interpreter or a wheel cannot be used.
+    :raises UndeterminedError: in check mode.
+    """
+    asked = options.lock_id
+    if not options.installs:
+        receipt = survey.own_receipt(options.paths, asked) if asked else None
+        if asked is None or receipt is None:
+            cause = "Neither requirements nor wheels are given, so there is nothing to install."
+            if asked:
+                cause = f"There is no environment {asked} of {options.paths.name} here, and nothing to make it from."
+            raise SparkforgeError(
+                cause,
+                "Give the requirements of the lock; installed here: "
+                f"{', '.join(survey.environments(options.paths)) or 'nothing'}.",
+            )
+        return Identity(asked, receipt["fingerprint"], receipt["python"]["path"])
+    python, version = _find_python(options, run)
+    wheels = _read_wheels(options, version)
+    pins = options.requirements
+    # A wheel that a requirement's hash names adds nothing: the same from an index is the same environment.
+    own = (
+        wheel.sha256
+        for wheel in wheels
+        if not any(pin.name == wheel.name.distribution and wheel.sha256 in pin.line for pin in pins)
+    )
+    identity = fingerprint(version, options.machine, (pin.line for pin in pins), own)
+    return Identity(asked or identity[:12], identity, python, version, wheels)
+
+
+def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
+    """Find the interpreter and its version, from its file name where that says it."""
+    asked = options.python
+    if "/" in asked:
+        path: str | None = asked if os.access(asked, os.X_OK) and os.path.isfile(asked) else None
+    else:
+        program = asked if asked.startswith("python") else f"python{asked}"
+        search = os.pathsep.join(["/usr/bin", "/usr/local/bin", os.environ.get("PATH", "")])
+        path = shutil.which(program, path=search)
+    named = re.fullmatch(r"(?:python)?(\d+)\.(\d+)", os.path.basename(os.path.realpath(path) if path else asked))
+    if path is None and options.check_mode and not named:
+        raise UndeterminedError
+    if path is None and not options.check_mode:
+        wanted = asked if "/" in asked or asked.startswith("python") else f"Python {asked}"
+        package = f"python{named.group(1)}.{named.group(2)}-venv" if named else "the python3-venv of your system"
+        raise SparkforgeError(
+            f"The interpreter {wanted} is not on this host.",
+            f"Run the role build_toolchain, or: apt install {package}",
+            python=asked,
+        )
+    python = path or asked
+    if named is None:
+        code = "import sys; print('%d.%d' % sys.version_info[:2])"
+        rc, out, err = run([python, "-I", "-c", code], environ_update=ENGLISH)
+        named = re.fullmatch(r"(\d+)\.(\d+)\s*", out) if rc == 0 else None
+        if named is None:
+            said = requirement.short((err or out).strip())
+            raise SparkforgeError(
+                f"{python} does not say what version of Python it is: {said}.",
+                "Give the path or the version of a CPython interpreter.",
+                python=asked,
+            )
+    version = (int(named.group(1)), int(named.group(2)))
+    if version < OLDEST_PYTHON:
+        raise SparkforgeError(
+            f"{python} is Python {version[0]}.{version[1]}; "
+            f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} is the oldest that can be used.",
+            "Choose a newer interpreter; the stack's range of versions says which.",
+            python=asked,
+        )
+    return python, version
+
+
+def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
+    found = []
+    for item in options.wheels:
+        entry = {"path": item} if isinstance(item, str) else dict(item)
+        path, digest = str(entry.get("path") or ""), str(entry.get("sha256") or "").lower()
+        if set(entry) - {"path", "sha256"} or not path:
+            raise SparkforgeError(
+                f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the list wheels."
+            )
+        name = requirement.parse_wheel_name(path)
+        requirement.check_wheel_fits(name, version, options.machine)
+        if digest and not requirement.SHA256.fullmatch(digest):
+            raise SparkforgeError(
+                f"{digest!r} is not the sha256 of {name.file}.", "Give 64 hexadecimal digits, as sha256sum does."
+            )
+        if not digest:
+            if not options.remote_src:
+                raise SparkforgeError(
+                    f"The wheel {name.file} has no sha256.", "Run this module through its action plugin."
+                )
+            if not os.path.isfile(path):
+                if options.check_mode:
+                    raise UndeterminedError
+                raise SparkforgeError(
+                    f"The wheel {path} is not on this host.", "Bring it there, or set remote_src to false."
+                )
+            digest = digests.of_file(path)
+        if not options.remote_src:
+            path = os.path.join(options.paths.wheels, digest, name.file)
+        found.append(Wheel(name, digest, path, os.path.isfile(path)))
+    return found

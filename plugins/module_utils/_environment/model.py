@@ -1,0 +1,208 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The options of one environment, checked, and where its files lie.
+
+::
+
+    <root>/envs/<name>/<lock id>/            one environment, never changed once it is proven
+    <root>/envs/<name>/<lock id>/receipt.json   written when every import succeeded; without it, debris
+    <root>/envs/<name>/current -> <lock id>
+    <root>/envs/<name>/previous -> <lock id>
+    <root>/envs/<name>/staged -> <lock id>   made and imported, not yet switched to
+    <root>/envs/<name>/.<lock id>.partial/   where an environment is made
+    <root>/wheels/<sha256>/<file>            wheels that came from the controller
+    <root>/bin/activate-<name>, <name>-python
+    <root>/receipts/env-<name>.json          last
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import check_name
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+
+#: Set for every program that is started, so that its words can be read.
+ENGLISH = {"LC_ALL": "C.UTF-8"}
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+#: What the activation sets itself; a person who wants to add to them uses library_paths.
+_RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
+
+Facts = t.Dict[str, t.Any]
+
+
+class Run(t.Protocol):
+    """``AnsibleModule.run_command``, as far as it is used here."""
+
+    def __call__(
+        self, args: list[str], *, environ_update: dict[str, str] | None = None, cwd: str | None = None
+    ) -> tuple[int, str, str]: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Wheel:
+    """A wheel to install: where it lies on this host, or is to lie once the controller has sent it."""
+
+    name: requirement.WheelName
+    sha256: str
+    path: str
+    on_host: bool
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What receipts and results say of it."""
+        return {"file": self.name.file, "sha256": self.sha256}
+
+
+@dataclasses.dataclass(frozen=True)
+class Paths:
+    """Where what belongs to the environments of one name lies (:func:`paths_of`)."""
+
+    root: str
+    name: str
+    directory: str
+    current: str
+    activate: str
+    launcher: str
+    wheels: str
+    kernel: str
+    receipt_name: str
+
+    def of(self, entry: str) -> str:
+        """Return the path of an environment, a link or a leftover."""
+        return os.path.join(self.directory, entry)
+
+
+def paths_of(root: str, name: str, kernel_dir: str = "/usr/local/share/jupyter/kernels") -> Paths:
+    return Paths(
+        root,
+        name,
+        directory=os.path.join(root, "envs", name),
+        current=os.path.join(root, "envs", name, "current"),
+        activate=os.path.join(root, "bin", f"activate-{name}"),
+        launcher=os.path.join(root, "bin", f"{name}-python"),
+        wheels=os.path.join(root, "wheels"),
+        kernel=os.path.join(kernel_dir, f"sparkforge-{name}", "kernel.json"),
+        receipt_name=f"env-{name}",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """The options of ``python_env``, as its argument spec has them, and on what host they are meant.
+
+    :ivar login: the account that Ansible connected as, which is to be a member of the group.
+    """
+
+    paths: Paths
+    machine: str
+    check_mode: bool
+    login: str | None = None
+    state: str = "present"
+    switch: bool = True
+    python: str = "/usr/bin/python3"
+    requirements: t.Sequence[requirement.Requirement] = ()
+    wheels: t.Sequence[t.Any] = ()
+    remote_src: bool = False
+    find_links: t.Sequence[str] = ()
+    index_url: str | None = None
+    credentials: t.Sequence[t.Mapping[str, t.Any]] = ()
+    packages: t.Mapping[str, t.Any] | None = None
+    stack: t.Mapping[str, t.Any] | None = None
+    lock_id: str | None = None
+    imports: t.Sequence[str] = ()
+    require_cuda: bool = False
+    library_paths: list[str] | None = None
+    environment: dict[str, str] | None = None
+    group: str | None = None
+    users: t.Sequence[str] = ()
+    compile: bool = True
+    jupyter: bool = False
+    keep: int = 2
+    force: bool = False
+    transferred: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def installs(self) -> bool:
+        """Whether there is something to make an environment from; otherwise it must be there."""
+        return bool(self.requirements or self.wheels)
+
+
+def read(
+    given: t.Mapping[str, t.Any], *, check_mode: bool, machine: str | None = None, login: str | None = None
+) -> Options:
+    """Check the options of the module; what is not given, or null, is as the argument spec has it.
+
+    :raises SparkforgeError: for the first that cannot be.
+    """
+    name = check_name(given["name"], "name")
+    root = os.path.abspath(given["root"])
+    if not os.path.isabs(given["root"]) or root == "/":
+        raise SparkforgeError(
+            f"The root {given['root']!r} is not a directory of its own.",
+            "Give an absolute path such as /opt/sparkforge.",
+        )
+    paths = paths_of(root, name, **{key: given[key] for key in ("kernel_dir",) if given.get(key)})
+    known = {field.name for field in dataclasses.fields(Options)}
+    options = Options(
+        paths,
+        machine or platform.machine(),
+        check_mode,
+        login,
+        **{key: value for key, value in given.items() if key in known and value is not None},
+    )
+    options = dataclasses.replace(
+        options,
+        python=str(options.python),
+        requirements=[requirement.parse_requirement(line) for line in given.get("requirements") or []],
+        environment=_variables(options.environment),
+        library_paths=_library_paths(options.library_paths),
+        imports=list(dict.fromkeys([*options.imports, *(["torch"] if options.require_cuda else [])])),
+    )
+    if options.keep < 1:
+        raise SparkforgeError("keep is less than 1.", "Keep at least the current environment.")
+    for module in options.imports:
+        if not _MODULE.fullmatch(module):
+            raise SparkforgeError(f"{module!r} is not the name of a module.", "Correct the list imports.")
+    if options.lock_id:
+        check_name(options.lock_id, "lock id")
+    for place in options.find_links:
+        if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
+            raise SparkforgeError(
+                f"The find_links entry {redact(place)!r} is neither a URL nor an absolute path.",
+                "Give https://…, file://… or a directory of the host.",
+            )
+    return options
+
+
+def _variables(given: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
+    for key in given or {}:
+        if not _VARIABLE.fullmatch(key) or key in _RESERVED_VARIABLES:
+            raise SparkforgeError(
+                f"{key!r} cannot be set by the environment's activation.",
+                "Use names of variables other than "
+                f"{', '.join(_RESERVED_VARIABLES)}; directories of libraries go into library_paths.",
+            )
+    return None if given is None else {key: str(value) for key, value in given.items()}
+
+
+def _library_paths(given: t.Sequence[t.Any] | None) -> list[str] | None:
+    for path in given or []:
+        if not os.path.isabs(path) or ":" in path:
+            raise SparkforgeError(
+                f"The library path {path!r} is not an absolute path without ':'.",
+                "Give the versioned directory of each library: <root>/redist/libcudss/<version>/lib.",
+            )
+    return None if given is None else [str(path) for path in given]

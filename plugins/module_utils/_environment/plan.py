@@ -1,0 +1,275 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What has to change on a host for an environment to be as the options ask for.
+
+Nothing is written. Where both agree, no process is started and nothing is fetched: a converged environment is
+recognised from its receipts and a few directory listings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, render, survey, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity, identify
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Run, Wheel
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS, OWN_ALONE, SCHEMA
+
+#: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
+Misfit = t.Callable[[t.Mapping[str, str]], t.Tuple[t.List[str], t.List[str]]]
+
+
+@dataclasses.dataclass
+class Plan:
+    """What is to be done, computed before anything is done; no actions: nothing changes."""
+
+    identity: Identity
+    previous: str | None = None
+    #: What ``current`` and ``staged`` name once this is done.
+    current: str | None = None
+    staged: str | None = None
+    actions: list[str] = dataclasses.field(default_factory=list)
+    missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
+    receipt: Facts = dataclasses.field(default_factory=dict)
+    files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
+    links: dict[str, str] = dataclasses.field(default_factory=dict)
+    stale_files: list[str] = dataclasses.field(default_factory=list)
+    prune: list[str] = dataclasses.field(default_factory=list)
+    in_use: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+    leftovers: list[str] = dataclasses.field(default_factory=list)
+    warnings: list[str] = dataclasses.field(default_factory=list)
+    #: Of the group, once this is done.
+    members: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def lock_id(self) -> str:
+        return self.identity.lock_id
+
+    @property
+    def stages(self) -> bool:
+        """Whether the environment is made and not switched to."""
+        return self.staged == self.lock_id
+
+
+def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
+    """Compare what is asked for with what is there.
+
+    :param run: starts an interpreter whose file name does not say its version; nothing else is run.
+    :param misfit: without it, the host's packages are not compared.
+    :raises SparkforgeError: where it cannot be had.
+    :raises UndeterminedError: in check mode, where what an earlier step would bring is not there.
+    """
+    paths = options.paths
+    plan = Plan(identify(options, run))
+    own = survey.own_receipt(paths, plan.lock_id)
+    if own and own["fingerprint"] != plan.identity.fingerprint:
+        raise SparkforgeError(
+            f"The lock id {plan.lock_id} already names an environment of {paths.name} made from other inputs.",
+            "Give another lock_id, or leave it out so that it follows from the inputs.",
+            lock_id=plan.lock_id,
+        )
+    damage = ", ".join(tree.lacking(paths.of(plan.lock_id), own)[:5]) if own else ""
+    if damage and not options.installs:
+        raise SparkforgeError(
+            f"The environment {plan.lock_id} of {paths.name} is damaged ({damage} is missing).",
+            "Give its requirements, so that it can be installed again.",
+        )
+    if own is None or damage:
+        plan.actions.append(f"repair ({damage} is missing)" if own else "install")
+        plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.on_host]
+        own = None
+    # What is not given stays as the environment has it; a new one has none.
+    libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])
+    values = options.environment if options.environment is not None else (own or {}).get("environment", {})
+    proven = own is not None and own["library_paths"] == libraries and own["environment"] == values
+    known = own["modules"] if own else {}
+    check_cuda(options, known)
+    if own and (not proven or any(name not in known for name in options.imports)):
+        plan.actions.append("prove")
+    environments = survey.environments(paths)
+    _plan_links(plan, options, environments)
+    _plan_files(plan, options, own, libraries, values)
+    # Who may enter is the current environment's to say.
+    if (not plan.stages or plan.current is None) and access.is_wrong(options):
+        plan.actions.append("access")
+    plan.members = sorted({*survey.members_of(options.group), *access.missing_members(options)})
+    if own and "switch" in plan.actions and not options.installs:
+        newer = _check_fit(options, plan.lock_id, own, misfit)
+        if newer:
+            plan.warnings.append(f"The proof must tell whether the environment still computes: {'; '.join(newer)}.")
+    if options.state != "previous":
+        _plan_removals(plan, options, environments)
+    if own and options.stack and own.get("stack") != options.stack:
+        plan.actions.append("stack")
+        own["stack"] = dict(options.stack)
+    plan.receipt = _receipt(plan, options, own, libraries, values)
+    if not plan.actions and not plan.stages and survey.last_receipt(paths) != plan.receipt:
+        plan.actions.append("receipt")
+    return plan
+
+
+def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
+    """Refuse a torch without CUDA where one with it is required.
+
+    :param modules: what was found of each module that was imported.
+    """
+    torch = modules.get("torch")
+    if options.require_cuda and torch and torch.get("cuda") is None:
+        raise SparkforgeError(
+            f"torch {torch.get('version')} is a CPU build (torch.version.cuda is None).",
+            "Lock a CUDA build: the index's aarch64 wheels are CUDA builds from torch 2.11 on; before, "
+            "use PyTorch's own CUDA index, or build from source (stack_method: build).",
+            module="torch",
+        )
+
+
+def _plan_links(plan: Plan, options: Options, environments: list[str]) -> None:
+    """Say what the three links are to name. One that names what is not there counts as none."""
+    current, previous, staged = (survey.link(options.paths, name) for name in LINKS)
+    if not options.switch and current != plan.lock_id:
+        plan.current = current if current in environments else None
+        plan.previous = previous if previous in environments else None
+        plan.staged = plan.lock_id
+        if staged != plan.lock_id:
+            plan.actions.append("stage")
+        return
+    plan.current = plan.lock_id
+    if current != plan.lock_id:
+        plan.actions.append("switch")
+        plan.previous = current if current in environments else None
+    if plan.previous is None:
+        plan.previous = previous if previous in environments and previous != plan.lock_id else None
+    plan.staged = staged if staged in environments and staged != plan.lock_id else None
+    if "switch" not in plan.actions:
+        plan.actions += ["previous"] if previous != plan.previous else []
+        plan.actions += ["staged"] if staged != plan.staged else []
+
+
+def _plan_files(
+    plan: Plan, options: Options, own: Facts | None, libraries: list[str], values: t.Mapping[str, str]
+) -> None:
+    paths = options.paths
+    place = paths.of(plan.lock_id)
+    activation = os.path.join(place, "bin", "activate-sparkforge")
+    plan.files = {activation: (render.render_activation(place, paths.name, libraries, values), 0o644)}
+    # The others are of the current environment.
+    if not plan.stages:
+        plan.files[paths.activate] = (render.render_stable_activation(paths.name, paths.current), 0o644)
+        plan.files[paths.launcher] = (render.render_launcher(paths.name, paths.current), 0o755)
+    if options.jupyter:
+        asked = [one.name for one in options.requirements] + [one.name.distribution for one in plan.identity.wheels]
+        if render.has_ipykernel(own["packages"] if own else asked):
+            if not plan.stages:
+                kernel = render.render_kernel(place, paths.name, plan.lock_id, libraries, values)
+                plan.files[paths.kernel] = (kernel, 0o644)
+        elif not own:
+            # Said once, when the environment is made: a converged run has nothing to say.
+            plan.warnings.append(
+                f"The environment {paths.name} has no ipykernel, so no Jupyter kernel was written; "
+                "add ipykernel to the requirements or set jupyter to false."
+            )
+    recorded = [] if plan.stages else survey.last_receipt(paths).get("files", [])
+    plan.stale_files = [
+        path
+        for path in recorded
+        if path not in plan.files and not path.startswith(paths.directory + os.sep) and os.path.lexists(path)
+    ]
+    plan.links = render.triton_links(place, values) if own else {}
+    if any(not tree.holds(path, *wanted) for path, wanted in plan.files.items()) or plan.stale_files or plan.links:
+        plan.actions.append("files")
+
+
+def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> None:
+    """Choose what nobody needs: debris, older environments beyond ``keep``, never one that is used."""
+    paths = options.paths
+    others = [one for one in environments if one not in (plan.lock_id, plan.current, plan.previous, plan.staged)]
+    found = {entry: survey.own_receipt(paths, entry) for entry in others}
+    spare = {entry: receipt["installed"] for entry, receipt in found.items() if receipt is not None}
+    kept = len({plan.current, plan.previous} - {None})
+    newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
+    debris = [entry for entry in others if entry not in spare]
+    candidates = debris + newest[max(0, options.keep - kept) :]
+    users = tree.processes_using([paths.of(entry) for entry in candidates])
+    for entry in candidates:
+        pids = users[paths.of(entry)]
+        if pids:
+            plan.in_use[entry] = sorted(pids)
+        else:
+            plan.prune.append(entry)
+    with contextlib.suppress(FileNotFoundError):
+        plan.leftovers = sorted(entry for entry in os.listdir(paths.directory) if entry.startswith("."))
+    if plan.prune or plan.leftovers:
+        plan.actions.append("remove")
+
+
+def _check_fit(options: Options, lock_id: str, own: Facts, misfit: Misfit | None) -> list[str]:
+    """Refuse an environment that the host's libraries no longer fit; return what is newer than it was.
+
+    :raises SparkforgeError: naming each library that does not fit.
+    """
+    recorded = own.get("host_packages") or {}
+    worse, newer = misfit(recorded) if recorded and misfit else ([], [])
+    wrong = [*(f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)), *worse]
+    if wrong:
+        stack = (own.get("stack") or {}).get("name")
+        named = f" (stack_name: {stack})" if stack else ""
+        raise SparkforgeError(
+            f"The host's libraries no longer fit the environment {lock_id} of {options.paths.name}: "
+            f"{'; '.join(wrong)}.",
+            f"Bring them back with playbooks/libraries.yml and the stack of that environment{named}, then go back;"
+            " or stay with the current one.",
+            lock_id=lock_id,
+            misfits=wrong,
+        )
+    return newer
+
+
+def _receipt(plan: Plan, options: Options, own: Facts | None, libraries: list[str], values: Facts) -> Facts:
+    """Return the receipt of the current environment as it will be, but for what only making it shows."""
+    paths, identity = options.paths, plan.identity
+    made = survey.made(paths)
+    body: Facts = own or {
+        "schema": SCHEMA,
+        "lock_id": plan.lock_id,
+        "fingerprint": identity.fingerprint,
+        "python": {"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
+        "machine": options.machine,
+        "requirements": [requirement.line for requirement in options.requirements],
+        "wheels": [wheel.record for wheel in identity.wheels],
+        "packages": {},
+        "modules": {},
+        "installed": None,
+        "stack": dict(options.stack or {}),
+        "host_packages": {},
+    }
+    place = paths.of(plan.lock_id)
+    return {
+        **{key: value for key, value in body.items() if key not in OWN_ALONE},
+        "name": paths.name,
+        "previous": plan.previous,
+        "library_paths": libraries,
+        "environment": values,
+        "group": options.group,
+        "jupyter": bool(options.jupyter),
+        "group_created": made["group_created"] and made["group"] == options.group,
+        "members_added": made["members_added"],
+        "paths": {
+            "environment": place,
+            "python": os.path.join(place, "bin", "python"),
+            "current": paths.current,
+            "activate": paths.activate,
+            "launcher": paths.launcher,
+            "kernel": paths.kernel if paths.kernel in plan.files else None,
+        },
+        "files": sorted(plan.files),
+        # What this environment brought and what goes with it, the outermost first.
+        "directories": made["directories"],
+    }

@@ -1,0 +1,208 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The states that an environment can be asked to be in: present, previous and absent, and the module's result."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, apply, fit, plan, survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Pip
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import processes_using
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
+
+
+def ensure(options: Options, run: Run) -> Facts:
+    """Bring about the wanted state and return the module's result.
+
+    :returns: with ``missing_wheels`` where the controller has to send wheels first.
+    :raises SparkforgeError: the only way in which this fails.
+    """
+    installer = Pip(options, run)
+    try:
+        if options.state == "absent":
+            return absent(options, run)
+        return present(back(options) if options.state == "previous" else options, run, installer)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        remedy = "Run as root (become), and make sure that the file system can be written to."
+        if error.errno == errno.ENOSPC:
+            remedy = "Free space on its file system and run again."
+        raise SparkforgeError(f"{where}{error.strerror or error}.", remedy, path=error.filename) from error
+
+
+def back(options: Options) -> Options:
+    """Return the options of the environment before the current one, or of the one that ``lock_id`` names.
+
+    With them links, the kernel and the receipt change. Nothing is installed, imported, fetched or removed.
+
+    :raises SparkforgeError: where there is none.
+    """
+    paths = options.paths
+    target = options.lock_id or _before_current(paths)
+    if survey.own_receipt(paths, target) is None:
+        raise SparkforgeError(
+            f"There is no environment {target} of {paths.name} on this host.",
+            f"Give one that is here: {_known(paths)}; or run playbooks/deploy.yml with the stack that it was of.",
+            lock_id=target,
+        )
+    known = survey.last_receipt(paths)
+    return Options(
+        paths,
+        options.machine,
+        options.check_mode,
+        state="previous",
+        lock_id=target,
+        group=known["group"] if "group" in known else access.group_that_may_enter(paths),
+        # Of an environment without ipykernel the receipt names no kernel, and yet one was asked for.
+        jupyter=known.get("jupyter", bool((known.get("paths") or {}).get("kernel"))),
+    )
+
+
+def _before_current(paths: Paths) -> str:
+    """Return the environment before the current one, also where a switch was cut short."""
+    current, environments = survey.link(paths, "current"), survey.environments(paths)
+    known = survey.last_receipt(paths)
+    for entry in (survey.link(paths, "previous"), known.get("lock_id"), known.get("previous")):
+        if entry in environments and entry != current:
+            return t.cast(str, entry)
+    now = f"is {current}" if current in environments else "is none"
+    raise SparkforgeError(
+        f"There is no previous environment of {paths.name} on this host to go back to; the current one {now}.",
+        "Run playbooks/deploy.yml with the stack that you want"
+        + (f", or name one that is here: {_known(paths)}." if set(environments) - {current} else "."),
+    )
+
+
+def _known(paths: Paths) -> str:
+    return ", ".join(entry for entry in survey.environments(paths) if survey.own_receipt(paths, entry)) or "none"
+
+
+def present(options: Options, run: Run, installer: Pip) -> Facts:
+    """Make the environment what is asked for, and current unless it is only to be staged."""
+    before = survey.shown(options.paths)
+
+    def make() -> plan.Plan:
+        return plan.make(options, run, lambda recorded: fit.misfit(recorded, fit.installed()))
+
+    try:
+        wanted = make()
+    except UndeterminedError:
+        follows = {"current" if options.switch else "staged": "(follows from what is not there yet)"}
+        return {
+            "changed": True,
+            "actions": ["install"],
+            "name": options.paths.name,
+            "lock_id": None,
+            "path": None,
+            "current": before.get("current"),
+            "staged": before.get("staged"),
+            "missing_wheels": [],
+            "diff": {"before": before, "after": {**before, **follows}},
+        }
+    sent = {} if options.check_mode else _sent(options, wanted)
+    needs = [wheel.record for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
+    if needs and not options.check_mode and not options.remote_src:
+        return {"changed": False, "missing_wheels": needs}
+    if wanted.actions and not options.check_mode:
+        wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
+    return {**_result(options.paths, wanted, before), "missing_wheels": needs}
+
+
+def _sent(options: Options, wanted: plan.Plan) -> dict[str, str]:
+    """Return where the wheels lie that the action plugin sent, by their sha256, which is right."""
+    sent = {}
+    for wheel in wanted.missing_wheels:
+        path = options.transferred.get(wheel.sha256)
+        if path:
+            apply.verify(wheel, path, wheel.name.file, "Give the wheel that the lock names, or lock again.")
+            sent[wheel.sha256] = path
+    return sent
+
+
+def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
+    receipt = done.receipt
+    after = before
+    if done.actions:
+        after = {
+            "current": done.current,
+            "previous": done.previous,
+            "staged": done.staged,
+            "environments": sorted({*survey.environments(paths), done.lock_id} - set(done.prune)),
+            **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
+            "wheels": [wheel["file"] for wheel in receipt["wheels"]],
+            # Who may enter and what people start follow the current environment.
+            "group": before.get("group") if done.stages else receipt["group"],
+            "members": before.get("members", []) if done.stages else done.members,
+            "files": before.get("files", []) if done.stages else sorted(done.files),
+        }
+    return {
+        "changed": bool(done.actions),
+        "actions": done.actions,
+        "name": paths.name,
+        "lock_id": done.lock_id,
+        "path": receipt["paths"]["environment"],
+        "stack": receipt.get("stack") or {},
+        "current": done.current,
+        "previous": done.previous,
+        "staged": done.staged,
+        **{key: receipt[key] for key in ("python", "packages", "modules", "paths")},
+        "removed": done.prune,
+        "in_use": done.in_use,
+        "warnings": done.warnings,
+        "diff": {"before": before, "after": after},
+    }
+
+
+def absent(options: Options, run: Run) -> Facts:
+    """Remove every environment of the name and all that came with it.
+
+    :raises SparkforgeError: where a process uses one of them and ``force`` is not set.
+    """
+    paths = options.paths
+    before = survey.shown(paths)
+    receipt = receipts.read(paths.root, paths.receipt_name)
+    made = survey.made(paths)
+    files = [
+        path
+        for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *(receipt or {}).get("files", [])])
+        if os.path.lexists(path) and not path.startswith(paths.directory + os.sep)
+    ]
+    changed = bool(os.path.lexists(paths.directory) or files or receipt is not None)
+    if changed and not options.force:
+        users = processes_using([paths.directory])[paths.directory]
+        if users:
+            pid, command = sorted(users.items())[0]
+            raise SparkforgeError(
+                f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({short(command)}).",
+                "End them first, or set force to true.",
+                processes=sorted(users),
+            )
+    if changed and not options.check_mode:
+        with receipts.lock(paths.root, paths.receipt_name, apply.LOCK_WAIT):
+            for path in files:
+                apply.remove_file(path, directory=os.path.basename(path) == "kernel.json")
+            disk.remove(paths.directory)
+            apply.remove_unused_wheels(paths)
+            access.remove(paths, made, run)
+            receipts.remove(paths.root, paths.receipt_name)
+        for directory in reversed(made["directories"]):
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+    return {
+        "changed": changed,
+        "name": paths.name,
+        "lock_id": None,
+        "diff": {"before": before, "after": {} if changed else before},
+    }

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a host has of the environments of one name, from their receipts and a few directory listings."""
+
+from __future__ import annotations
+
+import grp
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS, SCHEMA, read_json
+
+
+def link(paths: Paths, name: str) -> str | None:
+    """Return what ``current``, ``previous`` or ``staged`` names, whether that is there or not."""
+    try:
+        return os.readlink(paths.of(name))
+    except OSError:
+        return None
+
+
+def own_receipt(paths: Paths, entry: str) -> Facts | None:
+    """Return the receipt in an environment; None where it is debris."""
+    data = read_json(os.path.join(paths.of(entry), "receipt.json"))
+    return data if data and data.get("schema") == SCHEMA else None
+
+
+def last_receipt(paths: Paths) -> Facts:
+    """Return the receipt of the current environment; nothing where there is none."""
+    return receipts.read(paths.root, paths.receipt_name) or {}
+
+
+def environments(paths: Paths) -> list[str]:
+    try:
+        entries = os.listdir(paths.directory)
+    except FileNotFoundError:
+        return []
+    return sorted(
+        entry
+        for entry in entries
+        if not entry.startswith(".") and not os.path.islink(paths.of(entry)) and os.path.isdir(paths.of(entry))
+    )
+
+
+def made(paths: Paths) -> Facts:
+    """Return what the environments of this name made beside themselves: ``directories``, a group, if any, and
+    ``members_added``, who was added to which group.
+
+    Before the first switch only the staged one's own receipt says so.
+    """
+    found = [last_receipt(paths)]
+    found += [(own_receipt(paths, entry) or {}).get("made") or {} for entry in environments(paths)]
+    added: dict[str, list[str]] = {}
+    for one in found:
+        for group, names in (one.get("members_added") or {}).items():
+            added[group] = list(dict.fromkeys([*added.get(group, []), *names]))
+    creator: t.Mapping[str, t.Any] = next((one for one in found if one.get("group_created")), {})
+    return {
+        "directories": list(dict.fromkeys(path for one in found for path in one.get("directories", []))),
+        "group": creator.get("group"),
+        "group_created": bool(creator),
+        "members_added": added,
+    }
+
+
+def group_of(name: str) -> grp.struct_group | None:
+    try:
+        return grp.getgrnam(name)
+    except KeyError:
+        return None
+
+
+def members_of(name: str | None) -> list[str]:
+    group = group_of(name) if name else None
+    return sorted(group.gr_mem) if group else []
+
+
+def shown(paths: Paths) -> Facts:
+    """Return what a diff shows of the host as it is now."""
+    current, previous, staged = (link(paths, name) for name in LINKS)
+    receipt = last_receipt(paths)
+    if current is None and not receipt and staged is None:
+        return {}
+    # What was made last: the staged environment, where there is one.
+    latest = staged or current
+    own = (own_receipt(paths, latest) if latest else None) or {}
+    return {
+        "current": current,
+        "previous": previous,
+        "staged": staged,
+        "environments": environments(paths),
+        "python": own.get("python"),
+        "requirements": own.get("requirements", []),
+        "wheels": [wheel["file"] for wheel in own.get("wheels", [])],
+        "library_paths": own.get("library_paths", []),
+        "environment": own.get("environment", {}),
+        "group": receipt.get("group"),
+        "members": members_of(receipt.get("group")),
+        "files": [path for path in receipt.get("files", []) if os.path.lexists(path)],
+    }
