@@ -113,7 +113,7 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     output = fleet.build()
     assert "first builds for " in output
     # What comes after the election is for the builder alone, until every host is told what was built.
-    after = output[output.index("TASK [Say who builds") :].partition("PLAY [")[0]
+    after = output[output.index("TASK [Report who builds") :].partition("PLAY [")[0]
     assert "[first]" in after
     assert "[second]" not in after
     assert "[third]" not in after
@@ -145,7 +145,7 @@ def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fle
     path.write_bytes(publication.text_of(made))
     output = fleet.build("-l", "second,third")
     assert "second builds nothing: first built none for " in output
-    assert "TASK [Remember that they are here" not in output
+    assert "TASK [Record that they are installed" not in output
     # The builder itself builds, whatever is known.
     assert "first builds for " in fleet.build()
 
@@ -174,5 +174,5 @@ def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fl
 
 def test_with_official_wheels_nobody_is_asked_to_build(fleet: Fleet) -> None:
     output = fleet.build("-l", "first", stack_name="torch-2.15.0", stack_method="wheel")
-    assert "Say who builds" not in output
+    assert "Report who builds" not in output
     assert "failed=0" in output
