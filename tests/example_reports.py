@@ -104,7 +104,7 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
             "storage.gds",
             "storage",
             "skip",
-            cause="cuFile is in compatibility mode: the file system is no NVMe volume that nvidia-fs serves.",
+            cause="cuFile is in compatibility mode: the file system is not an NVMe volume that nvidia-fs serves.",
         ),
         row(
             "attention.flash_attn_package",

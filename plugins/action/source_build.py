@@ -129,7 +129,7 @@ class ActionModule(ActionBase):
             return {"name": str(item.get("name") or "patch"), "content": item["content"]}
         if not isinstance(item, str):
             raise SparkforgeError(
-                f"{str(item)[:200]!r} is no patch.", "Give the path of a file, or a mapping of name and content."
+                f"{str(item)[:200]!r} is not a patch.", "Give the path of a file, or a mapping of name and content."
             )
         if "\n" in item:
             return {"name": "patch", "content": item}

@@ -255,7 +255,9 @@ class _Plan:
 
     def _check_stack(self) -> None:
         if not self.release:
-            self.problems.append(f"{self.version!r} is no version of PyTorch: set pytorch_version, for example 2.9.1.")
+            self.problems.append(
+                f"{self.version!r} is not a version of PyTorch: set pytorch_version, for example 2.9.1."
+            )
         for name in self.settings.get("libraries") or []:
             if name not in LIBRARIES:
                 self.problems.append(
@@ -306,7 +308,7 @@ class _Plan:
             return f"set pytorch_cuda: {str(not self.cuda).lower()} instead, which the rest follows"
         if key == "USE_SYSTEM_NCCL" and not _true(value) and self._asks_for("nccl") and self.release >= NCCL_CLONED:
             return (
-                "NCCL is no submodule of PyTorch 2.7 and newer, whose build clones it, checked by no hash; "
+                "NCCL is not a submodule of PyTorch 2.7 and newer, whose build clones it, checked by no hash; "
                 "remove it for the host's NCCL, or take nccl out of pytorch_libraries"
             )
         if key in ("BLAS", "WITH_BLAS"):
@@ -424,7 +426,7 @@ class _Plan:
                 number = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", item)
                 hint = f"{number[1][:-1]}.{number[1][-1]}{number[2]}" if number else "12.0"
                 self.problems.append(
-                    f"pytorch_architectures has {item}, which is no compute capability: write it as {hint}."
+                    f"pytorch_architectures has {item}, which is not a compute capability: write it as {hint}."
                 )
         return listed
 
@@ -563,7 +565,7 @@ class _Plan:
             self.environment["USE_SYSTEM_EIGEN_INSTALL"] = "1"
         else:
             self.notes.append(
-                "BLAS=Eigen wants third_party/eigen, which is no submodule of this release: without it in the source"
+                "BLAS=Eigen wants third_party/eigen, which is not a submodule of this release: without it in the source"
                 " the build fails or clones it, checked by no hash. libeigen3-dev (build_toolchain_extra_packages)"
                 " takes its place; pytorch_blas OpenBLAS is faster."
             )

@@ -97,7 +97,7 @@ def percentage(value: t.Any) -> float:
         number = -1.0
     if not 0 <= number <= 100:
         raise AnsibleFilterError(
-            f"sparkforge_max_fail_percentage is {value}, which is no percentage. Set it to a number from 0 to 100."
+            f"sparkforge_max_fail_percentage is {value}, which is not a percentage. Set it to a number from 0 to 100."
         )
     return number
 

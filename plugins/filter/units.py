@@ -168,7 +168,7 @@ def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
         else:
             near = difflib.get_close_matches(key, [*MERGED, *ADDED, *REPLACED], n=1)
             raise AnsibleFilterError(
-                f"{key} is no key of the unit {unit['name']}."
+                f"{key} is not a key of the unit {unit['name']}."
                 + (f" Did you mean {near[0]}?" if near else f" It takes {', '.join([*REPLACED, *MERGED, *ADDED])}.")
             )
 

@@ -88,7 +88,7 @@ def _words(definition: t.Any) -> list[str]:
     words = [str(item).strip() for item in listed]
     for number, word in enumerate(words, 1):
         if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", word):
-            raise AnsibleFilterError(f"{word} is no size of a wave. {_REMEDY}")
+            raise AnsibleFilterError(f"{word} is not the size of a wave. {_REMEDY}")
         if word == "rest" and number < len(words):
             raise AnsibleFilterError(f"In the waves {_shown(words)} nothing is left after rest. {_REMEDY}")
     return words

@@ -136,7 +136,7 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
             if port not in ("0", "1") or host not in hosts:
                 faults.append(
                     Problem(
-                        f"{where}: the end {text!r} is no port of a host of the fabric.",
+                        f"{where}: the end {text!r} is not a port of a host of the fabric.",
                         f"Write host:0 or host:1; the hosts are {', '.join(hosts)}.",
                     )
                 )
@@ -238,7 +238,7 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], li
         except ValueError:
             faults.append(
                 Problem(
-                    f"fabric_subnets: {text!r} is no IPv4 network.", "Write it as 192.168.200.0/24, host bits zero."
+                    f"fabric_subnets: {text!r} is not an IPv4 network.", "Write it as 192.168.200.0/24, host bits zero."
                 )
             )
             continue

@@ -237,7 +237,7 @@ class Served:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is no URL of a wheelhouse.",
+                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not a URL of a wheelhouse.",
                 "Give it as https://host/path, what the directories of the platforms are served below.",
             )
         if "@" in parts.netloc:

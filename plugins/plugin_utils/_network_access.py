@@ -55,12 +55,12 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     where = f"sparkforge_proxies.{key}"
     remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host where needed."
     if not isinstance(value, str) or not _URL_TEXT.match(value):
-        return Problem(f"{where} is not a URL: it is no text, or has blanks, quotes or other odd characters.", remedy)
+        return Problem(f"{where} is not a URL: it is not text, or has blanks, quotes or other odd characters.", remedy)
     try:
         parts = urlsplit(value)
         port_is_right = parts.port is None or parts.port > 0
     except ValueError:
-        return Problem(f"{where} has a port or a host that is none.", remedy)
+        return Problem(f"{where} has an invalid port or host.", remedy)
     if parts.scheme not in ("http", "https"):
         return Problem(f"{where} does not begin with http:// or https://.", remedy)
     if not parts.hostname or not port_is_right:
@@ -95,7 +95,7 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
     elif any(not _HOST_TEXT.match(host) for host in no_proxy_hosts(hosts)):
         problems.append(
             Problem(
-                "sparkforge_proxies.no_proxy has an entry that is no host.",
+                "sparkforge_proxies.no_proxy has an entry that is not a host.",
                 "Write host names, domains such as .example.com, addresses or networks.",
             )
         )

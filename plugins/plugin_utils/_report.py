@@ -236,7 +236,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     if found:
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise SparkforgeError(
-            f"What is to be written is no report: {'; '.join(found[:5])}{more}.",
+            f"What is to be written is not a report: {'; '.join(found[:5])}{more}.",
             f"Give verify_report what cuda_proof returned, or what {os.path.basename(SCHEMA)} describes.",
             problems=found,
         )
@@ -274,7 +274,7 @@ def load(path: str, host: str) -> Report:
     """
 
     def refuse(constant: str) -> t.NoReturn:
-        raise ValueError(f"{constant} is no number of JSON")
+        raise ValueError(f"{constant} is not a number of JSON")
 
     again = f"Run playbooks/verify.yml -l {host}, which writes it anew."
     try:

@@ -308,7 +308,7 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
 
 def test_an_address_that_is_not_the_host_s_is_refused(served: Builder) -> None:
     assert_refused(served, "cannot listen at 192.0.2.1", "Set wheelhouse_listen", wheelhouse_listen=["192.0.2.1"])
-    assert_refused(served, "'spark01' is no address", wheelhouse_listen=["spark01"])
+    assert_refused(served, "'spark01' is not an address", wheelhouse_listen=["spark01"])
 
 
 def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:

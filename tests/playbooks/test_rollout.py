@@ -183,7 +183,7 @@ def test_a_limit_of_one_host_is_one_wave(fleet: Fleet) -> None:
     ("variables", "said"),
     [
         ({"sparkforge_waves": [1, 2]}, "hold 3 of 8 hosts"),
-        ({"sparkforge_max_fail_percentage": "many"}, "many, which is no percentage"),
+        ({"sparkforge_max_fail_percentage": "many"}, "many, which is not a percentage"),
     ],
 )
 def test_waves_and_percentages_that_are_none_change_nothing(

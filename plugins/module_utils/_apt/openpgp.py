@@ -72,7 +72,7 @@ def dearmor(data: bytes) -> bytes:
     if not blocks:
         looks_like_html = data.lstrip()[:1] == b"<"
         what = "an HTML page" if looks_like_html else f"{len(data)} bytes that begin with {data[:24]!r}"
-        raise SparkforgeError(f"The key file is no OpenPGP public key: it is {what}.", _REMEDY)
+        raise SparkforgeError(f"The key file is not an OpenPGP public key: it is {what}.", _REMEDY)
     return b"".join(_decode_block(block.group(1), block.group(2)) for block in blocks)
 
 
@@ -226,7 +226,7 @@ def normalise_fingerprint(value: str) -> str:
         digits = digits[2:]
     if not re.fullmatch(r"[0-9A-F]{40}|[0-9A-F]{64}", digits):
         raise SparkforgeError(
-            f"{value!r} is no OpenPGP fingerprint: it has {len(digits)} characters, not 40 or 64 hexadecimal digits.",
+            f"{value!r} is not an OpenPGP fingerprint: it has {len(digits)} characters, not 40 or 64 hex digits.",
             "Give the whole fingerprint as `gpg --show-keys --with-fingerprint` prints it; a key id can be forged.",
         )
     return digits

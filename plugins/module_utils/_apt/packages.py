@@ -579,7 +579,7 @@ class PackageSet:
                 re.compile(pattern)
             except re.error as error:
                 raise SparkforgeError(
-                    f"{pattern!r} is no regular expression: {error}.", "Correct protect or allow."
+                    f"{pattern!r} is not a regular expression: {error}.", "Correct protect or allow."
                 ) from error
 
     # -- present -----------------------------------------------------------------------------------

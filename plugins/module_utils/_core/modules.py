@@ -37,7 +37,7 @@ def take_proxies(environment: t.MutableMapping[str, str]) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError, AttributeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no JSON object"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a JSON object"
         raise SparkforgeError(
             f"The proxies of this host cannot be read from {path}: {reason}.",
             "Become root for this task, for they hold a password; a damaged file is written anew by the role "

@@ -147,7 +147,7 @@ def _sections(topic: types.ModuleType) -> t.Iterator[t.Tuple[int, str, _Fields]]
         elif not line and fields:
             fields[-1][1].append("")
         elif line and not line.startswith("#"):
-            raise ValueError(f"{topic.__name__}, line {at} of its text is no field of a rule: {line}")
+            raise ValueError(f"{topic.__name__}, line {at} of its text is not a field of a rule: {line}")
     if name:
         yield number, name, fields
 

@@ -228,7 +228,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
             window.at(position, _CONTAINER.size, "a container of GPU code")
         )
         if magic != MAGIC or version != _VERSION or header < _CONTAINER.size:
-            raise window.corrupt(f"what stands at byte {position} is no container of GPU code that is known")
+            raise window.corrupt(f"what stands at byte {position} is not a container of GPU code that is known")
         position, last = position + header, position + header + size
         if last > end:
             raise window.corrupt(f"a container of GPU code would end at byte {last}, its section ends at {end}")
@@ -270,7 +270,7 @@ def _members(window: _Window, directory: str, thin: bool) -> t.Iterator[Embedded
         header = window.at(position, 60, "the header of a member")
         digits = header[48:58].strip()
         if header[58:] != b"`\n" or not digits.isdigit():
-            raise window.corrupt(f"what stands at byte {position} is no member of an archive")
+            raise window.corrupt(f"what stands at byte {position} is not a member of an archive")
         position, size, name = position + 60, int(digits), header[:16].rstrip()
         is_index = name in (b"/", b"/SYM64/", b"//")
         if name == b"//":

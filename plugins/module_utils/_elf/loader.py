@@ -624,7 +624,7 @@ class Loader:
             wanted = reader.MACHINES.get(architecture[2], f"machine {architecture[2]}")
             return Rejected(path, f"it is for {file.machine_name}, {wanted} is wanted"), False
         if file.kind != reader.ET_DYN or not file.dynamic:
-            return Rejected(path, "it is no shared library"), True
+            return Rejected(path, "it is not a shared library"), True
         return None
 
     def _cached(self, soname: str, architecture: Architecture) -> t.Optional[str]:
@@ -722,7 +722,7 @@ class Closure:
         if not paths:
             raise SparkforgeError("No path is given.", "Name at least one file or directory in paths.")
         if not os.path.isdir(root):
-            raise SparkforgeError(f"The root {root} is no directory.", "Name the root of a file system.", path=root)
+            raise SparkforgeError(f"The root {root} is not a directory.", "Name the root of a file system.", path=root)
         self.paths = list(paths)
         self.driver = driver
         self.ignore_absent = ignore_absent

@@ -200,7 +200,7 @@ class FabricNetplan:
         """
         if not re.fullmatch(r"/[A-Za-z0-9/._-]+\.yaml", self.file):
             raise SparkforgeError(
-                f"{self.file} is no name that netplan reads.", "Give a path in /etc/netplan that ends in .yaml."
+                f"{self.file} is not a name that netplan reads.", "Give a path in /etc/netplan that ends in .yaml."
             )
         info = self._observe()
         before = self._receipt()

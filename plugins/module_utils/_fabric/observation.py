@@ -78,7 +78,7 @@ class FabricInfo:
         try:
             rows = json.loads(out) if code == 0 else []
         except ValueError:
-            rows, err = [], "its output is no JSON"
+            rows, err = [], "its output is not JSON"
         if code != 0 or not rows:
             self.host.note("ip address", err or "it printed nothing")
         return {

@@ -172,7 +172,9 @@ class _Zip:
     def __iter__(self) -> t.Iterator[tarfile.TarInfo]:
         for info in self.file.infolist():
             if "\\" in info.filename:
-                raise zipfile.BadZipFile(f"{info.filename!r} has backslashes, which are no separators in a zip archive")
+                raise zipfile.BadZipFile(
+                    f"{info.filename!r} has backslashes, which are not separators in a zip archive"
+                )
             # The upper half is the mode, where a Unix made the archive (APPNOTE.TXT 4.4.2, 4.4.15).
             mode = info.external_attr >> 16 if info.create_system == 3 else 0
             member = _ZipMember(info.filename.rstrip("/") or info.filename)
@@ -240,7 +242,7 @@ def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:
         return t.cast("t.IO[bytes]", zstd.open(archive))
     it_is = f"it begins with {head[:16]!r}" if head else "it is empty"
     raise SparkforgeError(
-        f"{label} is no archive of sources: {it_is}.",
+        f"{label} is not an archive of sources: {it_is}.",
         "Give a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
     )
 

@@ -264,7 +264,7 @@ class Repositories:
         commit = source.version.lower()
         if not COMMIT.fullmatch(commit):
             raise SparkforgeError(
-                f"{source.version!r} is no commit of {redact(source.repo)}, which has 40 hexadecimal digits.",
+                f"{source.version!r} is not a commit of {redact(source.repo)}, which has 40 hexadecimal digits.",
                 "Resolve the tag or the branch first: playbooks/lock.yml writes the commit into the lock.",
             )
         first = make_wanted(source.repo, commit, self.rewrite)

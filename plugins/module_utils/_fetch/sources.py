@@ -118,7 +118,7 @@ def resolve(
     if COMMIT.fullmatch(version.lower()):
         return version.lower()
     if not version or version.startswith("-") or re.search(r"[\s\x00-\x1f\x7f~^:?*\[\\]|\.\.", version):
-        raise SparkforgeError(f"{version!r} is no version of {redact(repo)}.", "Give a tag, a branch or a commit.")
+        raise SparkforgeError(f"{version!r} is not a version of {redact(repo)}.", "Give a tag, a branch or a commit.")
     asked = make_wanted(repo, version, rewrite or {})
     commands = Commands(environment)
     exact = version == "HEAD" or version.startswith("refs/")

@@ -144,7 +144,7 @@ class _Extraction:
             self.add_directory(path)
             return
         if not path:
-            raise self.refusal(f"has {member.name!r}, which is no directory, at its top")
+            raise self.refusal(f"has {member.name!r}, which is not a directory, at its top")
         if path in self.files or path in self.links or path in self.directories:
             raise self.refusal(f"holds {member.name!r} twice")
         self.add_directory(posixpath.dirname(path))

@@ -140,7 +140,7 @@ def read_remote(url: str, what: str) -> Remote:
     elif sound and _SCP.fullmatch(url):
         return Remote(url, "ssh")
     raise SparkforgeError(
-        f"{what} is said to be at {redact(url)!r}, which is no URL that git may use here.",
+        f"{what} is said to be at {redact(url)!r}, which is not a URL that git may use here.",
         "Give an https://, http://, ssh://, git:// or file:// URL, user@host:path, or an absolute path.",
     )
 

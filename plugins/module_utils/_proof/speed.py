@@ -152,11 +152,11 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Option
     remedy = f"Write it as {name}: {{nominal: <number>, ratio: <0 to 1>}} under the profile's floors, or leave it out."
     floors = profile.get("floors") or {}
     if not isinstance(floors, t.Mapping):
-        raise Failed(f"The floors of the profile {called} are no mapping.", remedy)
+        raise Failed(f"The floors of the profile {called} are not a mapping.", remedy)
     entry = floors.get(name)
     if entry is not None:
         if not isinstance(entry, t.Mapping):
-            raise Failed(f"The floor {name} of the profile {called} is no mapping.", remedy)
+            raise Failed(f"The floor {name} of the profile {called} is not a mapping.", remedy)
         values = {}
         for key, most in (("nominal", float("inf")), ("ratio", 1.0)):
             given = entry.get(key)

@@ -221,7 +221,7 @@ class Unit:
                 "Give its options as environment variables, for example CMAKE_ARGS.",
             )
         if self.kind == "cmake" and self.build_tag:
-            raise SparkforgeError(f"The unit {self.name} is no wheel: it takes no build_tag.", "Remove the option.")
+            raise SparkforgeError(f"The unit {self.name} is not a wheel: it takes no build_tag.", "Remove the option.")
         if self.build_tag and not re.fullmatch(r"\d[a-z0-9_.]*", self.build_tag):
             raise SparkforgeError(
                 f"{self.build_tag!r} cannot be a build tag.", "Begin it with a digit, then letters, digits, '_', '.'."
@@ -380,7 +380,7 @@ def _depend(item: t.Any) -> Depend:
     mark = item.get("fingerprint")
     if not _NAME.fullmatch(item["name"]) or (mark is not None and not _FINGERPRINT.fullmatch(str(mark))):
         raise SparkforgeError(
-            f"{item!r} is no unit to depend on.", "Give a unit's name, and a fingerprint of 16 hexadecimal digits."
+            f"{item!r} is not a unit to depend on.", "Give a unit's name, and a fingerprint of 16 hexadecimal digits."
         )
     return Depend(item["name"], mark)
 
@@ -398,7 +398,9 @@ def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:
     found: t.Dict[str, str] = {}
     for key, value in given.items():
         if not _VARIABLE.fullmatch(str(key)):
-            raise SparkforgeError(f"{key!r} is no name of an environment variable.", "Use letters, digits and '_'.")
+            raise SparkforgeError(
+                f"{key!r} is not the name of an environment variable.", "Use letters, digits and '_'."
+            )
         if key in _RESERVED:
             instead = _RESERVED[key]
             raise SparkforgeError(
@@ -408,7 +410,7 @@ def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:
         if value is None:
             continue
         if isinstance(value, (dict, list)):
-            raise SparkforgeError(f"The environment variable {key} is no text.", "Give a string.")
+            raise SparkforgeError(f"The environment variable {key} is not text.", "Give a string.")
         # YAML makes a boolean of `yes` and `true`; builds know 1 and 0.
         found[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
     return found
@@ -427,7 +429,7 @@ def _source(given: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
                 f"The source {source['repo']} has no version.", "Give source.version: a commit, a tag or a branch."
             )
         if str(source["version"]).startswith("-"):
-            raise SparkforgeError(f"{source['version']!r} is no version.", "Give a commit, a tag or a branch.")
+            raise SparkforgeError(f"{source['version']!r} is not a version.", "Give a commit, a tag or a branch.")
         return {
             "repo": str(source["repo"]),
             "version": str(source["version"]),

@@ -138,7 +138,7 @@ class _Copies:
             return path
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             raise SparkforgeError(
-                f"{what} changes {path}, which is no file.", "Name a file of the source; a submodule's are below it."
+                f"{what} changes {path}, which is not a file.", "Name a file of the source; a submodule's are below it."
             )
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copyfile(origin, copy, follow_symlinks=False)
@@ -311,7 +311,7 @@ class _Patch:
         if done.returncode or re.search(rb"^(?:error|fatal):", done.stderr, re.M):
             line = _line(done.stderr.decode("utf-8", "replace"))
             raise SparkforgeError(
-                f"{self.label} is no unified diff: {line}.",
+                f"{self.label} is not a unified diff: {line}.",
                 "Make it with git diff or git format-patch, and keep every character, spaces at line ends included.",
                 patch=self.name,
             )

@@ -136,7 +136,7 @@ def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> N
     """
     if not re.fullmatch(r"\d+(\.\d+)*", minimum):
         raise SparkforgeError(
-            f"{minimum!r}, the minimum of {tool.name}, is no version.", "Give numbers and dots, for example 3.18."
+            f"{minimum!r}, the minimum of {tool.name}, is not a version.", "Give numbers and dots, for example 3.18."
         )
     bound = versions.numbers(minimum)
     if versions.numbers(tool.version)[: len(bound)] < bound:

@@ -510,7 +510,7 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     ]
     if len(found) != 1 or f"{found[0]}/RECORD" not in members:
         raise SparkforgeError(
-            f"{name} is no wheel: it has not one .dist-info directory with WHEEL and RECORD.",
+            f"{name} is not a wheel: it has not one .dist-info directory with WHEEL and RECORD.",
             "Look in the log for what made it; a build backend writes both.",
         )
     return found[0]

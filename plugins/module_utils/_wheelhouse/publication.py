@@ -161,12 +161,12 @@ def check(
 def _check_shape(manifest: t.Any, where: str) -> None:
     def refuse(what: str) -> SparkforgeError:
         return SparkforgeError(
-            f"{where} is no manifest of a wheelhouse: {what}.",
+            f"{where} is not a manifest of a wheelhouse: {what}.",
             "Publish it again on the builder with playbooks/build.yml.",
         )
 
     if not isinstance(manifest, dict):
-        raise refuse("it is no JSON object")
+        raise refuse("it is not a JSON object")
     if manifest.get("format") != FORMAT:
         raise refuse(f"its format is {manifest.get('format')!r}, and this collection reads {FORMAT}")
     for key, pattern in _TEXTS.items():
@@ -177,13 +177,13 @@ def _check_shape(manifest: t.Any, where: str) -> None:
             raise refuse(f"{key} is {_shown(manifest.get(key))}")
     units = manifest.get("units")
     if not isinstance(units, list) or not all(isinstance(unit, dict) for unit in units):
-        raise refuse("units is no list of units")
+        raise refuse("units is not a list of units")
     for unit in units:
         if not _fits(_UNIT, unit.get("name")) or not _fits(_FINGERPRINT, unit.get("fingerprint")):
             raise refuse(f"it names the unit {_shown(unit.get('name'))} {_shown(unit.get('fingerprint'))}")
         wheels = unit.get("wheels")
         if not isinstance(wheels, list) or not all(isinstance(wheel, dict) for wheel in wheels):
-            raise refuse(f"the wheels of {unit['name']} are no list")
+            raise refuse(f"the wheels of {unit['name']} are not a list")
         for wheel in wheels:
             for key, pattern in _WHEEL_TEXTS.items():
                 if not _fits(pattern, wheel.get(key)):

@@ -204,7 +204,7 @@ class Server:
                 "Give an absolute path of letters, digits, '.', '_', '+' and '-'.",
             )
         if not 0 < self.port < 65536:
-            raise SparkforgeError(f"{self.port} is no port.", "Set wheelhouse_port to a number from 1 to 65535.")
+            raise SparkforgeError(f"{self.port} is not a port.", "Set wheelhouse_port to a number from 1 to 65535.")
         if not self.listen:
             raise SparkforgeError(
                 "There is no address to listen at.", "Set wheelhouse_listen, to 0.0.0.0 for every one."
@@ -214,7 +214,7 @@ class Server:
                 ipaddress.ip_address(address)
             except ValueError as error:
                 raise SparkforgeError(
-                    f"{address!r} is no address to listen at.",
+                    f"{address!r} is not an address to listen at.",
                     "Set wheelhouse_listen to addresses of this host, or to 0.0.0.0 for every one.",
                 ) from error
         if bool(self.username) != bool(self.password):
@@ -265,7 +265,7 @@ class Server:
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(paths[0], paths[1], password=ask)
             except (ssl.SSLError, ValueError) as error:
-                why = getattr(error, "reason", None) or "one of them is no PEM"
+                why = getattr(error, "reason", None) or "one of them is not PEM"
                 raise SparkforgeError(
                     f"The certificate and the key of the wheelhouse cannot be used together: {why}.",
                     "Give wheelhouse_tls_certificate (with its chain) and the wheelhouse_tls_key that it was made "

@@ -182,7 +182,7 @@ class Store:
     def _check_options(self) -> None:
         if not _PLATFORM.fullmatch(self.platform):
             raise SparkforgeError(
-                f"{self.platform!r} is no platform.", "Give it as the filter builder says it: ubuntu24.04-aarch64."
+                f"{self.platform!r} is not a platform.", "Give it as the filter builder says it: ubuntu24.04-aarch64."
             )
         if self.options["keep"] < 1:
             raise SparkforgeError(
@@ -202,7 +202,7 @@ class Store:
         for mark in self.options["in_use"]:
             if not _FINGERPRINT.fullmatch(str(mark)):
                 raise SparkforgeError(
-                    f"{mark!r} in in_use is no fingerprint.", "Give fingerprints of 16 hexadecimal digits."
+                    f"{mark!r} in in_use is not a fingerprint.", "Give fingerprints of 16 hexadecimal digits."
                 )
 
     def _publish(self) -> t.Dict[str, t.Any]:

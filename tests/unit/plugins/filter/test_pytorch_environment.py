@@ -391,7 +391,7 @@ def test_a_list_that_is_not_set_is_refused_and_a_generic_host_s_is_its_gpu_s() -
     ("text", "hint"), [("sm_121", "12.1"), ("90a", "9.0a"), ("Blackwell", "12.0"), ("All", "12.0")]
 )
 def test_what_is_no_capability_is_refused_with_the_way_to_write_it(text: str, hint: str) -> None:
-    assert f"has {text}, which is no compute capability: write it as {hint}" in refusal(architectures=text)
+    assert f"has {text}, which is not a compute capability: write it as {hint}" in refusal(architectures=text)
 
 
 def test_the_list_is_written_as_pytorch_reads_it() -> None:

@@ -202,7 +202,7 @@ def test_a_name_without_letters_is_refused() -> None:
         (b"", "is damaged: Expecting value", "verify.yml"),
         (b'{"format": 3,', "is damaged", "verify.yml"),
         (b"\xff\xfe\x00", "is damaged", "verify.yml"),
-        (b'{"format": NaN}', "NaN is no number of JSON", "verify.yml"),
+        (b'{"format": NaN}', "NaN is not a number of JSON", "verify.yml"),
         (b"[" * 100_000, "is damaged", "verify.yml"),
         (b"[]", "it has no format", "verify.yml"),
         (b'{"hello": "world"}', "it has no format", "verify.yml"),

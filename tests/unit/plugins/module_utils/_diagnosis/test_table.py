@@ -104,8 +104,8 @@ def test_no_password_of_a_url_is_told() -> None:
         ("[a]\nnotice = no\n", r"rule a: 'no'"),
         ("[a]\nfacts = unheard_of\n", r"rule a: 'unheard_of'"),
         ("[a]\nexample = x\n", r"rule a: an example needs a line"),
-        ("[a]\nkeys = x\n  y\n", r"line 3 of its text is no field of a rule:   y"),
-        ("keys = x\n", r"line 1 of its text is no field"),
+        ("[a]\nkeys = x\n  y\n", r"line 3 of its text is not a field of a rule:   y"),
+        ("keys = x\n", r"line 1 of its text is not a field"),
     ],
 )
 def test_a_mistake_in_a_file_is_named_with_its_place(text: str, reason: str) -> None:

@@ -577,7 +577,7 @@ def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
         ({"paths": []}, "No path is given"),
         ({"paths": ["lib/x.so"]}, "'lib/x.so' is relative"),
         ({"paths": ["/bin"], "search": ["lib"]}, "search directory 'lib' is relative"),
-        ({"paths": ["/bin"], "root": "/no/such/directory"}, "is no directory"),
+        ({"paths": ["/bin"], "root": "/no/such/directory"}, "is not a directory"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(options: dict[str, t.Any], says: str) -> None:

@@ -288,4 +288,4 @@ def test_the_session_is_read_as_ssh_writes_it() -> None:
 
 @pytest.mark.parametrize("file", ["/etc/netplan/fabric.yml", "/etc/netplan/a b.yaml"])
 def test_a_file_that_netplan_would_not_read_is_refused(setup: Setup, file: str) -> None:
-    assert "is no name that netplan reads" in setup.failed(file=file).cause
+    assert "is not a name that netplan reads" in setup.failed(file=file).cause

@@ -152,7 +152,7 @@ def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Ben
 
 @pytest.mark.parametrize("version", ["", "--upload-pack=touch", "a b", "main~1", "a..b", "*"])
 def test_what_is_no_version_is_refused_before_anything_is_asked(bench: Bench, version: t.Any) -> None:
-    with pytest.raises(SparkforgeError, match="is no version of"):
+    with pytest.raises(SparkforgeError, match="is not a version of"):
         bench.resolve("one", version)
     assert bench.server.requests == []
 
@@ -289,7 +289,7 @@ def test_a_repository_on_the_host(bench: Bench) -> None:
 
 def test_a_tag_is_not_a_commit(bench: Bench) -> None:
     error = bench.fails(sources.Git(bench.url("one"), "v1.0"))
-    assert "'v1.0' is no commit" in error.cause
+    assert "'v1.0' is not a commit" in error.cause
     assert "lock.yml" in error.remedy
 
 
@@ -1213,8 +1213,8 @@ def test_symlinks_within_the_tree_are_kept(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no archive of sources: it is empty"),
-        (b"<html>", "is no archive of sources: it begins with b'<html>'"),
+        (b"", "is not an archive of sources: it is empty"),
+        (b"<html>", "is not an archive of sources: it begins with b'<html>'"),
         (packed("gz")[:60], "is damaged"),
         (packed("xz")[:90], "is damaged"),
         (zipped([]), "holds no file"),

@@ -75,7 +75,7 @@ def test_of_thor_no_rate_of_products_is_known():
         ({"nominal": -1, "ratio": 0.6}, "has the nominal -1"),
         ({"nominal": float("nan"), "ratio": 0.6}, "has the nominal nan"),
         ({"nominal": True, "ratio": 0.6}, "has the nominal True"),
-        (213.0, "is no mapping"),
+        (213.0, "is not a mapping"),
     ],
 )
 def test_a_floor_that_cannot_be_read_is_named(entry: t.Any, said: str):

@@ -152,7 +152,7 @@ def test_placeholders_become_paths_and_other_braces_stay() -> None:
         ({"environment": {"A": ["4"]}}, "no text"),
         ({"source": {}}, "either a repository or an archive"),
         ({"source": {"repo": "https://example.com/a.git"}}, "has no version"),
-        ({"source": {"repo": "https://example.com/a.git", "version": "--upload-pack=x"}}, "is no version"),
+        ({"source": {"repo": "https://example.com/a.git", "version": "--upload-pack=x"}}, "is not a version"),
         ({"source": {"archive": "/a.tar"}}, "has no sha256"),
         ({"source": {"archive": "/a.tar", "sha256": "1", "repo": "https://example.com"}}, "either"),
     ],

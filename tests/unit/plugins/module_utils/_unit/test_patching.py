@@ -176,7 +176,7 @@ def test_binary_patches_and_bytes_that_are_no_utf_8(sources: Sources) -> None:
 
     patch = sources.diff(change)
     damaged = patch.replace("literal 1024\n", "literal 1024\n!", 1)
-    assert "is no unified diff: corrupt binary patch at line" in sources.fails(damaged).cause
+    assert "is not a unified diff: corrupt binary patch at line" in sources.fails(damaged).cause
     sources.apply(patch)
     assert (sources.tree / "table.bin").read_bytes() == bytes(range(255, -1, -1)) * 4
     assert (sources.tree / "new.bin").read_bytes() == b"\0\xff" * 50
@@ -269,7 +269,7 @@ def test_a_patch_that_makes_a_directory_of_a_file(sources: Sources) -> None:
 @pytest.mark.parametrize("text", ["", "not a diff\n", "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n-one\n+two\n"])
 def test_what_is_no_patch(sources: Sources, text: t.Any) -> None:
     error = sources.fails(text)
-    assert error.cause.startswith("The patch patch1 is no unified diff: ")
+    assert error.cause.startswith("The patch patch1 is not a unified diff: ")
 
 
 @pytest.mark.parametrize("path", ["../outside", "src/../../outside", "/etc/outside", ".git/config", "src/.GIT/hooks/x"])
@@ -387,7 +387,7 @@ def test_an_edit_by_a_regular_expression(sources: Sources) -> None:
         ({"match": "line 20", "replace": None}, "has no replace"),
         ({"match": "line 20", "count": 0}, "wants 0 matches"),
         ({"match": "x", "path": "none.c"}, "changes none.c, which the source does not have"),
-        ({"match": "x", "path": "src"}, "changes src, which is no file"),
+        ({"match": "x", "path": "src"}, "changes src, which is not a file"),
         ({"match": "x", "path": "../outside"}, "outside the source"),
         ({"match": "x", "path": "/etc/passwd"}, "outside the source"),
         ({"match": "x", "path": "."}, "outside the source"),

@@ -292,7 +292,7 @@ def test_a_tool_that_is_too_old_is_refused(version: str, minimum: str) -> None:
 
 
 def test_a_minimum_that_is_no_version_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match="'newest', the minimum of cmake, is no version"):
+    with pytest.raises(SparkforgeError, match="'newest', the minimum of cmake, is not a version"):
         toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", "3.28", "", ""), "newest")
 
 

@@ -101,10 +101,10 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
         (lambda one: one.update(stack="../../etc"), "stack is '../../etc'"),
         (lambda one: one.update(python="3.12; rm"), "python is"),
         (lambda one: one.pop("host"), "host is missing"),
-        (lambda one: one.update(units={}), "units is no list"),
+        (lambda one: one.update(units={}), "units is not a list"),
         (lambda one: one["units"].append(one["units"][0]), "names a unit twice"),
         (lambda one: one["units"][0].update(name="a/b"), "names the unit 'a/b'"),
-        (lambda one: one["units"][0].update(wheels=None), "the wheels of llvm are no list"),
+        (lambda one: one["units"][0].update(wheels=None), "the wheels of llvm are not a list"),
         (lambda one: one["units"][1]["wheels"][0].update(file="../x.whl"), "file of a wheel of pytorch"),
         (lambda one: one["units"][1]["wheels"][0].update(name="torch --index-url http://x"), "name of a wheel"),
         (lambda one: one["units"][1]["wheels"][0].update(version="1 --hash=sha256:0"), "version of a wheel"),
@@ -114,7 +114,7 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
     ],
 )
 def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any, message: str) -> None:
-    with pytest.raises(SparkforgeError, match="is no manifest of a wheelhouse") as caught:
+    with pytest.raises(SparkforgeError, match="is not a manifest of a wheelhouse") as caught:
         publication.check(broken(change))
     assert message in caught.value.cause
 
@@ -125,8 +125,8 @@ def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any,
         (b"<!DOCTYPE html><title>Sign in</title>", "is an HTML page"),
         (b"  <html>", "is an HTML page"),
         (b"502", "its format|no JSON object"),
-        (b"\xff\xfe", "is no JSON"),
-        (b"[]", "it is no JSON object"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[]", "it is not a JSON object"),
     ],
 )
 def test_what_is_no_manifest_is_named(content: bytes, message: str) -> None:

@@ -190,11 +190,11 @@ def test_a_file_that_was_opened_to_others_is_closed_again(nginx: Nginx) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"port": 0}, "0 is no port"),
-        ({"port": 70000}, "70000 is no port"),
+        ({"port": 0}, "0 is not a port"),
+        ({"port": 70000}, "70000 is not a port"),
         ({"listen": []}, "no address to listen at"),
-        ({"listen": ["spark01"]}, "'spark01' is no address"),
-        ({"listen": ["0.0.0.0; root /"]}, "is no address"),
+        ({"listen": ["spark01"]}, "'spark01' is not an address"),
+        ({"listen": ["0.0.0.0; root /"]}, "is not an address"),
         ({"root": "/srv/a b"}, "cannot stand in a configuration"),
         ({"root": "/srv/a;b"}, "cannot stand in a configuration"),
         ({"username": "fleet"}, "a user name for the wheelhouse, and no password"),

@@ -168,8 +168,8 @@ def test_bad_input_has_one_error_and_publishes_nothing(tree: WheelTree, spoil: t
     ("options", "message"),
     [
         ({"keep": 0}, "keep is 0"),
-        ({"platform": "../x"}, "is no platform"),
-        ({"in_use": ["torch"]}, "in in_use is no fingerprint"),
+        ({"platform": "../x"}, "is not a platform"),
+        ({"in_use": ["torch"]}, "in in_use is not a fingerprint"),
         ({"stack": "a/b"}, "stack is 'a/b'"),
         ({"lock_id": ""}, "lock_id is ''"),
     ],
