@@ -46,18 +46,24 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
     build_toolchain,
     cuda_libraries,
     cusparselt,
+    llvm,
     math_libraries,
     network_access,
+    pytorch,
     torch_extensions,
+    triton,
 )
 
 _PLANS = {
     "build_toolchain": build_toolchain.plan,
     "cuda_libraries": cuda_libraries.plan,
     "cusparselt": cusparselt.plan,
+    "llvm": llvm.plan,
     "math_libraries": math_libraries.plan,
     "network_access": network_access.plan,
+    "pytorch": pytorch.plan,
     "torch_extensions": torch_extensions.plan,
+    "triton": triton.plan,
 }
 
 

@@ -44,8 +44,8 @@ options:
     required: true
   unit:
     description:
-      - Any of the options below as one mapping, as P(sparkforge.dgx_spark.units#filter) returns them. What is given
-        beside it wins; what is V(null) in it counts as not given.
+      - Any of the options below as one mapping, as the plans of the roles have them. What is given beside it wins; what
+        is V(null) in it counts as not given.
     type: dict
     default: {}
   state:

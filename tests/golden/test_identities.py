@@ -17,10 +17,10 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.units import units
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import units
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 COLLECTION = Path(__file__).parents[2]

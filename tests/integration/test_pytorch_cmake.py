@@ -295,16 +295,19 @@ PLAY = {
     "roles": ["sparkforge.dgx_spark.stack"],
     "post_tasks": [
         {"sparkforge.dgx_spark.spark_info": {}},
-        {"ansible.builtin.set_fact": {"__pytorch_plan": "{{ __pytorch_planned }}"}},
         {
             "ansible.builtin.copy": {
-                "content": "{{ {'unit': __pytorch_unit, 'missing': __pytorch_plan.missing} | to_json }}",
+                "content": "{{ {'unit': plan.steps.units | first, 'missing': plan.steps.missing} | to_json }}",
                 "dest": "{{ told }}",
                 "mode": "0644",
             },
             "delegate_to": "localhost",
             "become": False,
-            "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable},
+            "vars": {
+                "plan": "{{ __pytorch_plan }}",
+                "ansible_connection": "local",
+                "ansible_python_interpreter": sys.executable,
+            },
         },
     ],
 }

@@ -89,7 +89,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     worker.case(
         "recipe",
         [
-            "__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units", "__torch_extensions_plan",
+            "__llvm_plan", "__triton_plan", "__torch_extensions_plan",
             "__python_env_unbuilt", "__python_env_built_lines", "__python_env_run_lines", "__python_env_wheelhouse",
             "__python_env_way", "__cuda_libraries_standard",
         ],
@@ -98,7 +98,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     )  # fmt: skip
     worker.case(
         "own",
-        ["__llvm_unit", "__llvm_said", "__triton_unit", "__torch_extensions_units"],
+        ["__llvm_plan", "__triton_plan", "__torch_extensions_plan"],
         triton_llvm_override={"archive": "https://user:secret@example.com/llvm.tar.xz", "sha256": SHA},
         llvm_toolchain={"cc": "/usr/bin/gcc-13", "cxx": "/usr/bin/g++-13"},
         llvm_linker="",
@@ -121,11 +121,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
             {"name": "mine", "source": {"archive": "/srv/mine.tar.gz", "sha256": SHA}, "depends": ["pytorch"]},
         ],
     )
-    worker.case("override_by_commit", ["__llvm_unit"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
-    worker.case("prebuilt", ["__llvm_unit"], llvm_method="prebuilt", llvm_prebuilt_sha256=SHA)
+    worker.case("override_by_commit", ["__llvm_plan"], triton_llvm_override={"repo": "https://e.com/l", "version": "x"})
+    worker.case("prebuilt", ["__llvm_plan"], llvm_method="prebuilt", llvm_prebuilt_sha256=SHA)
     worker.case(
         "without_cuda",
-        ["__torch_extensions_units"],
+        ["__torch_extensions_plan"],
         torch_extensions_cuda=False,
         torch_extensions_names=["torchvision"],
     )
@@ -149,7 +149,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
 
 
 def extension(found: dict[str, t.Any], name: str) -> dict[str, t.Any]:
-    return next(unit for unit in found["__torch_extensions_units"] if unit["name"] == name)
+    return next(one for one in found["__torch_extensions_plan"]["steps"]["units"] if one["name"] == name)
+
+
+def unit(found: dict[str, t.Any], role: str) -> dict[str, t.Any]:
+    [made] = found[f"__{role}_plan"]["steps"]["units"]
+    return t.cast("dict[str, t.Any]", made)
 
 
 def test_a_build_asks_for_the_stack_s_cudnn_and_nccl_or_newer_and_wheels_for_any(
@@ -166,70 +171,70 @@ def test_a_build_asks_for_the_stack_s_cudnn_and_nccl_or_newer_and_wheels_for_any
 
 
 def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = found["recipe"]["__llvm_unit"]
-    assert unit["source"] == {
+    made = unit(found["recipe"], "llvm")
+    assert made["source"] == {
         "repo": "https://github.com/llvm/llvm-project.git",
         "version": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
         "submodules": False,
     }
-    assert unit["kind"] == "cmake"
-    assert unit["subdirectory"] == "llvm"
+    assert made["kind"] == "cmake"
+    assert made["subdirectory"] == "llvm"
     assert {"-DLLVM_ENABLE_PROJECTS=mlir;llvm;lld", "-DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU"} <= set(
-        unit["cmake_args"]
+        made["cmake_args"]
     )
-    assert found["recipe"]["__llvm_said"] == ""
+    assert found["recipe"]["__llvm_plan"]["steps"]["override"] == ""
 
 
 def test_compilers_are_found_by_their_versioned_path(found: dict[str, dict[str, t.Any]]) -> None:
-    for role in ("__llvm_unit", "__triton_unit"):
-        assert found["recipe"][role]["toolchain"]["cxx"] == "/usr/lib/llvm-20/bin/clang++"
-        assert found["own"][role]["toolchain"]["cxx"] == "/usr/bin/g++-13"
-    assert "-DLLVM_USE_LINKER=lld" in found["recipe"]["__llvm_unit"]["cmake_args"]
-    assert not [item for item in found["own"]["__llvm_unit"]["cmake_args"] if "LINKER" in item]
-    assert "fuse-ld" not in found["own"]["__triton_unit"]["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+    for role in ("llvm", "triton"):
+        assert unit(found["recipe"], role)["toolchain"]["cxx"] == "/usr/lib/llvm-20/bin/clang++"
+        assert unit(found["own"], role)["toolchain"]["cxx"] == "/usr/bin/g++-13"
+    assert "-DLLVM_USE_LINKER=lld" in unit(found["recipe"], "llvm")["cmake_args"]
+    assert not [item for item in unit(found["own"], "llvm")["cmake_args"] if "LINKER" in item]
+    assert "fuse-ld" not in unit(found["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
 
 
 def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
     found: dict[str, dict[str, t.Any]],
 ) -> None:
-    assert found["own"]["__llvm_unit"]["source"]["sha256"] == SHA
-    said = found["own"]["__llvm_said"]
+    assert unit(found["own"], "llvm")["source"]["sha256"] == SHA
+    said = found["own"]["__llvm_plan"]["steps"]["override"]
     assert "https://example.com/llvm.tar.xz" in said
     assert "in place of 7d5de3033187c8a3bb4d2e322f5462cdaf49808f" in said
     assert "secret" not in said
-    by_commit = found["override_by_commit"]["__llvm_unit"]["source"]
+    by_commit = unit(found["override_by_commit"], "llvm")["source"]
     assert by_commit == {"repo": "https://e.com/l", "version": "x", "submodules": False}
 
 
 def test_tritons_own_archive_is_taken_by_its_name_and_sha256(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = found["prebuilt"]["__llvm_unit"]
-    assert unit["source"]["archive"].endswith("/llvm-7d5de303-ubuntu-arm64.tar.gz")
-    assert unit["source"]["sha256"] == SHA
-    assert unit["patches"] == ["prebuilt.patch"]
-    assert unit["cmake_args"] == []
+    made = unit(found["prebuilt"], "llvm")
+    assert made["source"]["archive"].endswith("/llvm-7d5de303-ubuntu-arm64.tar.gz")
+    assert made["source"]["sha256"] == SHA
+    assert made["patches"] == ["prebuilt.patch"]
+    assert made["cmake_args"] == []
 
 
 def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = found["recipe"]["__triton_unit"]
-    environment = unit["environment"]
+    made = unit(found["recipe"], "triton")
+    environment = made["environment"]
     assert environment["TRITON_OFFLINE_BUILD"] == "1"
     assert environment["LLVM_SYSPATH"] == "{depends.llvm.prefix}"
     assert environment["TRITON_PTXAS_PATH"] == "/usr/local/cuda-13.0/bin/ptxas"
     assert environment["TRITON_BUILD_PROTON"] == "OFF"
     assert "'-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld -Wl,-s'" in environment["TRITON_APPEND_CMAKE_ARGS"]
-    assert unit["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
-    assert [line for line in unit["requirements"] if line.startswith("cmake==3.")]
-    assert found["own"]["__triton_unit"]["environment"]["TRITON_BUILD_PROTON"] == "ON"
-    assert "-Wl,-s" not in found["own"]["__triton_unit"]["environment"]["TRITON_APPEND_CMAKE_ARGS"]
-    assert found["own"]["__triton_unit"]["requirements"] == ["cmake==3.31.10"]
-    assert found["own"]["__triton_unit"]["rewrite"] == {"https://github.com/": "https://git.example.com/"}
-    assert found["recipe"]["__triton_unit"]["rewrite"] == {}
+    assert made["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
+    assert [line for line in made["requirements"] if line.startswith("cmake==3.")]
+    assert unit(found["own"], "triton")["environment"]["TRITON_BUILD_PROTON"] == "ON"
+    assert "-Wl,-s" not in unit(found["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+    assert unit(found["own"], "triton")["requirements"] == ["cmake==3.31.10"]
+    assert unit(found["own"], "triton")["rewrite"] == {"https://github.com/": "https://git.example.com/"}
+    assert unit(found["recipe"], "triton")["rewrite"] == {}
 
 
 def test_a_version_has_one_plus_sign(found: dict[str, dict[str, t.Any]]) -> None:
     # In a checkout setup.py puts +git<commit> before the suffix, in an unpacked archive nothing.
     suffix = {
-        name: found[name]["__triton_unit"]["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
+        name: unit(found[name], "triton")["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
     }
     assert re.fullmatch(r"\.cu130\.sf[0-9a-f]{8}", suffix["recipe"])
     assert re.fullmatch(r"\+cu130\.sf[0-9a-f]{8}", suffix["own"])
@@ -238,7 +243,7 @@ def test_a_version_has_one_plus_sign(found: dict[str, dict[str, t.Any]]) -> None
 
 
 def test_extensions_are_built_against_the_pytorch_of_this_host(found: dict[str, dict[str, t.Any]]) -> None:
-    names = [unit["name"] for unit in found["recipe"]["__torch_extensions_units"]]
+    names = [one["name"] for one in found["recipe"]["__torch_extensions_plan"]["steps"]["units"]]
     assert names == ["torchvision", "torchaudio"]
     vision = extension(found["recipe"], "torchvision")
     assert vision["depends"] == [{"name": "pytorch", "fingerprint": "1" * 16}]

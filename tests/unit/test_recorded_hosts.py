@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import preflight_problems
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import pytorch_environment
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.recorded_host import recorded_host
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt
 
 from tests.unit.plugins.filter.test_preflight_problems import SETTINGS, STACK
-from tests.unit.plugins.filter.test_pytorch_environment import KNOWN
-from tests.unit.plugins.filter.test_pytorch_environment import stack as pytorch_stack
+from tests.unit.plugins.plugin_utils.plans.test_pytorch import plan as pytorch_plan
+from tests.unit.plugins.plugin_utils.plans.test_pytorch import stack as pytorch_stack
 from tests.unit.plugins.plugin_utils.test_status import look
 
 HOSTS = sorted((Path(__file__).parent / "data/hosts").glob("*.json"))
@@ -102,5 +101,5 @@ def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[s
     assert host["driver"]["open_kernel_module"] is True
     problems = [row for row in preflight_problems(host, STACK, SETTINGS) if row["severity"] == "error"]
     assert not {row["check"] for row in problems} & {"architecture", "operating system", "gpu", "compute capability"}
-    plan = pytorch_environment(pytorch_stack(), host, {**KNOWN, "unit": pytorch_stack()["units"]["pytorch"]})
+    plan = pytorch_plan(host)
     assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])

@@ -34,7 +34,7 @@ _BROUGHT = frozenset({"cmake", "ninja"})
 TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
 #: What may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
 _CARRIED = ("changes", "build_tag")
-#: The end of a local version as roles write it, sf{digest}: eight digits, which the filter units puts in.
+#: The end of a local version as roles write it, sf{digest}: eight digits, which plans.units puts in.
 _DIGEST = re.compile(r"\bsf[0-9a-f]{8}\b")
 #: What a build must not be given, because the engine sets it, and what to give instead.
 _RESERVED = {
@@ -51,10 +51,10 @@ _RESERVED = {
 
 
 def _layered(how: str, without: t.Any = None, **options: t.Any) -> t.Any:
-    """Return a field that role, stack and user each may say something of; see the filter ``units``.
+    """Return a field that role, stack and user each may say something of; see ``plans.units``.
 
     :param how: ``merge`` its mappings key by key, ``add`` up its lists, or ``replace`` it.
-    :param without: what the filter puts where none of them has it.
+    :param without: what stands where none of them has it.
     """
     return dataclasses.field(metadata={"layers": how, "without": without}, **options)
 
@@ -134,8 +134,8 @@ class Paths:
 class Unit:
     """What ``source_build`` was asked for, checked.
 
-    A new option is a field here and in the module's documentation and specification; roles, filter and action plugin
-    take it from there.
+    A new option is a field here and in the module's documentation and specification; plans and action plugin take
+    it from there.
     """
 
     name: str

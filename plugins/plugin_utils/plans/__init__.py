@@ -31,7 +31,7 @@ class Plan:
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the plan as tasks have it, with the refusals in one text as ``refused``."""
-        refused = "\n".join(f"{refusal['cause']} {refusal['remedy']}" for refusal in self.refusals)
+        refused = "\n".join(f"{refusal['cause']} {refusal['remedy']}".strip() for refusal in self.refusals)
         return {**dataclasses.asdict(self), "refused": refused}
 
 

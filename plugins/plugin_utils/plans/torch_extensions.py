@@ -4,20 +4,123 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""The plan of the role torch_extensions: the headers of image formats that torchvision is compiled with."""
+"""The plan of the role torch_extensions: each extension against the PyTorch of this host, and what that takes."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+
+#: Those that the role knows how to tell apart by their local version.
+_KNOWN = ("torchvision", "torchaudio", "flash_attention")
+_TOOLCHAIN = {"cc": "/usr/bin/gcc", "cxx": "/usr/bin/g++", "cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what is to be installed, nothing where the packages are to be taken back.
+    """Return the units in their order, and the packages with the headers of image formats that torchvision wants.
 
-    :raises SparkforgeError: for what is not a package's name.
+    :raises SparkforgeError: for a unit that cannot be put together, and for what is not a package's name.
     """
-    if settings["torch_extensions_state"] == "absent" or "torchvision" not in settings["__torch_extensions_wanted"]:
+    own = {unit["name"]: unit for unit in settings["torch_extensions"]}
+    names = list(dict.fromkeys([*settings["torch_extensions_names"], *own]))
+    if settings["torch_extensions_state"] == "absent" or not names:
         return Plan()
-    return packages(settings["torch_extensions_packages"], observation)
+    stack, cuda = settings["stack"], boolean(settings["torch_extensions_cuda"], strict=False)
+    # Never unset: PyTorch's own detection makes compute_20 of a GPU of 12.1.
+    architectures = _architectures(settings, stack, observation)
+    if cuda and not architectures:
+        profile = stack["profile"]["name"]
+        cause = f"The profile {profile} has no list of architectures, and this host shows no GPU that says one."
+        remedy = "Set torch_extensions_architectures, or torch_extensions_cuda to false."
+        return Plan(refusals=[{"cause": cause, "remedy": remedy}])
+    layers = [
+        _of_role(stack, cuda, architectures),
+        # A unit that we know no variable for its local version of is told apart by its build tag.
+        {name: {"build_tag": "1_{digest}"} for name in names if name not in _KNOWN},
+        stack["units"],
+        {"*": {"toolchain": settings["torch_extensions_toolchain"]}},
+        own,
+        # Also over what the user says: without it setup.py downloads a finished wheel, and checks no hash.
+        {"flash_attention": {"environment": {"FLASH_ATTENTION_FORCE_BUILD": "TRUE"}}},
+    ]
+    wanted = units(names, layers, platform_of(stack, observation), settings.get("sparkforge_built"))
+    headers = packages(settings["torch_extensions_packages"] if "torchvision" in names else [], observation)
+    return Plan({"units": wanted, **headers.steps}, headers.reasons)
+
+
+def _architectures(
+    settings: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]
+) -> str:
+    devices = (observation.get("gpu") or {}).get("devices") or []
+    found = sorted({device["compute_capability"] for device in devices if device.get("compute_capability")})
+    asked = settings["torch_extensions_architectures"] or stack["profile"]["architectures"]
+    return str(asked or ";".join(found))
+
+
+def _of_role(stack: t.Mapping[str, t.Any], cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
+    """Return what the role knows of all extensions (``*``) and of each."""
+    listed = [one for one in architectures.split(";") if one]
+    # flash-attention takes numbers, and of each major the oldest: a cubin of 12.0 runs on 12.1.
+    majors = list(dict.fromkeys(one.split(".")[0] for one in listed))
+    # Told apart from the index's, and from what was built from other inputs.
+    local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
+    environment = {"CUDA_HOME": stack["cuda"]["home"], "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
+    # What must be embedded, without what says how it is (PTX).
+    embedded = {"architectures": [one.removesuffix("+PTX") for one in listed]} if cuda else {}
+    return {
+        "*": {
+            "kind": "wheel",
+            "environment": {"PYTORCH_VERSION": stack["versions"]["torch"], **environment},
+            "toolchain": {**_TOOLCHAIN, **({"nvcc": f"{stack['cuda']['home']}/bin/nvcc"} if cuda else {})},
+        },
+        "torchvision": {
+            "depends": ["pytorch"],
+            "environment": {
+                "BUILD_VERSION": f"{stack['versions'].get('torchvision')}+{local}",
+                # setup.py asks torch.cuda.is_available(), which a builder need not have.
+                "FORCE_CUDA": str(int(cuda)),
+                # What setup.py does not find of these it leaves out with a warning: `expect` makes a failure of that.
+                "TORCHVISION_USE_JPEG": "1",
+                "TORCHVISION_USE_PNG": "1",
+                "TORCHVISION_USE_WEBP": "1",
+                "TORCHVISION_USE_NVJPEG": "0",
+            },
+            "memory_per_job": 3072,
+            "free_space": 4096,
+            "expect": {
+                "files": ["torchvision/_C*.so", "torchvision/image*.so"],
+                "libraries": ["libjpeg.so.*", "libpng16.so.*", "libwebp.so.*"],
+                **embedded,
+            },
+        },
+        "torchaudio": {
+            "depends": ["pytorch"],
+            "environment": {
+                "BUILD_VERSION": f"{stack['versions'].get('torchaudio')}+{local}",
+                "USE_CUDA": str(int(cuda)),
+                # Codecs of the host, which 2.9 gave up.
+                "BUILD_SOX": "0",
+                "USE_FFMPEG": "0",
+            },
+            "memory_per_job": 3072,
+            "free_space": 4096,
+            "expect": {"files": ["torchaudio/lib/*.so"]},
+        },
+        "flash_attention": {
+            "depends": ["pytorch"],
+            "environment": {
+                "FLASH_ATTN_LOCAL_VERSION": local,
+                "FLASH_ATTN_CUDA_ARCHS": ";".join(f"{major}0" for major in majors),
+                # One nvcc is one job: its threads would each take as much memory again.
+                "NVCC_THREADS": "1",
+            },
+            # 5.3 GB an nvcc was measured with CUDA 12.3 (pytorch#130443), 5 GB the worst case elsewhere
+            # (flash-attention#2079).
+            "memory_per_job": 6144,
+            "free_space": 10240,
+            "expect": {"files": ["flash_attn_2_cuda*.so"], "architectures": [f"{major}.0" for major in majors]},
+        },
+    }

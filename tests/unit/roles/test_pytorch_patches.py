@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.filter import pytorch_environment
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import patching
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import pytorch
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 FIXES = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
@@ -54,7 +54,7 @@ GUARD = "#if __CUDA_ARCH__ <= 1200\n"
 
 
 def edits_of(name: str) -> list[dict[str, t.Any]]:
-    return pytorch_environment._expanded(name, FIXES[name]["edits"])
+    return pytorch._expanded(name, FIXES[name]["edits"])
 
 
 def changed(tree: Path, name: str, *contents: str) -> list[str]:
@@ -159,7 +159,7 @@ def test_a_source_without_the_text_is_refused_and_the_fix_is_named(tmp_path: Pat
 
 
 def test_each_fix_says_what_it_was_tried_on() -> None:
-    assert set(FIXES) == set(pytorch_environment.FIXES)
+    assert set(FIXES) == set(pytorch.FIXES)
     for fix in FIXES.values():
         assert fix["versions"] and all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in fix["versions"])
 

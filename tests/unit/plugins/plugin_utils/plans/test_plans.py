@@ -20,6 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
     build_toolchain,
     cuda_libraries,
     cusparselt,
+    llvm,
     math_libraries,
     network_access,
     torch_extensions,
@@ -37,6 +38,7 @@ HOST: dict[str, t.Any] = {
     "loader": {"libraries": {}},
 }
 URL = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
+SOURCE = {"archive": "/srv/source.tar.gz", "sha256": "a" * 64}
 KEEP = "/etc/apt/apt.conf.d/52sparkforge-keep-dgx"
 
 
@@ -75,12 +77,58 @@ def test_of_the_toolchain_wheels_need_a_compiler_and_python_alone() -> None:
 
 
 def test_the_headers_of_image_formats_are_for_torchvision_alone() -> None:
-    given = settings("torch_extensions", torch_extensions_packages=["libpng-dev"])
-    wanted = {"__torch_extensions_wanted": ["torchvision"]}
-    assert torch_extensions.plan({**given, **wanted}, host()).reasons == ["install libpng-dev"]
-    assert torch_extensions.plan({**given, "__torch_extensions_wanted": ["mine"]}, host()) == plans.Plan()
-    absent = {"torch_extensions_state": "absent"}
-    assert torch_extensions.plan({**given, **wanted, **absent}, host()) == plans.Plan()
+    vision = extensions(torch_extensions_names=["torchvision"])
+    assert vision.reasons == ["install libpng-dev"] and vision.steps["packages"] == ["libpng-dev"]
+    mine = extensions(torch_extensions=[{"name": "mine", "source": SOURCE}])
+    assert [unit["name"] for unit in mine.steps["units"]] == ["mine"] and list(mine.reasons) == []
+    assert extensions() == extensions(torch_extensions_state="absent") == plans.Plan()
+
+
+def test_cuda_code_is_built_for_known_architectures_alone() -> None:
+    refused = extensions(None, torch_extensions_names=["torchvision"])
+    assert refused.steps == {}
+    assert refused.as_result()["refused"].startswith("The profile generic has no list of architectures, and this host")
+    unit = extensions(None, [{"compute_capability": "12.1"}], torch_extensions_names=["torchvision"]).steps["units"][0]
+    assert unit["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.1"
+    assert extensions(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
+
+
+def extensions(architectures: str | None = "12.0", devices: t.Any = (), **changed: t.Any) -> plans.Plan:
+    stack = {
+        "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
+        "profile": {"name": "generic", "architectures": architectures},
+        "python": {"version": "3.12"},
+        "versions": {"torch": "2.9.1", "torchvision": "0.24.1"},
+        "units": {"torchvision": {"source": SOURCE}},
+    }
+    given = {"torch_extensions_packages": ["libpng-dev"], "torch_extensions_names": [], "stack": stack, **changed}
+    return torch_extensions.plan(settings("torch_extensions", **given), host(gpu={"devices": list(devices)}))
+
+
+def llvm_of(**changed: t.Any) -> plans.Plan:
+    stack = {"lock": {"sources": {"llvm": {"commit": "7d5de303" * 5}}}, "python": {"version": "3.12"}, "llvm_major": 20,
+             "units": {"llvm": {"source": SOURCE}}}  # fmt: skip
+    recipe = yaml.safe_load((ROLES / "llvm/vars/main.yml").read_text())["__llvm_built"]
+    given = {"llvm_override": {}, "__llvm_built": recipe, "stack": stack, **changed}
+    return llvm.plan(settings("llvm", **given), host())
+
+
+def test_llvm_is_one_of_three_and_never_two() -> None:
+    assert llvm_of().steps["units"][0]["toolchain"]["cc"] == "/usr/lib/llvm-20/bin/clang"
+    other = {"repo": "https://user:secret@example.com/llvm.git", "version": "main"}
+    plan = llvm_of(llvm_override=other)
+    assert plan.steps["override"].startswith("LLVM main from https://example.com/llvm.git in place of 7d5de303")
+    assert "on your own responsibility" in plan.notes[0] and "secret" not in plan.notes[0]
+    two = llvm_of(llvm_override=other, llvm_method="prebuilt").as_result()
+    assert two["steps"] == {} and two["refused"].endswith("names another one. Take one of them away.")
+
+
+def test_the_archive_of_llvm_needs_a_sha256() -> None:
+    refused = llvm_of(llvm_method="prebuilt").as_result()["refused"]
+    assert refused.startswith("No sha256 is known of llvm-7d5de303-ubuntu-arm64.tar.gz: ")
+    [unit] = llvm_of(llvm_method="prebuilt", llvm_prebuilt_sha256="b" * 64).steps["units"]
+    assert (unit["source"]["sha256"], unit["patches"]) == ("b" * 64, ["prebuilt.patch"])
+    assert llvm_of(llvm_state="absent") == plans.Plan()
 
 
 def cuda(observation: dict[str, t.Any], **changed: t.Any) -> plans.Plan:

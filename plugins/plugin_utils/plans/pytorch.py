@@ -2,81 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filter that works out how PyTorch is built on a host."""
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role pytorch: environment, edits and expectations of the build, with every library at its path.
+
+What PyTorch's build would ignore, drop in silence or turn into wrong kernels is refused, all at once, with what to
+write instead. Nothing is read from the host but the observation.
+"""
 
 from __future__ import annotations
-
-DOCUMENTATION = r"""
-name: pytorch_environment
-short_description: Work out the environment, edits and expectations of a PyTorch build
-version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
-description:
-  - Returns what the role says of the unit C(pytorch), a layer for the filter P(sparkforge.dgx_spark.units#filter), with
-    every library at the path where the roles of this collection put it.
-  - Refuses, all at once, what PyTorch's build would ignore, drop in silence or turn into wrong kernels, and says what
-    to write instead. Nothing is read from the host.
-positional: spark_info, settings
-options:
-  _input:
-    description: The fact C(stack), as the role P(sparkforge.dgx_spark.stack#role) sets it.
-    type: dict
-    required: true
-  spark_info:
-    description: The observation, C(ansible_facts.spark_info).
-    type: dict
-    required: true
-  settings:
-    description:
-      - All keys are optional. C(root), C(version), C(architectures), C(cuda), C(libraries), C(blas),
-        C(compute_library), C(fixes) and C(local_version) are the variables of the role
-        P(sparkforge.dgx_spark.pytorch#role) without their prefix.
-      - C(unit) is what stack and user say of the unit, merged. C(known_fixes) is the role's data.
-    type: dict
-    default: {}
-"""
-
-EXAMPLES = r"""
-- name: Show how PyTorch would be built here
-  ansible.builtin.debug:
-    msg: "{{ stack | sparkforge.dgx_spark.pytorch_environment(ansible_facts.spark_info, {'libraries': ['cudnn']}) }}"
-"""
-
-RETURN = r"""
-_value:
-  description:
-    - C(unit) has options of M(sparkforge.dgx_spark.source_build).
-    - C(missing) has a sentence for each library that the host does not show, and C(notes) one for each thing that was
-      changed or will not have the effect that one might expect.
-  type: dict
-  sample:
-    unit:
-      kind: wheel
-      environment: {TORCH_CUDA_ARCH_LIST: "12.0", USE_CUDSS: "1", PYTORCH_BUILD_VERSION: "2.9.1+cu130.sf{digest}"}
-      edits:
-        - name: fermi_token
-          path: cmake/Modules_CUDA_fix/upstream/FindCUDA/select_compute_arch.cmake
-          match: string(REPLACE
-          replace: list(TRANSFORM
-          count: 1
-      expect: {cmake_cache: {USE_CUDNN: "ON"}, libraries: [libcudss.so.0], architectures: ["12.0", 12.1a], files: []}
-      toolchain: {nvcc: /usr/local/cuda-13.0/bin/nvcc}
-      minimum: {cmake: "3.27"}
-      libraries: {cudnn: {version: "9.13", found: 9.28.0.42-1}}
-      memory_per_job: 5428
-      free_space: 40960
-    missing: []
-    notes: []
-"""
 
 import fnmatch
 import re
 import typing as t
 
-from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
 
 LIBRARIES = ("cudnn", "nccl", "cufile", "cusparselt", "cudss")
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -170,27 +114,45 @@ _UNVERIFIED = re.compile(r"--no-check-certificate|--insecure\b|--trusted-host|ss
 _UNVERIFIED_NAMES = frozenset({"GIT_SSL_NO_VERIFY", "PIP_TRUSTED_HOST", "PYTHONHTTPSVERIFY"})
 
 
-def pytorch_environment(
-    stack: t.Mapping[str, t.Any], spark_info: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any] | None = None
-) -> dict[str, t.Any]:
-    """Return the plan; see RETURN.
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the unit, or every problem of the settings, the stack and the host's libraries.
 
-    :raises AnsibleFilterError: with every problem of the settings and the stack, one sentence each.
+    :raises SparkforgeError: for a unit that cannot be put together.
     """
-    for name, value in (("the stack", stack), ("the observation", spark_info), ("settings", settings or {})):
-        if not isinstance(value, t.Mapping):
-            raise AnsibleFilterError(
-                f"pytorch_environment wants a mapping for {name} and got {type(value).__name__}."
-                " Give it the fact stack, what spark_info returned, and a mapping of settings."
-            )
-    plan = _Plan(stack, spark_info, settings or {})
-    plan.make()
-    if plan.problems:
-        raise AnsibleFilterError(" ".join(plan.problems))
-    return plan.result
+    if settings["pytorch_state"] == "absent":
+        return Plan()
+    stack = settings["stack"]
+    platform = platform_of(stack, observation)
+    # Of a stack that names no unit pytorch there is nothing to add to.
+    of_stack = {"pytorch": stack["units"].get("pytorch") or {}}
+    of_user = {"pytorch": settings["pytorch_unit"]}
+    names = ("architectures", "cuda", "libraries", "blas", "compute_library", "fixes", "local_version", "version")
+    build = Build(
+        stack,
+        observation,
+        {
+            **{name: settings[f"pytorch_{name}"] for name in names},
+            "root": settings["sparkforge_root"],
+            "unit": units(["pytorch"], [of_stack, of_user], platform)[0],
+            "known_fixes": settings["__pytorch_known_fixes"],
+        },
+    )
+    build.make()
+    layers = [
+        {"pytorch": build.unit_of_role},
+        of_stack,
+        of_user,
+        {"pytorch": {"toolchain": settings["pytorch_toolchain"]}},
+    ]
+    refusals = [{"cause": problem, "remedy": ""} for problem in build.problems]
+    if build.missing and not settings["ansible_check_mode"]:
+        cause = f"This host does not show {'; '.join(build.missing)}. CMake would leave it out and go on."
+        refusals.append({"cause": cause, "remedy": "Run the role named, or take the library out of pytorch_libraries."})
+    wanted = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
+    return Plan({"units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
 
 
-class _Plan:
+class Build:
     """One build on one host, worked out step by step; ``problems`` collects what is wrong with it."""
 
     def __init__(
@@ -222,10 +184,10 @@ class _Plan:
         self.libraries: list[str] = []  # SONAMEs that something must be linked with
         self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as the unit's option libraries has them
         self.cache: dict[str, str] = {}
-        self.result: dict[str, t.Any] = {}
+        self.unit_of_role: dict[str, t.Any] = {}
 
     def make(self) -> None:
-        """Fill ``result``."""
+        """Work out ``unit_of_role``, what is missing and what is wrong."""
         self._check_stack()
         self.given = self._given()
         self._options()
@@ -235,20 +197,16 @@ class _Plan:
         self._blas()
         self._fixes()
         self._version()
-        self.result = {
-            "unit": {
-                "kind": "wheel",
-                "edits": self.edits,
-                "environment": dict(sorted({**self.environment, **self.given}.items())),
-                "expect": self._expect(),
-                "toolchain": {"nvcc": f"{self.toolkit}/bin/nvcc"} if self.cuda else {},
-                "minimum": self._minimum(),
-                "libraries": self.against,
-                "memory_per_job": MEMORY_PER_JOB,
-                "free_space": FREE_SPACE,
-            },
-            "missing": self.missing,
-            "notes": self.notes,
+        self.unit_of_role = {
+            "kind": "wheel",
+            "edits": self.edits,
+            "environment": dict(sorted({**self.environment, **self.given}.items())),
+            "expect": self._expect(),
+            "toolchain": {"nvcc": f"{self.toolkit}/bin/nvcc"} if self.cuda else {},
+            "minimum": self._minimum(),
+            "libraries": self.against,
+            "memory_per_job": MEMORY_PER_JOB,
+            "free_space": FREE_SPACE,
         }
 
     # --- what was asked for ------------------------------------------------------------------------------------
@@ -656,8 +614,8 @@ class _Plan:
     def _version(self) -> None:
         """Say the wheel's version: one that differs from the index's and from that of other inputs.
 
-        ``+cu130`` comes first, for there are programs that look for it. ``{digest}`` is the filter units'; the letters
-        before it keep a digest of digits alone from being read as a number.
+        ``+cu130`` comes first, for there are programs that look for it. ``{digest}`` is put in by ``units``; the
+        letters before it keep a digest of digits alone from being read as a number.
         """
         cuda = f"cu{str(self.stack['cuda']['version']).replace('.', '')}" if self.cuda else "cpu"
         local = str(self.settings.get("local_version") or f"{cuda}.sf{{digest}}")
@@ -720,11 +678,3 @@ def _true(value: t.Any) -> bool:
 
 def _text(release: t.Sequence[int]) -> str:
     return ".".join(map(str, release))
-
-
-class FilterModule:
-    """The filter, by name."""
-
-    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
-        return {"pytorch_environment": pytorch_environment}

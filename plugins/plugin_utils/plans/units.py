@@ -2,73 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filter that puts a unit together: what its role knows, what the stack says, what the user wants."""
+# Private to this collection: nothing outside it may import this file.
+
+"""Puts a unit together: what its role knows, what the stack says, what the user wants.
+
+Of mappings (``environment``, ``expect``, ``toolchain`` …) a later layer wins key by key, and null takes a key away.
+Lists of changes and arguments add up, but a later ``-DNAME=`` takes the place of an earlier one, and null takes away
+what earlier layers have. All else is the last layer's that has it. ``{digest}`` in ``environment``, ``build_tag`` and
+``expect.version`` stands for eight digits of what is built and how, for a local version that tells a wheel apart from
+the index's.
+"""
 
 from __future__ import annotations
-
-DOCUMENTATION = r"""
-name: units
-short_description: Put units together from what role, stack and user say of them
-version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
-description:
-  - Merges layers of data into the options of M(sparkforge.dgx_spark.source_build), for each unit that is named.
-  - Of mappings (C(environment), C(expect), C(toolchain), C(minimum), C(libraries)) a later layer wins key by key, and
-    C(null) takes a key away. Lists of changes and arguments (C(patches), C(edits), C(cmake_args), C(targets),
-    C(depends)) add up, but a later C(-DNAME=) takes the place of an earlier one. All else (C(source),
-    C(requirements) …) is the last layer's that has it.
-  - C({digest}) in C(environment), C(build_tag) and C(expect.version) stands for eight digits of what is built and how,
-    for a local version that tells a wheel apart from the index's.
-  - A unit without a source is refused, because its commit is not in the lock.
-positional: layers, platform, built
-options:
-  _input:
-    description: Names of units, in the order in which they are wanted.
-    type: list
-    elements: str
-    required: true
-  layers:
-    description:
-      - Mappings of a unit's name to what is said of it. The name V(*) stands for every unit.
-    type: list
-    elements: dict
-    required: true
-  platform:
-    description:
-      - The platform that C(requirements) are looked up for where a layer has them by platform, as in
-        V(cp312-linux-aarch64).
-    type: str
-    required: true
-  built:
-    description:
-      - Units that were built before, by name, each with its C(fingerprint). A unit that depends on one of them is given
-        it, so that the check mode can follow a chain that is not built yet.
-    type: dict
-    default: {}
-"""
-
-EXAMPLES = r"""
-- name: Show what would be built
-  ansible.builtin.debug:
-    msg: "{{ ['triton'] | sparkforge.dgx_spark.units([stack.units, {'triton': mine}], 'cp312-linux-aarch64') }}"
-  vars:
-    mine:
-      environment: {TRITON_BUILD_PROTON: "ON"}
-"""
-
-RETURN = r"""
-_value:
-  description: The units, each with every option; what no layer has is empty, or C(null) where empty means something.
-  type: list
-  elements: dict
-  sample:
-    - name: triton
-      kind: wheel
-      source: {repo: "https://github.com/triton-lang/triton.git", version: bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7}
-      environment: {TRITON_OFFLINE_BUILD: "1"}
-      requirements: ["cmake==3.31.10 --hash=sha256:a4a5615f…"]
-      depends: [{name: llvm, fingerprint: 0f3a56be12c4d789}]
-"""
 
 import dataclasses
 import difflib
@@ -78,7 +23,7 @@ import os
 import re
 import typing as t
 
-from ansible.errors import AnsibleFilterError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
 
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
@@ -96,9 +41,13 @@ def units(
     platform: str,
     built: t.Mapping[str, t.Any] | None = None,
 ) -> list[dict[str, t.Any]]:
-    """Return the options of every unit that is named; see RETURN.
+    """Return the options of every unit that is named; what no layer has is empty, or None where empty means something.
 
-    :raises AnsibleFilterError: for a unit that nothing is said of, that has no source, or with a key that is none.
+    :param layers: mappings of a unit's name to what is said of it; the name ``*`` stands for every unit.
+    :param platform: for ``requirements`` that a layer has by platform: ``cp312-linux-aarch64``.
+    :param built: units that were built before, by name, each with its ``fingerprint``: what depends on one of them is
+        given it, so that check mode can follow a chain that is not built yet.
+    :raises SparkforgeError: for a unit that nothing is said of, that has no source, or with an unknown key.
     """
     return [_unit(name, layers, platform, built or {}) for name in names]
 
@@ -109,18 +58,18 @@ def _unit(
     said = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})
-        raise AnsibleFilterError(
-            f"Nothing is known of a unit {name}; known are {', '.join(known) or 'none'}. Correct its name, or say what"
-            " it is: its source, requirements and environment."
+        raise SparkforgeError(
+            f"Nothing is known of a unit {name}; known are {', '.join(known) or 'none'}.",
+            "Correct its name, or say what it is: its source, requirements and environment.",
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}
     for part in said:
         _take(unit, part)
     source = unit["source"]
     if not source:
-        raise AnsibleFilterError(
-            f"The commit of {name} is not in the lock of the stack. Run playbooks/lock.yml, or give the unit a source:"
-            " repo and version, or archive and sha256."
+        raise SparkforgeError(
+            f"The commit of {name} is not in the lock of the stack.",
+            "Run playbooks/lock.yml, or give the unit a source: repo and version, or archive and sha256.",
         )
     unit["requirements"] = _of_platform(name, unit["requirements"], platform)
     unit["depends"] = [_depend(item, built) for item in unit["depends"]]
@@ -167,9 +116,9 @@ def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
                 unit[key] = value
         else:
             near = difflib.get_close_matches(key, [*MERGED, *ADDED, *REPLACED], n=1)
-            raise AnsibleFilterError(
-                f"{key} is not a key of the unit {unit['name']}."
-                + (f" Did you mean {near[0]}?" if near else f" It takes {', '.join([*REPLACED, *MERGED, *ADDED])}.")
+            raise SparkforgeError(
+                f"{key} is not a key of the unit {unit['name']}.",
+                f"Did you mean {near[0]}?" if near else f"It takes {', '.join([*REPLACED, *MERGED, *ADDED])}.",
             )
 
 
@@ -201,9 +150,10 @@ def _of_platform(name: str, requirements: t.Any, platform: str) -> list[str]:
         return list(requirements)
     if not requirements or platform in requirements:
         return list(requirements.get(platform) or [])
-    raise AnsibleFilterError(
+    raise SparkforgeError(
         f"The lock of the stack has the build requirements of {name} for {', '.join(sorted(requirements))}, not for"
-        f" {platform}. Give the stack this machine and Python, and run playbooks/lock.yml."
+        f" {platform}.",
+        "Give the stack this machine and Python, and run playbooks/lock.yml.",
     )
 
 
@@ -212,9 +162,6 @@ def _depend(item: t.Any, built: t.Mapping[str, t.Any]) -> t.Any:
     return {"name": item, "fingerprint": mark} if mark else item
 
 
-class FilterModule:
-    """The filter, by name."""
-
-    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
-        """Return the filter."""
-        return {"units": units}
+def platform_of(stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
+    """Return the key of the lock's wheels and requirements for a host: ``cp312-linux-aarch64``."""
+    return f"cp{stack['python']['version'].replace('.', '')}-linux-{observation['kernel']['machine']}"

@@ -13,18 +13,14 @@ import typing as t
 
 import pytest
 import yaml
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter import units
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.pytorch_environment import FilterModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import pytorch
 
-CHECKOUT = pathlib.Path(__file__).resolve().parents[4]
+CHECKOUT = pathlib.Path(__file__).resolve().parents[5]
 ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
-KNOWN = {"known_fixes": ROLE["__pytorch_known_fixes"]}
+DEFAULTS = yaml.safe_load((CHECKOUT / "roles/pytorch/defaults/main.yml").read_text())
 REDIST = "/opt/sparkforge/redist"
 COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
-
-plan_of = FilterModule().filters()["pytorch_environment"]
 
 # The build environment of seeds/003, word for word.
 SEED = {
@@ -87,20 +83,33 @@ def plan(
     unit: dict[str, t.Any] | None = None,
     **settings: t.Any,
 ) -> dict[str, t.Any]:
-    """What the role gives to source_build: the filter's layer, the stack's and the user's, as its vars merge them."""
-    facts, host, unit = facts or stack(), host or spark(), unit or {}
+    """What the role gives to source_build, with what is missing and the notes; in check mode, which refuses no library.
+
+    :raises Refused: where the plan refuses it.
+    """
+    unit = unit or {}
     if "environment" in settings:
         unit = {**unit, "environment": settings.pop("environment")}
-    layers = [{"pytorch": facts["units"]["pytorch"]}, {"pytorch": unit}]
-    platform = f"cp312-linux-{host['kernel']['machine']}"
-    asked = units.units(["pytorch"], layers, platform)[0]
-    made = plan_of(facts, host, {**KNOWN, "unit": asked, **settings})
-    whole = units.units(["pytorch"], [{"pytorch": made["unit"]}, *layers], platform)[0]
-    return {**made, **whole, "version": whole["environment"]["PYTORCH_BUILD_VERSION"], "unit": whole}
+    given = {**DEFAULTS, **{f"pytorch_{name}": value for name, value in settings.items()}, "pytorch_unit": unit}
+    beside = {
+        "stack": facts or stack(),
+        "ansible_check_mode": True,
+        "__pytorch_known_fixes": ROLE["__pytorch_known_fixes"],
+    }
+    made = pytorch.plan({**given, **beside}, host or spark())
+    if made.refusals:
+        raise Refused(made.as_result()["refused"])
+    [whole] = made.steps["units"]
+    version = whole["environment"]["PYTORCH_BUILD_VERSION"]
+    return {**whole, "missing": made.steps["missing"], "notes": made.notes, "version": version, "unit": whole}
+
+
+class Refused(Exception):
+    """The plan refuses the build."""
 
 
 def refusal(**settings: t.Any) -> str:
-    with pytest.raises(AnsibleFilterError) as caught:
+    with pytest.raises(Refused) as caught:
         plan(**settings)
     return str(caught.value)
 
@@ -192,7 +201,7 @@ def test_what_the_stack_says_of_the_unit_counts_and_the_user_comes_last() -> Non
     assert made["minimum"] == {"cmake": "3.27", "cxx": "11", "nvcc": "12.0"}
     assert (made["memory_per_job"], made["free_space"]) == (6000, 1)
     facts["units"]["pytorch"]["environment"] = {"CUDAARCHS": "12.1"}
-    with pytest.raises(AnsibleFilterError, match="CMake stops"):
+    with pytest.raises(Refused, match="CMake stops"):
         plan(facts=facts)
 
 
@@ -237,7 +246,7 @@ def test_onednn_is_asked_for_by_name_and_must_be_there_at_the_end() -> None:
     assert "USE_MKLDNN_ACL" not in made["environment"]
     off = plan(host, blas="MKL", environment={"USE_MKLDNN": 0})
     assert "USE_MKLDNN" not in off["expect"]["cmake_cache"]
-    with pytest.raises(AnsibleFilterError, match="is for aarch64 and not for x86_64"):
+    with pytest.raises(Refused, match="is for aarch64 and not for x86_64"):
         plan(host, blas="MKL", compute_library="/opt/acl")
 
 
@@ -302,7 +311,7 @@ def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
     assert made["environment"]["BLAS"] == "OpenBLAS" and made["environment"]["USE_FBGEMM"] == "1"
     assert "USE_PRIORITIZED_TEXT_FOR_LD" not in made["environment"]
     assert not [line for line in made["missing"] if "OpenBLAS" in line]
-    with pytest.raises(AnsibleFilterError, match="does not pin for x86_64: set pytorch_blas to OpenBLAS"):
+    with pytest.raises(Refused, match="does not pin for x86_64: set pytorch_blas to OpenBLAS"):
         plan(host, blas="NVPL")
     del host["apt"]["packages"]["libopenblas-dev"]
     assert "OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)" in plan(host)["missing"]
@@ -383,7 +392,7 @@ def test_a_list_that_is_not_set_is_refused_and_a_generic_host_s_is_its_gpu_s() -
     host["gpu"]["devices"] = [{"compute_capability": "9.0"}, {"compute_capability": "9.0"}]
     assert plan(host, facts)["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0"
     host["gpu"]["devices"] = []
-    with pytest.raises(AnsibleFilterError, match=r"it makes compute_20 of a 12\.1"):
+    with pytest.raises(Refused, match=r"it makes compute_20 of a 12\.1"):
         plan(host, facts)
 
 
@@ -466,6 +475,13 @@ def test_a_misspelt_setting_is_refused(settings: dict[str, t.Any]) -> None:
     assert next(iter(settings)) in refusal(**settings)
 
 
-def test_an_argument_that_is_no_mapping_is_refused() -> None:
-    with pytest.raises(AnsibleFilterError, match="wants a mapping for the observation"):
-        plan_of(stack(), "text", {})
+def test_a_library_that_the_host_does_not_show_is_refused_but_in_check_mode() -> None:
+    host = spark()
+    del host["apt"]["packages"]["libcudnn9-dev-cuda-13"]
+    assert "cuDNN" in plan(host)["missing"][0]
+    beside = {"stack": stack(), "ansible_check_mode": False, "__pytorch_known_fixes": ROLE["__pytorch_known_fixes"]}
+    refused = pytorch.plan({**DEFAULTS, **beside}, host).as_result()["refused"]
+    assert (
+        refused.startswith("This host does not show cuDNN") and "Run the role named, or take the library out" in refused
+    )
+    assert pytorch.plan({**DEFAULTS, **beside, "pytorch_state": "absent"}, host).steps == {}

@@ -7,11 +7,10 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.units import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import units
 
-units = FilterModule().filters()["units"]
 PLATFORM = "cp312-linux-aarch64"
 SOURCE = {"repo": "https://example.com/tool.git", "version": "1" * 40}
 
@@ -65,7 +64,7 @@ def test_requirements_are_those_of_the_platform_or_a_list_as_it_is() -> None:
     assert unit({"requirements": {PLATFORM: ["a==1"], "cp312-linux-x86_64": ["a==2"]}})["requirements"] == ["a==1"]
     assert unit({"requirements": {PLATFORM: ["a==1"]}}, {"requirements": ["b==1"]})["requirements"] == ["b==1"]
     assert unit({"requirements": {}})["requirements"] == []
-    with pytest.raises(AnsibleFilterError, match="for cp312-linux-x86_64, not for cp312-linux-aarch64"):
+    with pytest.raises(SparkforgeError, match="for cp312-linux-x86_64, not for cp312-linux-aarch64"):
         unit({"requirements": {"cp312-linux-x86_64": ["a==2"]}})
 
 
@@ -130,6 +129,6 @@ def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dict[str, t.Any]], words: str) -> None:
-    with pytest.raises(AnsibleFilterError) as caught:
+    with pytest.raises(SparkforgeError) as caught:
         units(names, layers, PLATFORM)
     assert words in str(caught.value)

@@ -1,0 +1,93 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role triton: Triton against the LLVM that was built for it, offline, without its own downloads."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+
+_LLVM = "{depends.llvm.prefix}"
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the unit, and as ``override`` what took the place of the LLVM that it pins.
+
+    :raises SparkforgeError: for a unit that cannot be put together.
+    """
+    if settings["triton_state"] == "absent":
+        return Plan()
+    stack, built = settings["stack"], settings.get("sparkforge_built") or {}
+    of_stack, of_user = stack["units"].get("triton") or {}, settings["triton_unit"]
+    source = of_user.get("source") or of_stack.get("source") or {}
+    layers = [_of_role(settings, stack, source), of_stack, of_user, {"toolchain": settings["triton_toolchain"]}]
+    wanted = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
+    note = (
+        f"Triton {stack['versions'].get('triton') or ''}: {settings['triton_build_type']}"
+        f"{', stripped' if settings['triton_strip'] else ''},"
+        f" {'with' if settings['triton_proton'] else 'without'} the profiler proton."
+    )
+    return Plan({"units": wanted, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
+
+
+def _of_role(
+    settings: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], source: t.Mapping[str, t.Any]
+) -> dict[str, t.Any]:
+    """Return what setup.py and CMakeLists.txt of 3.5 to 3.9 take.
+
+    Offline, it takes nothing from the network: LLVM from the unit, and the CUDA tools from the host, which are not
+    copied into the wheel.
+    """
+    cuda, build_type, linker = stack["cuda"]["home"], settings["triton_build_type"], settings["triton_linker"]
+    # What setup.py has no option for, and CMake reads last: the build type in place of its own choice; lld, which
+    # third_party/amd looks for with NO_DEFAULT_PATH; -s, which leaves out debug information and the symbols of LLVM.
+    flags = " ".join(([f"-fuse-ld={linker}"] if linker else []) + (["-Wl,-s"] if settings["triton_strip"] else []))
+    cmake_args = [
+        f"-DCMAKE_BUILD_TYPE={build_type}",
+        f"-DLLD_DIR={_LLVM}/lib/cmake/lld",
+        f"'-DCMAKE_MODULE_LINKER_FLAGS={flags}'",
+        f"'-DCMAKE_SHARED_LINKER_FLAGS={flags}'",
+    ]
+    clang = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
+    # In a checkout setup.py puts +git<commit> before it, and a version has one plus sign.
+    plus = "+" if "archive" in source else "."
+    return {
+        "kind": "wheel",
+        "depends": ["llvm"],
+        "environment": {
+            "TRITON_OFFLINE_BUILD": "1",
+            "LLVM_SYSPATH": _LLVM,
+            "LLVM_INCLUDE_DIRS": f"{_LLVM}/include",
+            "LLVM_LIBRARY_DIR": f"{_LLVM}/lib",
+            # Offline, it must be set also where the profiler, which includes it, is not built.
+            "JSON_SYSPATH": "/usr",
+            "TRITON_BUILD_PROTON": "ON" if settings["triton_proton"] else "OFF",
+            "TRITON_BUILD_UT": "OFF",
+            "TRITON_PARALLEL_LINK_JOBS": str(settings["triton_link_jobs"]),
+            "TRITON_PTXAS_PATH": f"{cuda}/bin/ptxas",
+            "TRITON_PTXAS_BLACKWELL_PATH": f"{cuda}/bin/ptxas",
+            "TRITON_CUOBJDUMP_PATH": f"{cuda}/bin/cuobjdump",
+            "TRITON_NVDISASM_PATH": f"{cuda}/bin/nvdisasm",
+            "TRITON_CUDACRT_PATH": f"{cuda}/include",
+            "TRITON_CUDART_PATH": f"{cuda}/include",
+            "TRITON_CUPTI_INCLUDE_PATH": f"{cuda}/extras/CUPTI/include",
+            "TRITON_CUPTI_LIB_PATH": f"{cuda}/extras/CUPTI/lib64",
+            "TRITON_CUPTI_LIB_BLACKWELL_PATH": f"{cuda}/extras/CUPTI/lib64",
+            "TRITON_APPEND_CMAKE_ARGS": " ".join(cmake_args),
+            "TRITON_WHEEL_VERSION_SUFFIX": f"{plus}cu{stack['cuda']['suffix'].replace('-', '')}.sf{{digest}}",
+        },
+        "toolchain": {"cc": clang, "cxx": f"{clang}++", "cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"},
+        # MiB.
+        "memory_per_job": 3072,
+        "free_space": 8192,
+        "expect": {
+            "cmake_cache": {"CMAKE_BUILD_TYPE": build_type},
+            "files": ["triton/_C/libtriton.so", "triton/backends/nvidia/compiler.py"],
+        },
+    }
