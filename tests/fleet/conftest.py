@@ -70,7 +70,7 @@ class Rollout(Play):
         return [sorted(set(re.findall(r"^(?:ok|changed|fatal): \[(spark\d+)", text, re.M))) for text in made]
 
 
-MAKING = "sparkforge.dgx_spark.python_env : Make the environment"
+MAKING = "sparkforge.dgx_spark.python_env : Create the environment"
 
 
 @dataclass

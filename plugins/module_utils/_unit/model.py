@@ -56,7 +56,7 @@ def _layered(how: str, without: t.Any = None, **options: t.Any) -> t.Any:
     :param how: ``merge`` its mappings key by key, ``add`` up its lists, or ``replace`` it.
     :param without: what stands where none of them has it.
     """
-    return dataclasses.field(metadata={"layers": how, "without": without}, **options)
+    return dataclasses.field(metadata={"layers": how, "without": without}, **options)  # pylint: disable=invalid-field-call
 
 
 @dataclasses.dataclass(frozen=True)

@@ -115,7 +115,7 @@ def test_the_ca_is_copied_as_it_is(certificate: str) -> None:
         ({"http": f"http://joe:{SECRET}@proxy/path"}, "behind"),
         ({"http": 3128}, "not a URL"),
         ({"no_proxy": 5}, "neither"),
-        ({"no_proxy": ["a b;"]}, "no host"),
+        ({"no_proxy": ["a b;"]}, "not a host"),
     ],
 )
 def test_faulty_proxies_are_refused_without_telling_a_password(proxies: t.Any, named: str) -> None:

@@ -353,7 +353,7 @@ def test_absent_of_what_is_not_there_is_no_change(apt, tmp_path):
         ({"name": "no-such-thing", "version": "1; rm"}, "is not a version"),
         ({"name": "../x", "version": "1"}, "not the name of a local repository"),
         ({"name": "no-such-thing", "version": "1", "sha256": "abc"}, "is not a sha256"),
-        ({"name": "no-such-thing", "version": "1", "key_fingerprint": "3BF863CC"}, "no OpenPGP fingerprint"),
+        ({"name": "no-such-thing", "version": "1", "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
         ({"name": "no-such-thing", "version": "1"}, "no URL is given"),
         ({"name": "no-such-thing", "version": "1", "url": "https://x.invalid/x.deb"}, "neither sha256"),
     ],

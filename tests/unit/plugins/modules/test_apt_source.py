@@ -162,6 +162,7 @@ def test_a_failed_update_takes_everything_back(apt, key, existing: bool):
 
 def test_a_damaged_keyring_is_mended(apt, key):
     result = source(apt, key).present()
+    (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
     good = Path(result["keyring"]).read_bytes()
     Path(result["keyring"]).write_bytes(b"damaged")
     assert source(apt, key).present()["changed"]
@@ -216,7 +217,7 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
         ({"name": "../x", "url": URL}, "cannot be the name"),
         ({"name": "x", "url": URL, "suite": "noble"}, "needs components"),
         ({"name": "x", "url": URL, "suite": "/\nTrusted: yes"}, "neither a suite"),
-        ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "no OpenPGP fingerprint"),
+        ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
         ({"name": "x", "url": "https://nobody.invalid/none"}, "no key to add one with"),
         ({"name": "x", "url": URL, "key_url": URL}, "key_fingerprint"),
         ({"name": "x"}, "url"),

@@ -99,7 +99,7 @@ def test_armor_without_a_checksum_is_read(one):
     ("data", "cause"),
     [
         (b"<html>login</html>", "an HTML page"),
-        (b"", "no OpenPGP public key"),
+        (b"", "not an OpenPGP public key"),
         (b"not a key", "begin with b'not a key'"),
         (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n!!!\n-----END PGP PUBLIC KEY BLOCK-----\n", "damaged"),
         (b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nAAAA\n-----END PGP PRIVATE KEY BLOCK-----\n", "PRIVATE"),
@@ -147,7 +147,7 @@ def test_every_length_form_of_a_packet_is_read():
 
 @pytest.mark.parametrize("value", ["3BF863CC", "A4B469963BF863CC", "", "EB69" * 9, "g" * 40])
 def test_a_key_id_is_no_fingerprint(value: str):
-    with pytest.raises(SparkforgeError, match="no OpenPGP fingerprint"):
+    with pytest.raises(SparkforgeError, match="not an OpenPGP fingerprint"):
         openpgp.normalise_fingerprint(value)
 
 

@@ -681,5 +681,5 @@ def test_a_name_that_is_no_file_name_is_refused(apt: FakeApt, tmp_path: Path, na
 
 
 def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
-    with pytest.raises(SparkforgeError, match="no regular expression"):
+    with pytest.raises(SparkforgeError, match="not a regular expression"):
         package_set(apt, tmp_path, "dev", protect=["("])

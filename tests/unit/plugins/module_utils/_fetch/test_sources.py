@@ -356,7 +356,7 @@ def test_a_relative_url_does_not_climb_above_the_host(base: t.Any) -> None:
 )
 def test_urls_that_would_run_something_are_refused(bench: Bench, url: t.Any) -> None:
     error = bench.fails(sources.Git(url, "1" * 40))
-    assert "no URL that git may use here" in error.cause
+    assert "not a URL that git may use here" in error.cause
 
 
 def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench: Bench) -> None:
@@ -676,7 +676,7 @@ def test_a_remote_source_cannot_reach_for_what_is_on_the_host(bench: Bench, tmp_
     commit = bench.repository("one").commit({"file": "1"}, {"lib": (form.format(secret.bare), inner)})
     error = bench.fails(sources.Git(bench.url("one"), commit))
     assert "The submodule lib" in error.cause
-    assert "refused" in error.cause or "no URL that git may use" in error.cause
+    assert "refused" in error.cause or "not a URL that git may use" in error.cause
 
 
 def test_a_submodule_is_not_written_through_a_symlink(bench: Bench, tmp_path: Path) -> None:

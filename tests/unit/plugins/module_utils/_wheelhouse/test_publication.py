@@ -124,7 +124,7 @@ def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any,
     [
         (b"<!DOCTYPE html><title>Sign in</title>", "is an HTML page"),
         (b"  <html>", "is an HTML page"),
-        (b"502", "its format|no JSON object"),
+        (b"502", "its format|not a JSON object"),
         (b"\xff\xfe", "is not JSON"),
         (b"[]", "it is not a JSON object"),
     ],
