@@ -194,7 +194,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
 
     :raises SparkforgeError: it is none.
     """
-    # Ansible's own types of text become plain ones, and what is no JSON raises TypeError.
+    # Ansible's own types of text become plain ones, and what is not JSON raises TypeError.
     given = json.loads(json.dumps(report))
     checks = [
         {

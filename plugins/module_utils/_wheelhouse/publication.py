@@ -113,7 +113,7 @@ def read(content: bytes, where: str = "The manifest") -> t.Dict[str, t.Any]:
         data = json.loads(content.decode("utf-8"))
     except ValueError as error:
         start = content[:200].lstrip().lower()
-        what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "no JSON"
+        what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
         raise SparkforgeError(
             f"{where} is {what}.",
             "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse.",
