@@ -18,6 +18,7 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import lock
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 Problem = dict[str, str]
@@ -156,8 +157,8 @@ class Preflight:
     def _method(self) -> None:
         method = self.stack.get("method")
         wheels = (self.stack.get("lock") or {}).get("wheels") or {}
-        python = str((self.stack.get("python") or {}).get("version") or "").replace(".", "")
-        key = f"cp{python}-linux-{self._part('kernel').get('machine')}"
+        python = str((self.stack.get("python") or {}).get("version") or "")
+        key = lock.platform(python, str(self._part("kernel").get("machine")))
         if method == "wheel" and wheels and python and key not in wheels:
             self._add(
                 "lock",
