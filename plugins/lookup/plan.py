@@ -31,40 +31,31 @@ _raw:
   description:
     - For each role C(steps), what each of its tasks is given by the step's name; C(reasons), the same in words;
       C(refusals), why nothing may be done, each with C(cause) and C(remedy), and C(refused), all of them as one text;
-      C(notes).
+      C(settled), whether there is neither a step nor a refusal; C(notes).
   type: list
   elements: dict
 """
 
+import importlib
 import typing as t
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import (
-    Plan,
-    build_toolchain,
-    cuda_libraries,
-    cusparselt,
-    llvm,
-    math_libraries,
-    network_access,
-    pytorch,
-    torch_extensions,
-    triton,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 
-_PLANS = {
-    "build_toolchain": build_toolchain.plan,
-    "cuda_libraries": cuda_libraries.plan,
-    "cusparselt": cusparselt.plan,
-    "llvm": llvm.plan,
-    "math_libraries": math_libraries.plan,
-    "network_access": network_access.plan,
-    "pytorch": pytorch.plan,
-    "torch_extensions": torch_extensions.plan,
-    "triton": triton.plan,
-}
+#: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
+ROLES = (
+    "build_toolchain",
+    "cuda_libraries",
+    "cusparselt",
+    "llvm",
+    "math_libraries",
+    "network_access",
+    "pytorch",
+    "torch_extensions",
+    "triton",
+)
 
 
 class Settings(t.Mapping[str, t.Any]):
@@ -96,10 +87,11 @@ class LookupModule(LookupBase):
         return [_plan(str(role), settings, observation).as_result() for role in terms]
 
 
-def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    if role not in _PLANS:
-        raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(_PLANS)}.")
+def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> plans.Plan:
+    if role not in ROLES:
+        raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
+    module = importlib.import_module(f"{plans.__name__}.{role}")
     try:
-        return _PLANS[role](settings, observation)
+        return t.cast("plans.Plan", module.plan(settings, observation))
     except SparkforgeError as error:
-        return Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])
+        return plans.Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])

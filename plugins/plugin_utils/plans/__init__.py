@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import missing
@@ -30,9 +31,18 @@ class Plan:
     notes: t.Sequence[str] = ()
 
     def as_result(self) -> dict[str, t.Any]:
-        """Return the plan as tasks have it, with the refusals in one text as ``refused``."""
+        """Return the plan as tasks have it.
+
+        ``refused`` is all refusals in one text; ``settled`` tells that there is neither a step nor a refusal.
+        """
         refused = "\n".join(f"{refusal['cause']} {refusal['remedy']}".strip() for refusal in self.refusals)
-        return {**dataclasses.asdict(self), "refused": refused}
+        return {**dataclasses.asdict(self), "refused": refused, "settled": not self.steps and not refused}
+
+
+def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether a file that the collection writes has this content on the host."""
+    found = observation.get("managed_files", {}).get(path)
+    return bool(found == hashlib.sha256(content.encode()).hexdigest())
 
 
 def packages(wanted: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:

@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import is_written
 
+LOADER_DIRECTORY = "/etc/ld.so.conf.d"
 KEYS = ("product", "component", "release", "version", "variant", "soname")
 
 
@@ -22,9 +23,11 @@ def select(
     archives: t.Sequence[t.Mapping[str, t.Any]],
     observation: t.Mapping[str, t.Any],
     prefix: str = "/opt/sparkforge/redist",
-    loader_directory: str = "/etc/ld.so.conf.d",
 ) -> dict[str, t.Any]:
-    """Return what the role needs to know; see RETURN.
+    """Return the host's ``platform``, the ``archives`` that it needs, and those of them that are ``lacking``.
+
+    Where none is, they are ``installed``. Beside them all ``components``, which is how archives are taken back, and the
+    names of the archives that are ``unpinned`` or ``without_platform``.
 
     :raises SparkforgeError: for an archive that is not described as the stack describes it.
     """
@@ -45,34 +48,28 @@ def select(
         else:
             row = {key: archive[key] for key in KEYS if archive.get(key) is not None}
             wanted.append({**row, "variant": row.get("variant", ""), "sha256": pins[platform]})
+    lacking = [row for row in wanted if not _is_installed(row, platform, observation, prefix)]
     return {
         "platform": platform,
         "archives": wanted,
         "components": [{"component": archive["component"]} for archive in archives],
         "unpinned": unpinned,
         "without_platform": without,
-        "installed": all(_installed(row, platform, observation, prefix, loader_directory) for row in wanted),
+        "lacking": lacking,
+        "installed": not lacking,
     }
 
 
-def _installed(
-    row: t.Mapping[str, t.Any],
-    platform: str,
-    observation: t.Mapping[str, t.Any],
-    prefix: str,
-    loader_directory: str,
-) -> bool:
+def _is_installed(row: t.Mapping[str, t.Any], platform: str, observation: t.Mapping[str, t.Any], prefix: str) -> bool:
     """Tell whether the loader entry is that of a finished installation and the loader finds the library."""
     if not row.get("version"):
         return False
     current = os.path.join(os.path.normpath(prefix), row["component"], "current")
-    path = redist_layout.loader_path(loader_directory, row["component"])
-    found = observation.get("managed_files", {}).get(path)
+    path = redist_layout.loader_path(LOADER_DIRECTORY, row["component"])
     libraries = observation.get("loader", {}).get("libraries", {})
     for directory in redist_layout.LIBRARY_DIRECTORIES:
         record = {**row, "platform": platform, "current": current, "library_directory": directory}
-        content = redist_layout.loader_entry(record, identity=True).encode("utf-8")
-        if hashlib.sha256(content).hexdigest() == found:
+        if is_written(path, redist_layout.loader_entry(record, identity=True), observation):
             soname = row.get("soname")
             return soname is None or libraries.get(soname) == f"{current}/{directory}/{soname}"
     return False

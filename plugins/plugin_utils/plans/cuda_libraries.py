@@ -8,17 +8,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, is_written, packages
 
 
 def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
     """Return the URL of NVIDIA's repository for this machine."""
-    machine = observation["kernel"]["machine"]
-    platform = "sbsa" if machine == "aarch64" else machine
+    platform = redist_layout.platform_of(observation["kernel"]["machine"]).removeprefix("linux-")
     base = settings["sparkforge_nvidia_url"].rstrip("/")
     return f"{base}/compute/cuda/repos/{settings['cuda_libraries_distribution']}/{platform}"
 
@@ -39,7 +38,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         steps["source"] = url
         reasons.append(f"add the apt source {url}")
     content = keep(settings["cuda_libraries_keep"])
-    if observation["managed_files"].get(guard) != hashlib.sha256(content.encode()).hexdigest():
+    if not is_written(guard, content, observation):
         steps["guard"] = content
         reasons.append(f"write {guard}")
     gds = str(settings["cuda_libraries_gds"]).lower()

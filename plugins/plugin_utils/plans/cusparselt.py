@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 import re
 import typing as t
 
@@ -19,7 +18,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages
     satisfied,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives, is_written
 
 _LOCAL_REPO = re.compile(r"^cusparselt-local-repo-[a-z0-9]+-\d")
 BACKENDS = ("apt", "local_repo", "redist")
@@ -87,18 +87,17 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
                 steps["local_repo"] = {"version": version, "url": _deb_url(settings, observation, version)}
             steps["packages"] = choice["packages"]
             reasons.append(f"install the packages of cuSPARSELt {version}")
-        if f"/etc/ld.so.conf.d/sparkforge-{settings['__cusparselt_redist_component']}.conf" in files:
+        if redist_layout.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
             steps["archive_absent"] = choice["platform"]
             reasons.append("take back its archive")
         content = f"{choice['directory']}\n"
-        if files.get(loader_file) != hashlib.sha256(content.encode()).hexdigest():
+        if not is_written(loader_file, content, observation):
             steps["loader"] = content
             reasons.append(f"write {loader_file}")
     elif choice["backend"] == "redist":
-        archive = choice["archive"]
         found = archives.select([{**(stack.get("archive") or {}), "soname": soname}], observation, f"{root}/redist")
         if not found["archives"] or not found["installed"]:
-            steps["archive"] = {"platform": choice["platform"], "archive": archive}
+            steps["archive"] = {"platform": choice["platform"], "archive": choice["archive"]}
             reasons.append(f"install the archive of cuSPARSELt {version}")
         if loader_file in files:
             steps["packages_absent"] = loader_file
@@ -143,7 +142,7 @@ def choose(
         )
     machine = str(observation["kernel"]["machine"])
     multiarch = f"{machine}-linux-gnu"
-    platform = "linux-sbsa" if machine == "aarch64" else f"linux-{machine}"
+    platform = redist_layout.platform_of(machine)
     packages = wanted_packages(version, int(cuda_major))
     names = [one.name for text in packages for one in parse_wanted(text)]
     installed = observation["apt"]["packages"]

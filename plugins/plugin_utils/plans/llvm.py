@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, clang, platform_of, units
 
-TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
 _SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 _TWO = {
     "cause": "llvm_method is prebuilt, which is the LLVM that Triton pins, and triton_llvm_override names another one.",
@@ -43,11 +42,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             return Plan(refusals=[{"cause": cause, "remedy": remedy}])
         layers = [of_role]
     else:
-        # Tools by their versioned path: what is first on PATH is another compiler on another host.
-        clang = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
         linker = settings["llvm_linker"]
         layers = [
-            {**built, "toolchain": {"cc": clang, "cxx": f"{clang}++", **TOOLS}},
+            {**built, "toolchain": clang(stack)},
             {"cmake_args": [f"-DLLVM_USE_LINKER={linker}"]} if linker else {},
             stack["units"].get("llvm") or {},
             _of_override(override) if override else {},
@@ -88,5 +85,5 @@ def _of_override(override: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 def _said(override: t.Mapping[str, t.Any], locked: t.Mapping[str, t.Any]) -> str:
     what = override.get("version") or f"of sha256 {override.get('sha256', '')}"
-    where = re.sub("://[^/@]*@", "://", str(override.get("archive") or override.get("repo") or ""))
+    where = redact(str(override.get("archive") or override.get("repo") or ""))
     return f"LLVM {what} from {where} in place of {locked.get('commit') or 'the one that Triton pins'}"

@@ -19,8 +19,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     :raises SparkforgeError: for an archive that is not described as the stack describes it.
     """
-    wanted, prefix = settings["math_libraries_archives"], settings["math_libraries_prefix"]
-    found = archives.select(wanted, observation, prefix)
+    found = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
     if settings["math_libraries_state"] == "absent":
         return Plan({"archives": {"platform": found["platform"], "rows": found["components"]}})
     notes = [f"NVIDIA has no {name} for {found['platform']}: left out." for name in found["without_platform"]]
@@ -31,11 +30,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             " math_libraries_archives."
         )
         return Plan(refusals=[{"cause": cause, "remedy": remedy}], notes=notes)
-    reasons = []
-    for archive in wanted:
-        one = archives.select([archive], observation, prefix)
-        if one["archives"] and not one["installed"]:
-            reasons.append(f"install {archive['component']} {archive.get('version', archive['release'])}")
+    reasons = [f"install {row['component']} {row.get('version', row['release'])}" for row in found["lacking"]]
     checked = boolean(settings["math_libraries_check_files"], strict=False) and found["archives"]
     work = {"archives": {"platform": found["platform"], "rows": found["archives"]}} if reasons or checked else {}
     return Plan(work, reasons, notes=notes)

@@ -156,7 +156,7 @@ class Build:
     """One build on one host, worked out step by step; ``problems`` collects what is wrong with it."""
 
     def __init__(
-        self, stack: t.Mapping[str, t.Any], spark_info: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
+        self, stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
     ) -> None:
         self.stack = stack
         self.settings = settings
@@ -167,13 +167,13 @@ class Build:
         self.version = str(settings.get("version") or stack["versions"]["torch"])
         # A commit may begin with digits as well.
         self.release = numbers(self.version) if "." in self.version else ()
-        self.cuda = bool(settings.get("cuda", True))
-        self.machine = str(spark_info["kernel"]["machine"])
+        self.cuda = bool(settings["cuda"])
+        self.machine = str(observation["kernel"]["machine"])
         self.multiarch = f"{self.machine}-linux-gnu"
-        self.packages: t.Mapping[str, str] = spark_info["apt"]["packages"]
-        self.loader: t.Mapping[str, str] = (spark_info.get("loader") or {}).get("libraries") or {}
-        self.toolkits: t.Sequence[t.Mapping[str, t.Any]] = spark_info.get("cuda_toolkits") or []
-        self.devices: t.Sequence[t.Mapping[str, t.Any]] = (spark_info.get("gpu") or {}).get("devices") or []
+        self.packages: t.Mapping[str, str] = observation["apt"]["packages"]
+        self.loader: t.Mapping[str, str] = (observation.get("loader") or {}).get("libraries") or {}
+        self.toolkits: t.Sequence[t.Mapping[str, t.Any]] = observation.get("cuda_toolkits") or []
+        self.devices: t.Sequence[t.Mapping[str, t.Any]] = (observation.get("gpu") or {}).get("devices") or []
         #: What stack and user say of the unit.
         self.unit: t.Mapping[str, t.Any] = settings.get("unit") or {}
         self.given: dict[str, str] = {}
@@ -403,7 +403,7 @@ class Build:
         """The user's own word counts: what is off is neither looked for nor expected."""
         word = (self.unit.get("environment") or {}).get(f"USE_{name.upper()}")
         if word is None:
-            return self.cuda and name in (self.settings.get("libraries", LIBRARIES) or [])
+            return self.cuda and name in (self.settings["libraries"] or [])
         return _true(word)
 
     def _cudnn(self) -> None:

@@ -12,11 +12,11 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, platform_of, units
 
 #: Those that the role knows how to tell apart by their local version.
 _KNOWN = ("torchvision", "torchaudio", "flash_attention")
-_TOOLCHAIN = {"cc": "/usr/bin/gcc", "cxx": "/usr/bin/g++", "cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
+_TOOLCHAIN = {"cc": "/usr/bin/gcc", "cxx": "/usr/bin/g++", **TOOLS}
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:

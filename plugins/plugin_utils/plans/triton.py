@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import clang, platform_of, units
 
 _LLVM = "{depends.llvm.prefix}"
 
@@ -54,7 +54,6 @@ def _of_role(
         f"'-DCMAKE_MODULE_LINKER_FLAGS={flags}'",
         f"'-DCMAKE_SHARED_LINKER_FLAGS={flags}'",
     ]
-    clang = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
     # In a checkout setup.py puts +git<commit> before it, and a version has one plus sign.
     plus = "+" if "archive" in source else "."
     return {
@@ -82,7 +81,7 @@ def _of_role(
             "TRITON_APPEND_CMAKE_ARGS": " ".join(cmake_args),
             "TRITON_WHEEL_VERSION_SUFFIX": f"{plus}cu{stack['cuda']['suffix'].replace('-', '')}.sf{{digest}}",
         },
-        "toolchain": {"cc": clang, "cxx": f"{clang}++", "cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"},
+        "toolchain": clang(stack),
         # MiB.
         "memory_per_job": 3072,
         "free_space": 8192,

@@ -25,12 +25,15 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import lock
 
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
 ADDED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "add"]
 #: The rest, and what stands for it where no layer has it.
 REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if metadata["layers"] == "replace"}
+#: The distribution's, by their paths.
+TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
 #: What a stack says of a unit that is no option of source_build.
 OTHER = ("name", "optional")
 
@@ -163,5 +166,11 @@ def _depend(item: t.Any, built: t.Mapping[str, t.Any]) -> t.Any:
 
 
 def platform_of(stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
-    """Return the key of the lock's wheels and requirements for a host: ``cp312-linux-aarch64``."""
-    return f"cp{stack['python']['version'].replace('.', '')}-linux-{observation['kernel']['machine']}"
+    """Return the platform of a host as the stack's lock names it."""
+    return lock.platform(stack["python"]["version"], observation["kernel"]["machine"])
+
+
+def clang(stack: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """Return the stack's clang, by its versioned path: what is first on PATH is another compiler on another host."""
+    path = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
+    return {"cc": path, "cxx": f"{path}++", **TOOLS}
