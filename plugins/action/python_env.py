@@ -14,6 +14,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import expanded
 
 
 class ActionModule(ActionBase):
@@ -25,11 +26,11 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result = super().run(tmp, task_vars)
-        arguments = dict(self._task.args)
-        arguments.pop("transferred", None)
         local: dict[str, str] = {}
-        wanted = arguments.get("state", "present") == "present"
         try:
+            arguments = expanded(self._task.args, "wanted")
+            arguments.pop("transferred", None)
+            wanted = arguments.get("state", "present") == "present"
             if wanted and arguments.get("wheels") and not boolean(arguments.get("remote_src", False)):
                 arguments["wheels"], local = self._resolved(arguments["wheels"])
         except SparkforgeError as error:

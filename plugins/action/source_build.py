@@ -18,6 +18,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import expanded
 
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
@@ -36,13 +37,9 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result = super().run(tmp, task_vars)
-        arguments = dict(self._task.args)
-        arguments.pop("attach", None)
-        unit = arguments.pop("unit", None) or {}
         try:
-            if not isinstance(unit, dict):
-                raise SparkforgeError(f"{str(unit)[:200]!r} is not a unit.", "Give a mapping of the module's options.")
-            arguments = {**{key: value for key, value in unit.items() if value is not None}, **arguments}
+            arguments = expanded(self._task.args, "unit")
+            arguments.pop("attach", None)
             arguments["patches"] = [self._patch(item) for item in arguments.get("patches") or []]
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}

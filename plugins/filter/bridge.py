@@ -50,7 +50,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _preflight
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import preflight
 
 
 def bridge(found: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], gpu_required: bool = True) -> t.Any:
@@ -61,7 +61,7 @@ def bridge(found: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], gpu
     settings = {"gpu_required": gpu_required, "accept_license": True}
     reasons = [
         problem["cause"]
-        for problem in _preflight.preflight_problems(observation, stack, settings)
+        for problem in preflight.problems(observation, stack, settings)
         if problem["severity"] == "error"
     ]
     if gpu_required and stack["wheel"]["cuda"] is None:

@@ -50,7 +50,7 @@ def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[s
     for host in hosts:
         observed = (hostvars[host].get("ansible_facts") or {}).get("spark_info")
         if observed:
-            found[host] = f"{observed['os']['id']}{observed['os']['version']}-{observed['kernel']['machine']}"
+            found[host] = observed["platform"]
     return found
 
 

@@ -52,9 +52,12 @@ ROLES = (
     "llvm",
     "math_libraries",
     "network_access",
+    "preflight",
+    "python_env",
     "pytorch",
     "torch_extensions",
     "triton",
+    "verify",
 )
 
 

@@ -58,6 +58,12 @@ options:
     type: str
     choices: [present, previous, absent]
     default: present
+  wanted:
+    description:
+      - Options of this module in one mapping, as O(sparkforge.dgx_spark.stack_status#module:wanted) has them. What the
+        task gives itself wins.
+    type: dict
+    default: {}
   switch:
     description:
       - Whether V(present) makes C(current) point to the environment.
@@ -362,6 +368,7 @@ def main() -> None:
             "name": {"type": "str", "required": True},
             "root": {"type": "path", "default": "/opt/sparkforge"},
             "state": {"type": "str", "choices": ["present", "previous", "absent"], "default": "present"},
+            "wanted": {"type": "dict", "default": {}},
             "switch": {"type": "bool", "default": True},
             "python": {"type": "str", "default": "/usr/bin/python3"},
             "requirements": {"type": "list", "elements": "str", "default": []},

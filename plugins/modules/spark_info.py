@@ -116,6 +116,10 @@ spark_info:
         codename: noble
         like: [debian]
         dgx: {name: NVIDIA DGX Spark, version: "7.4.0"}
+    platform:
+      description: The distribution with its version and the machine, what wheels are built for.
+      type: str
+      sample: ubuntu24.04-aarch64
     kernel:
       description: The kernel, its command line and the id of this boot.
       type: dict

@@ -28,7 +28,7 @@ WORDS = frozenset(
         "restricted multiverse common contrib non free default deb binary archive archives ports keyring gpg pgp asc "
         "list sources inline trusted apt com org net http https snapshot ppa launchpadcontent launchpad esm apps "
         "infra aarch64 arm64 armhf amd64 x86 sbsa linux gnu generic hwe lts server desktop edge image headers modules "
-        "tools extra unsigned 64k invalid redacted ubuntu2404 ubuntu2204 pro "
+        "tools extra unsigned 64k invalid redacted ubuntu2404 ubuntu2204 ubuntu24 ubuntu22 debian12 debian13 pro "
         # the vendor's: DGX OS, its sources, packages and pins
         "nvidia dgx spark gb10 baseos repo repos compute cuda hpc sdk nvhpc canonical vulkan packages nv workbench ai "
         "doca latest bos8 lowpri lowpri2 keys download developer docker ce cli containerd origin release version l o "

@@ -20,7 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model i
 from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
-ROLES = ("cuda_libraries", "llvm", "triton", "torch_extensions", "python_env")
+ROLES = ("cuda_libraries", "llvm", "triton", "torch_extensions")
 SHA = "b" * 64
 SPARK: dict[str, t.Any] = {
     "os": {"id": "ubuntu", "version": "24.04"},
@@ -32,14 +32,6 @@ LLVM = {"fingerprint": "0" * 16, "status": "built", "prefix": "/p", "wheels": []
 TORCH_WHEEL = {"name": "torch", "version": "2.9.1+cu130.sf0", "sha256": SHA, "path": "/house/pytorch/1/torch.whl"}
 PYTORCH = {"fingerprint": "1" * 16, "status": "built", "prefix": None, "wheels": [TORCH_WHEEL]}
 TRITON = {"fingerprint": "2" * 16, "status": "would_build", "prefix": None, "wheels": []}
-#: What one host of three built: PyTorch, and an extension whose wheel has a name that an index writes otherwise.
-OWN_WHEEL = {"name": "My_Tool", "version": "2.8.3", "sha256": SHA, "path": "mine/3/my_tool.whl"}
-UNITS = [
-    {"name": "llvm", "fingerprint": "0" * 16, "wheels": []},
-    {"name": "pytorch", "fingerprint": "1" * 16, "wheels": [{**TORCH_WHEEL, "path": "pytorch/1/torch.whl"}]},
-    {"name": "mine", "fingerprint": "3" * 16, "wheels": [OWN_WHEEL]},
-]
-URL = "https://spark02.example.com:8629/"
 
 
 class Worker:
@@ -89,11 +81,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     worker.case(
         "recipe",
         [
-            "__llvm_plan", "__triton_plan", "__torch_extensions_plan",
-            "__python_env_unbuilt", "__python_env_built_lines", "__python_env_run_lines", "__python_env_wheelhouse",
-            "__python_env_way", "__cuda_libraries_standard",
+            "__llvm_plan", "__triton_plan", "__torch_extensions_plan", "__cuda_libraries_standard",
         ],
-        sparkforge_manifest={"host": "spark01", "units": UNITS},
         sparkforge_built={"llvm": LLVM, "pytorch": PYTORCH, "triton": TRITON},
     )  # fmt: skip
     worker.case(
@@ -131,20 +120,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     )
     worker.case(
         "installed",
-        ["__python_env_unbuilt", "__cuda_libraries_standard"],
+        ["__cuda_libraries_standard"],
         stack_name="torch-2.15.0",
         stack_method="wheel",
     )
-    elsewhere = {"sparkforge_manifest": {"host": "spark02", "units": UNITS}}
-    ways = ["__python_env_way", "__python_env_wheelhouse", "__python_env_pages", "__python_env_credentials"]
-    worker.case("push", ways, **elsewhere)
-    account = {"sparkforge_wheelhouse_username": "lab", "sparkforge_wheelhouse_password": "word"}
-    worker.case("pull", ways, **elsewhere, **account, sparkforge_wheelhouse_url=URL)
-    worker.case("asked_for_push", ways, **elsewhere, **account, sparkforge_wheelhouse_url=URL,
-                sparkforge_wheelhouse_transport="push")  # fmt: skip
-    worker.case("not_served", ways, **elsewhere, sparkforge_wheelhouse_url=URL, sparkforge_found={"served": False})
-    worker.case("not_asked", ways, **elsewhere, sparkforge_wheelhouse_url=URL, sparkforge_found={"served": None})
-    worker.case("checked", ["__python_env_unbuilt", "__python_env_way"], sparkforge_manifest={"pending": ["pytorch"]})
     return worker.run()
 
 
@@ -276,43 +255,6 @@ def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(found: dict
     assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"]
     assert "architectures" not in unit["expect"]
     assert "+cpu.sf" in unit["environment"]["BUILD_VERSION"]
-
-
-def test_an_environment_takes_wheels_of_the_wheelhouse_by_their_receipts_and_the_rest_from_the_lock(
-    found: dict[str, dict[str, t.Any]],
-) -> None:
-    recipe = found["recipe"]
-    assert recipe["__python_env_built_lines"] == [
-        f"torch==2.9.1+cu130.sf0 --hash=sha256:{SHA}",
-        f"My_Tool==2.8.3 --hash=sha256:{SHA}",
-    ]
-    house = "/opt/sparkforge/wheelhouse/ubuntu24.04-aarch64"
-    assert recipe["__python_env_way"] == "own"
-    assert recipe["__python_env_wheelhouse"] == [f"{house}/pytorch/1", f"{house}/mine/3"]
-    names = [line.split("==")[0] for line in recipe["__python_env_run_lines"]]
-    # What was built needs these; ipykernel is what people expect beside it; of flash-attention nothing is built.
-    assert {"filelock", "sympy", "ipykernel"} <= set(names)
-    assert "einops" not in names
-    assert len(names) == len(set(names))
-
-
-def test_what_is_not_built_here_is_named(found: dict[str, dict[str, t.Any]]) -> None:
-    assert sorted(found["recipe"]["__python_env_unbuilt"]) == ["torchaudio", "torchvision", "triton"]
-    assert found["installed"]["__python_env_unbuilt"] == []
-    # In check mode the builder says what it would build.
-    assert found["checked"] == {"__python_env_unbuilt": ["pytorch"], "__python_env_way": "none"}
-
-
-def test_the_wheels_of_another_host_are_pulled_from_the_url_or_pushed(found: dict[str, dict[str, t.Any]]) -> None:
-    assert {
-        name: found[name]["__python_env_way"] for name in ("push", "asked_for_push", "not_served")
-    } == dict.fromkeys(("push", "asked_for_push", "not_served"), "push")
-    for name in ("pull", "not_asked"):
-        pages = [f"{URL}ubuntu24.04-aarch64/simple/{project}/" for project in ("torch", "my-tool")]
-        assert (found[name]["__python_env_way"], found[name]["__python_env_pages"]) == ("pull", pages)
-        assert found[name]["__python_env_wheelhouse"] == []
-    assert found["pull"]["__python_env_credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
-    assert found["not_asked"]["__python_env_credentials"] == found["asked_for_push"]["__python_env_credentials"] == []
 
 
 @pytest.mark.parametrize("role", ["llvm", "triton", "pytorch", "torch_extensions"])

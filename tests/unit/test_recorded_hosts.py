@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import preflight_problems
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.recorded_host import recorded_host
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, plans
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt, preflight
 
-from tests.unit.plugins.filter.test_preflight_problems import SETTINGS, STACK
+from tests.unit.plugins.plugin_utils.plans.test_preflight import SETTINGS, STACK
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import plan as pytorch_plan
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import stack as pytorch_stack
 from tests.unit.plugins.plugin_utils.test_status import look
@@ -75,7 +74,7 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
         "python": {**STACK["python"], "version": ".".join(python[:2])},
         "lock": {"id": "0123456789ab", "wheels": {f"cp{''.join(python[:2])}-linux-{machine}": []}},
     }
-    problems = preflight_problems(host, fits, {**SETTINGS, "gpu_required": host["gpu"]["present"]})
+    problems = preflight.problems(host, fits, {**SETTINGS, "gpu_required": host["gpu"]["present"]})
     assert all(row["cause"] and row["remedy"] and row["severity"] in ("error", "warning") for row in problems)
     # What a host is at the moment may stand in the way (a full disk, a held lock); what it is must not.
     what = {"architecture", "operating system", "gpu", "driver", "python", "apt sources"}
@@ -99,7 +98,7 @@ def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[s
     assert (host["kernel"]["machine"], host["os"]["id"], host["os"]["version"]) == ("aarch64", "ubuntu", "24.04")
     assert host["gpu"]["unified_memory"] and host["gpu"]["devices"][0]["compute_capability"] == "12.1"
     assert host["driver"]["open_kernel_module"] is True
-    problems = [row for row in preflight_problems(host, STACK, SETTINGS) if row["severity"] == "error"]
+    problems = [row for row in preflight.problems(host, STACK, SETTINGS) if row["severity"] == "error"]
     assert not {row["check"] for row in problems} & {"architecture", "operating system", "gpu", "compute capability"}
     plan = pytorch_plan(host)
     assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])

@@ -22,8 +22,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-# uname -m -> the platform directory of NVIDIA's redist trees. linux-aarch64 is Tegra and another thing.
-REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 
 # Libraries of the vendor's driver, which this collection asserts and never installs.
 DRIVER = (
@@ -379,11 +378,10 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: t.Optional[str
             "major": major,
             "minor": f"{major}.{minor}",
         }
-        platform = REDIST_PLATFORMS.get(machine)
         return Provider(
             entry.role,
             entry.package.format(*groups, **values) if entry.package else None,
-            f"{entry.archive}/{platform}" if entry.archive and platform else None,
+            f"{entry.archive}/{platforms.redist(machine)}" if entry.archive else None,
             entry.hint.format(*groups, **values),
         )
     return Provider(

@@ -19,11 +19,6 @@ import typing as t
 LIBRARY_DIRECTORIES = ("lib", "lib64")
 
 
-def platform_of(machine: str) -> str:
-    """Return the platform of ``uname -m`` as manifests name it."""
-    return {"aarch64": "linux-sbsa"}.get(machine, f"linux-{machine}")
-
-
 def loader_path(loader_directory: str, component: str) -> str:
     """Return where the loader entry of a component lies."""
     return os.path.join(loader_directory, f"sparkforge-{component}.conf")

@@ -23,6 +23,7 @@ import struct
 import threading
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState, Packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
@@ -83,16 +84,6 @@ LIBRARIES = re.compile(
 
 MANAGED_FOLDERS = ("/etc", "/usr/local/share/ca-certificates")
 MANAGED_NAME = "sparkforge"
-
-
-def parse_release(text: str) -> t.Dict[str, str]:
-    """Read ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line of a key counts."""
-    found = {}
-    for line in text.splitlines():
-        match = re.match(r"^\s*([A-Z][A-Z0-9_]*)=(.*)$", line)
-        if match:
-            found[match.group(1)] = match.group(2).strip().strip("\"'")
-    return found
 
 
 def parse_meminfo(text: str) -> t.Dict[str, t.Optional[int]]:
@@ -244,6 +235,8 @@ class SparkInfo:
             "managed_files": self._probe("managed_files", self._managed_files, {}),
             "environments": self._probe("environments", self._environments, {}),
         }
+        system, kernel = observation["os"] or {}, observation["kernel"] or {}
+        observation["platform"] = platforms.system(system.get("id"), system.get("version"), kernel.get("machine") or "")
         observation["unread"] = self.host.unread
         return observation
 
@@ -256,8 +249,8 @@ class SparkInfo:
             return otherwise
 
     def _os(self) -> t.Dict[str, t.Any]:
-        release = parse_release(self.host.read("/etc/os-release") or self.host.read("/usr/lib/os-release") or "")
-        dgx = parse_release(self.host.read("/etc/dgx-release") or "")
+        release = platforms.release(self.host.read("/etc/os-release") or self.host.read("/usr/lib/os-release") or "")
+        dgx = platforms.release(self.host.read("/etc/dgx-release") or "")
         return {
             "id": release.get("ID"),
             "version": release.get("VERSION_ID"),

@@ -24,7 +24,7 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, platforms, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 #: Raised when the same output is read differently: what was kept before then counts for nothing.
@@ -165,16 +165,16 @@ def platform(root: str = "/") -> str:
 
     :param root: below which ``etc/os-release`` lies.
     """
-    values = {"ID": "linux", "VERSION_ID": ""}
+    values: t.Dict[str, str] = {}
     for name in ("etc/os-release", "usr/lib/os-release"):
         try:
             with open(os.path.join(root, name), encoding="utf-8", errors="replace") as stream:
                 text = stream.read()
         except OSError:
             continue
-        values.update(re.findall(r"^(ID|VERSION_ID)=[\"']?([A-Za-z0-9._-]*)[\"']?\s*$", text, re.MULTILINE))
+        values = platforms.release(text)
         break
-    return f"{values['ID']}{values['VERSION_ID']}-{os.uname().machine}"
+    return platforms.system(values.get("ID"), values.get("VERSION_ID"), os.uname().machine)
 
 
 # --- finding -----------------------------------------------------------------------------------------------------

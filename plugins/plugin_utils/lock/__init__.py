@@ -7,8 +7,3 @@
 """Locks: archives and commits (``upstream``), wheels (``resolve``), the file (``write``) and what moved (``diff``)."""
 
 from __future__ import annotations
-
-
-def platform(python: str, machine: str) -> str:
-    """Return the name of a platform in a lock: ``cp312-linux-aarch64`` of ``3.12`` and ``aarch64``."""
-    return f"cp{python.replace('.', '')}-linux-{machine}"

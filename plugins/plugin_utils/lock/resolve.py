@@ -27,9 +27,9 @@ import typing as t
 import urllib.parse
 
 import tomllib
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import lock
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -65,7 +65,7 @@ class Target:
     @property
     def platform(self) -> str:
         """Return the name of the platform in a lock."""
-        return lock.platform(self.python, self.machine)
+        return platforms.locked(self.python, self.machine)
 
     @functools.cached_property
     def rank(self) -> dict[Tag, int]:

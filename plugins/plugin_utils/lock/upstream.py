@@ -22,11 +22,9 @@ import subprocess
 import tempfile
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-
-# NVIDIA's redist trees name the server ARM platform sbsa; linux-aarch64 there is Tegra.
-REDIST_PLATFORMS = {"aarch64": "linux-sbsa", "x86_64": "linux-x86_64"}
 
 # A commit's trees are a few MB; a host that is silent for so long does not answer.
 GIT_SECONDS = 600.0
@@ -132,7 +130,7 @@ def resolve_archives(
             component=archive["component"],
             version=archive["version"],
             variant=archive.get("variant"),
-            platforms=[REDIST_PLATFORMS[machine] for machine in machines],
+            platforms=[platforms.redist(machine) for machine in machines],
             url=url,
         )
         for platform, pinned in (archive.get("sha256") or {}).items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import is_written
@@ -32,7 +33,7 @@ def select(
     :raises SparkforgeError: for an archive that is not described as the stack describes it.
     """
     machine = observation["kernel"]["machine"]
-    platform = redist_layout.platform_of(machine)
+    platform = platforms.redist(machine)
     wanted, unpinned, without = [], [], []
     for number, archive in enumerate(archives):
         if not isinstance(archive, dict) or not archive.get("component") or not isinstance(archive.get("sha256"), dict):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, is_written, packages
 
 
 def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
     """Return the URL of NVIDIA's repository for this machine."""
-    platform = redist_layout.platform_of(observation["kernel"]["machine"]).removeprefix("linux-")
+    platform = platforms.redist(observation["kernel"]["machine"]).removeprefix("linux-")
     base = settings["sparkforge_nvidia_url"].rstrip("/")
     return f"{base}/compute/cuda/repos/{settings['cuda_libraries_distribution']}/{platform}"
 

@@ -17,6 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages
     parse_wanted,
     satisfied,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives, is_written
@@ -142,7 +143,7 @@ def choose(
         )
     machine = str(observation["kernel"]["machine"])
     multiarch = f"{machine}-linux-gnu"
-    platform = redist_layout.platform_of(machine)
+    platform = platforms.redist(machine)
     packages = wanted_packages(version, int(cuda_major))
     names = [one.name for text in packages for one in parse_wanted(text)]
     installed = observation["apt"]["packages"]

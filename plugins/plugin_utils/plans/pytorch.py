@@ -17,8 +17,8 @@ import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
 
@@ -575,7 +575,7 @@ class Build:
         return rows[0] if rows else None
 
     def _for_this_machine(self, archive: t.Mapping[str, t.Any] | None) -> bool:
-        return bool(archive) and redist_layout.platform_of(self.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
+        return bool(archive) and platforms.redist(self.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
 
     def _prefix(self, archive: t.Mapping[str, t.Any]) -> str:
         """Return the versioned directory, never ``current``: a wheel keeps the version that it was linked with."""

@@ -23,9 +23,9 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import lock
 
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
@@ -167,7 +167,7 @@ def _depend(item: t.Any, built: t.Mapping[str, t.Any]) -> t.Any:
 
 def platform_of(stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
     """Return the platform of a host as the stack's lock names it."""
-    return lock.platform(stack["python"]["version"], observation["kernel"]["machine"])
+    return platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
 
 
 def clang(stack: t.Mapping[str, t.Any]) -> dict[str, str]:

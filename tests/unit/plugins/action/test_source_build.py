@@ -210,7 +210,10 @@ def test_the_patches_of_a_unit_are_read_on_the_controller() -> None:
 
 def test_what_is_no_unit_is_refused() -> None:
     result = Host([], [], unit="llvm").run()
-    assert result["failed"] and result["msg"] == "'llvm' is not a unit. Give a mapping of the module's options."
+    assert (
+        result["failed"]
+        and result["msg"] == "The option unit is not a mapping: 'llvm'. Give a mapping of the module's options."
+    )
 
 
 def test_a_failure_is_the_modules_word() -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import FilterModule
 
 platforms = FilterModule().filters()["platforms"]
-SPARK = {"os": {"id": "ubuntu", "version": "24.04"}, "kernel": {"machine": "aarch64"}}
+SPARK = {"platform": "ubuntu24.04-aarch64"}
 
 
 def test_each_host_that_was_observed_has_its_platform() -> None:
     hostvars = {
         "spark01": {"ansible_facts": {"spark_info": SPARK}},
-        "gpu01": {"ansible_facts": {"spark_info": {**SPARK, "kernel": {"machine": "x86_64"}}}},
+        "gpu01": {"ansible_facts": {"spark_info": {"platform": "ubuntu24.04-x86_64"}}},
     }
     assert platforms(["spark01", "gpu01"], hostvars) == {
         "spark01": "ubuntu24.04-aarch64",

@@ -11,8 +11,9 @@ import hashlib
 import typing as t
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist, redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.archives import select
 
 PREFIX = "/opt/sparkforge/redist"
@@ -45,7 +46,7 @@ def observed(machine: str = "aarch64") -> dict[str, t.Any]:
         "managed_files": {},
         "loader": {"libraries": {}},
     }
-    platform = redist_layout.platform_of(machine)
+    platform = platforms.redist(machine)
     for archive in ARCHIVES:
         if platform in archive["sha256"]:
             current = f"{PREFIX}/{archive['component']}/current"

@@ -12,14 +12,9 @@ import os
 import typing as t
 
 import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.preflight_problems import (
-    FilterModule,
-    preflight_problems,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _preflight
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import preflight
 
-HOSTS = os.path.join(os.path.dirname(__file__), "..", "..", "data", "hosts")
+HOSTS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "data", "hosts")
 
 STACK: dict[str, t.Any] = {
     "name": "torch-2.15.0",
@@ -71,7 +66,7 @@ def judge(
     settings: t.Mapping[str, t.Any] | None = None,
     name: str = "dgx-spark",
 ) -> list[dict[str, str]]:
-    return preflight_problems(
+    return preflight.problems(
         merged(host(name), observed or {}), merged(STACK, stack or {}), merged(SETTINGS, settings or {})
     )
 
@@ -267,7 +262,7 @@ def test_each_problem_is_found_alone_with_cause_and_remedy(
 def test_a_lock_without_wheels_for_this_python_and_machine_is_named() -> None:
     stack = merged(STACK, {})
     stack["lock"] = {"wheels": {"cp312-linux-x86_64": []}}
-    problems = preflight_problems(host(), stack, SETTINGS)
+    problems = preflight.problems(host(), stack, SETTINGS)
     assert [row["check"] for row in problems] == ["lock"]
     assert "cp312-linux-aarch64" in problems[0]["cause"]
 
@@ -444,15 +439,35 @@ def test_a_python_that_apt_offers_is_no_problem() -> None:
     ],
 )
 def test_code_fits_a_gpu_as_the_cuda_rules_have_it(capability: str, architectures: str, fits: bool) -> None:
-    assert _preflight.capability_fits(capability, architectures) is fits
+    assert preflight.capability_fits(capability, architectures) is fits
 
 
 def test_an_observation_with_nothing_in_it_is_judged_without_an_exception() -> None:
-    checks = {row["check"] for row in preflight_problems({}, STACK, SETTINGS)}
+    checks = {row["check"] for row in preflight.problems({}, STACK, SETTINGS)}
     assert {"architecture", "operating system", "gpu", "python"} <= checks
 
 
-@pytest.mark.parametrize("wrong", [("text", {}, {}), ({}, ["x"], {}), ({}, {}, "x")])
-def test_an_argument_that_is_no_mapping_is_refused_by_name(wrong: tuple[t.Any, t.Any, t.Any]) -> None:
-    with pytest.raises(AnsibleFilterError, match="wants a mapping"):
-        FilterModule().filters()["preflight_problems"](*wrong)
+def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
+    observed = {**host(), "gpu": {**host()["gpu"], "processes": [{"pid": 7, "name": "python3", "used_mib": 2048}]}}
+    early = {**host()["clock"], "offset": 9000.0}
+    made = preflight.plan(
+        {
+            "stack": STACK,
+            "sparkforge_gpu_required": "true",
+            # As -e gives it.
+            "sparkforge_accept_nvidia_license": "false",
+            "sparkforge_nvidia_url": SETTINGS.get("cuda_url", ""),
+            "preflight_apt_wait": "0",
+            "preflight_clock_tolerance": "300",
+            "preflight_disk_minimum": [],
+            "preflight_memory_minimum_gib": "2",
+            "preflight_packages": [],
+            "preflight_rdma": "no",
+            # The first observation, before any wait: its clock counts.
+            "__preflight_observation": {"spark_info": {"clock": early}},
+        },
+        observed,
+    )
+    assert {row["check"] for row in made.refusals} == {"licence", "clock"}
+    assert [note.split(":")[0] for note in made.notes] == ["gpu processes"]
+    assert made.steps == {}

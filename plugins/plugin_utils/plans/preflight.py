@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""What stands in the way of provisioning a host: every problem at once, each with its cause and its remedy.
+"""The plan of the role preflight: all that stands in the way of provisioning a host, each with cause and remedy.
 
 Pure: an observation, a stack and settings go in, a list of problems comes out. The facts behind the checks on
 kernels, drivers and pins are in the collection's field notes (docs).
@@ -17,8 +17,10 @@ import re
 import typing as t
 from urllib.parse import urlsplit
 
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import lock
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 Problem = dict[str, str]
@@ -158,7 +160,7 @@ class Preflight:
         method = self.stack.get("method")
         wheels = (self.stack.get("lock") or {}).get("wheels") or {}
         python = str((self.stack.get("python") or {}).get("version") or "")
-        key = lock.platform(python, str(self._part("kernel").get("machine")))
+        key = platforms.locked(python, str(self._part("kernel").get("machine")))
         if method == "wheel" and wheels and python and key not in wheels:
             self._add(
                 "lock",
@@ -543,8 +545,32 @@ def _names(pattern: str, name: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern)
 
 
-def preflight_problems(
+def problems(
     observation: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
 ) -> list[Problem]:
     """Return every problem of a host, errors before warnings."""
     return Preflight(observation, stack, settings).judge()
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the errors as refusals and the warnings as notes.
+
+    The clocks were compared by the first observation, before any wait.
+    """
+    wanted = {
+        "gpu_required": boolean(settings["sparkforge_gpu_required"]),
+        "accept_license": boolean(settings["sparkforge_accept_nvidia_license"]),
+        "cuda_url": settings["sparkforge_nvidia_url"],
+        "apt_wait": int(settings["preflight_apt_wait"]),
+        "clock_tolerance": int(settings["preflight_clock_tolerance"]),
+        "disk": settings["preflight_disk_minimum"],
+        "memory_minimum_gib": float(settings["preflight_memory_minimum_gib"]),
+        "packages": settings["preflight_packages"],
+        "rdma": boolean(settings["preflight_rdma"]),
+    }
+    clock = settings["__preflight_observation"]["spark_info"]["clock"]
+    found = problems({**observation, "clock": clock}, settings["stack"], wanted)
+    return Plan(
+        refusals=[problem for problem in found if problem["severity"] == "error"],
+        notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in found if row["severity"] != "error"],
+    )

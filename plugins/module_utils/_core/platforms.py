@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The three names of a platform: that of a system, that of a lock, and that of NVIDIA's redist archives."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+
+def system(os_id: t.Optional[str], version: t.Optional[str], machine: str) -> str:
+    """Return what units are built for, ``ubuntu24.04-aarch64``: ``ID`` and ``VERSION_ID`` of os-release(5)."""
+    return f"{os_id or 'linux'}{version or ''}-{machine}"
+
+
+def locked(python: str, machine: str) -> str:
+    """Return the name of a platform in a lock: ``cp312-linux-aarch64`` of ``3.12`` and ``aarch64``."""
+    return f"cp{python.replace('.', '')}-linux-{machine}"
+
+
+def redist(machine: str) -> str:
+    """Return the name in NVIDIA's redist manifests: ``linux-sbsa`` for ARM64 servers (``linux-aarch64`` is Tegra)."""
+    return {"aarch64": "linux-sbsa"}.get(machine, f"linux-{machine}")
+
+
+def release(text: str) -> t.Dict[str, str]:
+    """Read ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line of a key counts."""
+    found = {}
+    for line in text.splitlines():
+        match = re.match(r"^\s*([A-Z][A-Z0-9_]*)=(.*)$", line)
+        if match:
+            found[match.group(1)] = match.group(2).strip().strip("\"'")
+    return found

@@ -1,0 +1,158 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role python_env: of which wheels an environment is made, where they come from, what is missing."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import typing as t
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+
+#: What is compiled against torch: whether it fits shows only when it is imported.
+COMPILED = ("torchaudio", "torchvision", "triton")
+#: The units whose wheels an environment has, beside the stack's extensions.
+UNITS = ("triton", "pytorch")
+REMEDY = "Run playbooks/build.yml, with the builder or this host in the play; or set stack_method to wheel."
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the options of the module ``python_env``, and how the wheels come.
+
+    Steps: ``environment``, the module's options; ``credentials``, which no status prints; ``push``, the host whose
+    wheels go through the controller; ``record``, that the controller notes which builds the host uses. In check mode
+    a unit that is still to be built is a reason and no refusal. ``sparkforge_manifest`` says what was built, here or
+    elsewhere, and its sha256; what that needs besides is in the lock.
+    """
+    stack = settings["stack"]
+    platform = platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
+    given = list(settings["python_env_requirements"])
+    from_units = stack["method"] == "build" and not given
+    manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
+    units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
+    wheels = [wheel for unit in units for wheel in unit["wheels"]]
+    missing = _missing(stack, manifest, units) if from_units else []
+    if from_units:
+        locked = stack["lock"]["run_requirements"].get(platform) or {}
+        parts = ["beside", *(unit["name"] for unit in units)]
+        beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
+        built = [f"{wheel['name']}=={wheel['version']} --hash=sha256:{wheel['sha256']}" for wheel in wheels]
+        requirements = [*built, *beside]
+    else:
+        requirements = given or list(stack["lock"]["wheels"].get(platform) or ())
+    if missing:
+        return _unbuilt(missing, settings, observation["platform"])
+    if not requirements and not settings["python_env_wheels"]:
+        cause = f"The lock of the stack {stack['name']} has no wheels for {platform}."
+        remedy = "Run playbooks/lock.yml to resolve them, or set python_env_requirements."
+        return Plan(refusals=[{"cause": cause, "remedy": remedy}])
+    way = _way(settings, manifest, wheels)
+    pushed = [{"path": wheel["file"], "sha256": wheel["sha256"]} for wheel in wheels if way == "push"]
+    environment = {
+        "python": settings["python_env_python"] or f"/usr/bin/python{stack['python']['version']}",
+        "requirements": [*requirements, *settings["python_env_extra_requirements"]],
+        "wheels": [*settings["python_env_wheels"], *pushed],
+        "find_links": [*_places(way, settings, observation["platform"], wheels), *settings["python_env_find_links"]],
+        "lock_id": settings["python_env_lock_id"] or None,
+        "imports": _imports(settings["python_env_imports"], requirements),
+        "require_cuda": boolean(settings["python_env_require_cuda"]),
+        "library_paths": _library_paths(settings, observation),
+        "environment": {**(stack.get("activation") or {}), **settings["python_env_environment"]},
+        "group": settings["python_env_group"] or None,
+        "users": list(settings["sparkforge_users"]),
+        "jupyter": boolean(settings["python_env_jupyter"]),
+        "keep": int(settings["python_env_keep"]),
+    }
+    steps: dict[str, t.Any] = {"environment": environment}
+    if way == "push":
+        steps["push"] = (
+            manifest["host"] if manifest["host"] in settings["groups"]["all"] else settings["inventory_hostname"]
+        )
+    if way == "pull" and settings["sparkforge_wheelhouse_username"]:
+        keys = ("url", "username", "password")
+        steps["credentials"] = [{key: settings[f"sparkforge_wheelhouse_{key}"] for key in keys}]
+    if wheels:
+        steps["record"] = True
+    return Plan(steps)
+
+
+def _missing(
+    stack: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]
+) -> list[str]:
+    """Return the units that are not built; in check mode the builder says which it would build."""
+    if manifest.get("pending") is not None:
+        return list(manifest["pending"])
+    built = {unit["name"] for unit in units}
+    return [name for name in stack["units"] if name in (*UNITS, *stack["extensions"]) and name not in built]
+
+
+def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: str) -> Plan:
+    listed = ", ".join(missing)
+    reasons = [f"make the environment once {listed} would be built"]
+    if settings["ansible_check_mode"]:
+        return Plan(reasons=reasons)
+    tried = (settings.get("sparkforge_found") or {}).get("tried") or ()
+    said = "; ".join(f"{one['place']}: {one['said'].removesuffix('.')}" for one in tried)
+    verb = "is" if len(missing) == 1 else "are"
+    cause = f"{listed} of the stack {settings['stack']['name']} {verb} not built for {system}"
+    cause += f" (asked were {said})." if said else "."
+    return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
+
+
+def _way(
+    settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[t.Mapping[str, t.Any]]
+) -> str:
+    """Return how the wheels come: from the ``own`` wheelhouse, by ``pull`` from the URL, by ``push``; or ``""``."""
+    if not wheels:
+        return ""
+    if manifest["host"] == settings["inventory_hostname"]:
+        return "own"
+    if settings["sparkforge_wheelhouse_transport"] != "auto":
+        return str(settings["sparkforge_wheelhouse_transport"])
+    served = (settings.get("sparkforge_found") or {}).get("served")
+    return "pull" if settings["sparkforge_wheelhouse_url"] and served is not False else "push"
+
+
+def _places(
+    way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[t.Mapping[str, t.Any]]
+) -> list[str]:
+    """Return where pip finds what was built: directories of the host's own wheelhouse, or pages of the served one."""
+    if way == "own":
+        root = f"{settings['sparkforge_root']}/wheelhouse/{system}"
+        return list(dict.fromkeys(f"{root}/{posixpath.dirname(wheel['path'])}" for wheel in wheels))
+    if way == "pull":
+        root = f"{settings['sparkforge_wheelhouse_url'].rstrip('/')}/{system}/simple"
+        return list(dict.fromkeys(f"{root}/{normalised(wheel['name'])}/" for wheel in wheels))
+    return []
+
+
+def _imports(given: t.Sequence[str] | None, requirements: t.Sequence[str]) -> list[str]:
+    if given is not None:
+        return list(given)
+    names = {re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0].lower() for line in requirements}
+    return ["torch", *(name for name in COMPILED if name in names)]
+
+
+def _library_paths(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> list[str]:
+    """Return the directories of the archives that a built torch is linked with; official wheels bring their own."""
+    given = settings.get("python_env_library_paths")
+    if given is not None:
+        return list(given)
+    stack, platform = settings["stack"], platforms.redist(observation["kernel"]["machine"])
+    if stack["method"] != "build":
+        return []
+    return [
+        f"{settings['sparkforge_root']}/redist/{archive['component']}/{archive['version']}"
+        + (f"-{archive['variant']}" if archive.get("variant") else "")
+        + "/lib"
+        for archive in stack["archives"]
+        if archive["sha256"].get(platform)
+    ]

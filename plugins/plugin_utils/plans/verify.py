@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the role verify: what the proof is told of the stack, and of the environment that a timer proves."""
+
+from __future__ import annotations
+
+import os.path
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the options ``profile`` and ``reference`` of ``cuda_proof``; ``current`` is the reference of the timer.
+
+    The timer looks at the environment that is current on the day that it runs.
+    """
+    stack = settings["stack"]
+    platform = platforms.redist(observation["kernel"]["machine"])
+    archives = [row for row in stack["archives"] if row["sha256"].get(platform)]
+    cusparselt = [stack["cusparselt"]] if platform in _hashes(stack["cusparselt"]) else []
+    sonames = list(dict.fromkeys(row["soname"] for row in [*archives, *cusparselt]))
+    own_python, lock_id = settings["verify_python"], settings["verify_lock_id"]
+    required = settings["verify_required_checks"]
+    profile = {
+        **stack["profile"],
+        "site_floors": settings["verify_speed_floors"],
+        **({} if required is None else {"required_checks": required}),
+    }
+
+    def reference(lock_id: str | None) -> dict[str, t.Any]:
+        environments = f"{settings['sparkforge_root']}/envs/{settings['verify_environment']}"
+        place = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{lock_id or 'current'}"
+        paths = [f"{settings['sparkforge_root']}/redist/{row['component']}/current/lib" for row in archives]
+        paths.append(f"{place}/lib/python3*/site-packages/torch/lib")
+        given = settings["verify_paths"], settings["verify_sonames"]
+        return {
+            "root": settings["sparkforge_root"],
+            "environment": None if own_python else settings["verify_environment"],
+            "environment_id": None if own_python else lock_id or None,
+            "stack": stack["name"],
+            "method": stack["method"],
+            "lock_id": stack["lock"]["id"],
+            "versions": stack["versions"],
+            "cuda_version": stack["cuda"]["version"],
+            "driver_minimum": stack["driver_minimum"],
+            "paths": paths if given[0] is None else given[0],
+            "sonames": sonames if given[1] is None else given[1],
+        }
+
+    return Plan({"profile": profile, "reference": reference(lock_id), "current": reference(None)})
+
+
+def _hashes(cusparselt: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:
+    return (cusparselt.get("archive") or {}).get("sha256") or {}

@@ -1,0 +1,68 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the proof is told of the stack, and of the environment that a timer proves."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import verify
+
+DEFAULTS = yaml.safe_load((Path(__file__).parents[5] / "roles/verify/defaults/main.yml").read_text())
+STACK = {
+    "name": "torch-2.9.1",
+    "method": "build",
+    "lock": {"id": "0123456789ab"},
+    "versions": {"torch": "2.9.1"},
+    "cuda": {"version": "13.0"},
+    "driver_minimum": "580.65.06",
+    "profile": {"name": "gb10", "required_checks": ["matmul.*"]},
+    "archives": [
+        {"component": "libcudss", "soname": "libcudss.so.0", "sha256": {"linux-sbsa": "a"}},
+        {"component": "nvpl_blas", "soname": "libnvpl.so.0", "sha256": {"linux-sbsa": "a"}},
+        {"component": "other", "soname": "libother.so.0", "sha256": {"linux-x86_64": "a"}},
+    ],
+    "cusparselt": {"soname": "libcusparseLt.so.0", "archive": {"sha256": {"linux-sbsa": "a"}}},
+}
+
+
+def steps(machine: str = "aarch64", **changed: t.Any) -> t.Mapping[str, t.Any]:
+    settings = {**DEFAULTS, "verify_environment": "torch", "stack": STACK, **changed}
+    return verify.plan(settings, {"kernel": {"machine": machine}}).steps
+
+
+def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
+    reference = steps()["reference"]
+    assert reference["paths"] == [
+        "/opt/sparkforge/redist/libcudss/current/lib",
+        "/opt/sparkforge/redist/nvpl_blas/current/lib",
+        "/opt/sparkforge/envs/torch/current/lib/python3*/site-packages/torch/lib",
+    ]
+    assert reference["sonames"] == ["libcudss.so.0", "libnvpl.so.0", "libcusparseLt.so.0"]
+    assert (reference["environment"], reference["environment_id"]) == ("torch", None)
+    assert steps("x86_64")["reference"]["sonames"] == ["libother.so.0"]
+
+
+def test_a_timer_proves_what_is_current() -> None:
+    made = steps(verify_lock_id="5d41402abc4b")
+    assert made["reference"]["environment_id"] == "5d41402abc4b"
+    assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
+    assert made["current"] == steps()["reference"] == steps()["current"]
+
+
+def test_an_interpreter_of_ones_own_belongs_to_no_environment() -> None:
+    reference = steps(verify_python="/srv/venv/bin/python", verify_lock_id="5d41402abc4b")["reference"]
+    assert reference["paths"][-1] == "/srv/venv/lib/python3*/site-packages/torch/lib"
+    assert (reference["environment"], reference["environment_id"]) == (None, None)
+
+
+def test_the_inventory_decides_where_it_says_something() -> None:
+    floors = {"matmul_bfloat16_tflops": {"ratio": 0.5}}
+    made = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
+    assert (made["reference"]["paths"], made["reference"]["sonames"]) == (["/srv/lib"], [])
+    assert made["profile"] == {"name": "gb10", "required_checks": [], "site_floors": floors}
+    assert steps()["profile"]["required_checks"] == ["matmul.*"]
