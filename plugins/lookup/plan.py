@@ -46,9 +46,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 
 #: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
 ROLES = (
+    "bridge",
     "build_toolchain",
     "cuda_libraries",
     "cusparselt",
+    "fabric",
     "llvm",
     "math_libraries",
     "network_access",
@@ -86,13 +88,15 @@ class LookupModule(LookupBase):
     ) -> list[dict[str, t.Any]]:
         """Return the plan of each role."""
         settings = Settings(variables or {}, self._templar)
-        observation = (variables or {})["ansible_facts"]["spark_info"]
+        observation = ((variables or {}).get("ansible_facts") or {}).get("spark_info")
         return [_plan(str(role), settings, observation).as_result() for role in terms]
 
 
-def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> plans.Plan:
+def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> plans.Plan:
     if role not in ROLES:
         raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
+    if observation is None and role != "fabric":
+        raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info before.")
     module = importlib.import_module(f"{plans.__name__}.{role}")
     try:
         return t.cast("plans.Plan", module.plan(settings, observation))

@@ -25,7 +25,7 @@ attributes:
     platforms: Debian, Ubuntu, DGX OS
 options:
   rails:
-    description: What the filter P(sparkforge.dgx_spark.fabric_plan#filter) returns as C(rails).
+    description: What the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric) as C(steps.rails).
     type: list
     elements: dict
     required: true
@@ -63,7 +63,7 @@ EXAMPLES = r"""
   sparkforge.dgx_spark.fabric_check:
     rails: "{{ plan.rails }}"
   vars:
-    plan: "{{ groups['fabric'] | sparkforge.dgx_spark.fabric_plan(inventory_hostname, subnets=subnets) }}"
+    plan: "{{ lookup('sparkforge.dgx_spark.plan', 'fabric').steps }}"
     subnets: [192.168.200.0/24, 192.168.201.0/24]
   become: true
   register: fabric

@@ -37,7 +37,8 @@ options:
     default: present
   rails:
     description:
-      - What the filter P(sparkforge.dgx_spark.fabric_plan#filter) returns as C(rails). Needed for O(state=present).
+      - What the lookup P(sparkforge.dgx_spark.plan#lookup) returns for C(fabric) as C(steps.rails).
+      - Needed for O(state=present).
     type: list
     elements: dict
   ports:
@@ -87,7 +88,7 @@ EXAMPLES = r"""
     rails: "{{ plan.rails }}"
     environment: "{{ plan.environment }}"
   vars:
-    plan: "{{ groups['fabric'] | sparkforge.dgx_spark.fabric_plan(inventory_hostname, subnets=subnets) }}"
+    plan: "{{ lookup('sparkforge.dgx_spark.plan', 'fabric').steps }}"
     subnets: [192.168.200.0/24, 192.168.201.0/24]
   become: true
 

@@ -19,7 +19,7 @@ import typing as t
 from collections.abc import Iterator
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.fabric_plan import fabric_plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.fabric import of_host
 
 from lab import image
 from tests.integration.conftest import CHECKOUT, Bench, Play
@@ -62,7 +62,7 @@ class Fabric:
             # fmt: on
 
     def plan(self, host: str, **options: t.Any) -> dict[str, t.Any]:
-        return fabric_plan(self.hosts, host, SUBNETS, **options)
+        return of_host(self.hosts, host, SUBNETS, **options)
 
     def configure(self, **options: t.Any) -> None:
         """Do by hand what the role has netplan do."""
@@ -221,7 +221,7 @@ class Sparks:
 
     def module(self, check: bool = False, subnets: t.Sequence[str] = SUBNETS, **options: t.Any) -> dict[str, t.Any]:
         """Run fabric_netplan alone, on the first of them, as the role does."""
-        rails = fabric_plan(self.names, self.names[0], subnets)["rails"]
+        rails = of_host(self.names, self.names[0], subnets)["rails"]
         return self.both[0].task(
             "sparkforge.dgx_spark.fabric_netplan",
             check=check,

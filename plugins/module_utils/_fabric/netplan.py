@@ -220,7 +220,7 @@ class FabricNetplan:
         if not self.options["rails"]:
             raise SparkforgeError(
                 "No rails are given: the host would have no part in the fabric.",
-                "Give what the filter fabric_plan returns as rails, or set state to absent.",
+                "Give what the lookup plan returns for fabric as rails, or set state to absent.",
             )
         rails = assign(self.options["rails"], info)
         against = conflicts(rails, info, self.file, self.session)

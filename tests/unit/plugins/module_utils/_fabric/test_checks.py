@@ -10,8 +10,8 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.fabric_plan import fabric_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import checks
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import fabric
 
 from tests.unit.fabric_host import HALVES, Spark
 
@@ -46,7 +46,7 @@ def spark(tmp_path: Path) -> Spark:
 
 
 def check(spark: Spark, probe: t.Any = None, **options: t.Any) -> dict[str, dict[str, t.Any]]:
-    rails = fabric_plan(["spark01", "spark02"], "spark01", SUBNETS, **options)["rails"]
+    rails = fabric.of_host(["spark01", "spark02"], "spark01", SUBNETS, **options)["rails"]
     made = checks.FabricCheck(spark.host, rails, speed=200000, probe=probe or (lambda *_words: None))
     return {row["name"]: row for row in made.run()}
 
@@ -128,7 +128,7 @@ def test_the_checksum_is_the_internet_s() -> None:
 def measure(
     spark: Spark, value: float | None, role: str = "client", code: int = 0, said: str = ""
 ) -> list[dict[str, t.Any]]:
-    plan = fabric_plan(["spark01", "spark02"], "spark01", SUBNETS)
+    plan = fabric.of_host(["spark01", "spark02"], "spark01", SUBNETS)
     text = OUTPUT.format(value) if value is not None else said
     spark.commands["ib_write_bw -d"] = (code, text, "")
     made = checks.FabricCheck(spark.host, plan["rails"])
@@ -185,7 +185,7 @@ def test_a_client_that_comes_first_tries_again(spark: Spark, monkeypatch: pytest
     host = spark.host
     usual = host.run
     host.run = lambda argv: next(answers) if "ib_write_bw" in argv[0] else usual(argv)
-    plan = fabric_plan(["spark01", "spark02"], "spark01", SUBNETS)
+    plan = fabric.of_host(["spark01", "spark02"], "spark01", SUBNETS)
     made = checks.FabricCheck(host, plan["rails"][:1])
     (row,) = made.measure({"link": "cable1", "role": "client", "peer": "spark02"}, 5, 80)
     assert row["measured"] == 92.57

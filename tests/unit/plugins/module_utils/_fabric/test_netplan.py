@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.fabric_plan import fabric_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import netplan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import fabric
 
 from tests.unit.fabric_host import Spark
 
@@ -31,7 +31,7 @@ class Setup:
         self.file = directory / "etc-netplan" / "60-sparkforge-fabric.yaml"
         self.file.parent.mkdir()
         self.root = directory / "opt"
-        self.plan = fabric_plan(list(hosts), "spark01", SUBNETS)
+        self.plan = fabric.of_host(list(hosts), "spark01", SUBNETS)
         self.warnings: list[str] = []
         self.spark.commands["netplan apply"] = (0, "", "")
 

@@ -12,11 +12,16 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.bridge import FilterModule
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import bridge as bridging
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
-COLLECTION = Path(__file__).parents[4]
-bridge = FilterModule().filters()["bridge"]
+COLLECTION = Path(__file__).parents[5]
+
+
+def bridge(found: dict[str, t.Any], observation: dict[str, t.Any], gpu_required: bool = True) -> plans.Plan:
+    settings = {"__stack_meanwhile": found, "sparkforge_gpu_required": gpu_required}
+    return bridging.plan(settings, observation)
 
 
 def spark() -> dict[str, t.Any]:
@@ -32,11 +37,12 @@ def found() -> dict[str, t.Any]:
 
 def test_wheels_that_fit_bring_their_own_libraries(found: dict[str, t.Any]) -> None:
     said = bridge(found, spark())
-    assert said["reason"] == ""
-    assert (said["stack"]["name"], said["stack"]["method"]) == ("torch-2.15.0", "wheel")
-    assert said["stack"]["archives"] == [] and said["stack"]["cusparselt"]["archive"] is None
+    stack = said.steps["stack"]
+    assert not said.refusals
+    assert (stack["name"], stack["method"]) == ("torch-2.15.0", "wheel")
+    assert stack["archives"] == [] and stack["cusparselt"]["archive"] is None
     # The same wheels are the same lock.
-    assert said["stack"]["lock"] == found["stack"]["lock"]
+    assert stack["lock"] == found["stack"]["lock"]
 
 
 Change = t.Callable[[dict[str, t.Any], dict[str, t.Any]], object]
@@ -59,16 +65,16 @@ def test_wheels_that_do_not_fit_are_no_bridge(found: dict[str, t.Any], case: str
     host, changed = spark(), copy.deepcopy(found)
     change(host, changed["stack"])
     answer = bridge(changed, host)
-    assert answer["stack"] is None
-    assert said in answer["reason"], answer
+    assert not answer.steps
+    assert said in answer.as_result()["refused"]
 
 
 def test_a_cpu_build_does_where_no_gpu_is_required(found: dict[str, t.Any]) -> None:
     changed = copy.deepcopy(found)
     changed["stack"]["wheel"]["cuda"] = None
-    assert bridge(changed, spark(), False)["reason"] == ""
+    assert not bridge(changed, spark(), False).refusals
 
 
 def test_a_stack_that_cannot_be_read_is_none(found: dict[str, t.Any]) -> None:
     failed = {"failed": False, "cause": "There is no stack torch-2.31.0.", "msg": "There is no stack. Correct it."}
-    assert bridge(failed, spark()) == {"stack": None, "reason": "There is no stack torch-2.31.0."}
+    assert bridge(failed, spark()).as_result()["refused"] == "There is no stack torch-2.31.0."

@@ -2,14 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+"""Which address each half of each port gets, and who measures with whom."""
+
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.filter.fabric_plan import FilterModule, fabric_plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _fabric
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import fabric
 
 SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 208)]
 PAIR = ["spark01", "spark02"]
@@ -18,12 +20,8 @@ FOUR = [*RING, "spark04"]
 
 
 def addresses(hosts: list[str], host: str, **options: t.Any) -> dict[tuple[int, int], str]:
-    rails = fabric_plan(hosts, host, SUBNETS, **options)["rails"]
+    rails = fabric.of_host(hosts, host, SUBNETS, **options)["rails"]
     return {(rail["port"], rail["half"]): rail["address"] for rail in rails}
-
-
-def test_the_filter_has_its_name() -> None:
-    assert FilterModule().filters() == {"fabric_plan": fabric_plan}
 
 
 def test_a_pair_has_a_subnet_for_each_half() -> None:
@@ -34,7 +32,7 @@ def test_a_pair_has_a_subnet_for_each_half() -> None:
 
 def test_the_other_end_of_a_rail_is_in_its_subnet_on_the_same_half() -> None:
     for hosts in (PAIR, RING, FOUR):
-        plans = {host: fabric_plan(hosts, host, SUBNETS) for host in hosts}
+        plans = {host: fabric.of_host(hosts, host, SUBNETS) for host in hosts}
         for host, plan in plans.items():
             for rail in plan["rails"]:
                 for peer in rail["peers"]:
@@ -53,20 +51,20 @@ def test_no_host_has_two_interfaces_in_one_subnet() -> None:
 
 
 def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1_as_nvidia_has_it() -> None:
-    rails = fabric_plan(RING, "spark01", SUBNETS)["rails"]
+    rails = fabric.of_host(RING, "spark01", SUBNETS)["rails"]
     assert {(rail["link"], rail["port"], rail["peers"][0]["host"], rail["peers"][0]["port"]) for rail in rails} == {
         ("cable1", 0, "spark02", 1),
         ("cable3", 1, "spark03", 0),
     }
-    assert fabric_plan(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
-    assert fabric_plan(PAIR, "spark01", SUBNETS)["environment"] == {}
+    assert fabric.of_host(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_SUBNET_AWARE_ROUTING"] == "1"
+    assert fabric.of_host(PAIR, "spark01", SUBNETS)["environment"] == {}
 
 
 def test_a_switch_keeps_the_default_mtu_and_reaches_everybody() -> None:
-    rails = fabric_plan(FOUR, "spark03", SUBNETS)["rails"]
+    rails = fabric.of_host(FOUR, "spark03", SUBNETS)["rails"]
     assert [rail["mtu"] for rail in rails] == [1500, 1500]
     assert [peer["host"] for peer in rails[0]["peers"]] == ["spark01", "spark02", "spark04"]
-    assert fabric_plan(FOUR, "spark03", SUBNETS, switch_mtu=9000)["rails"][0]["mtu"] == 9000
+    assert fabric.of_host(FOUR, "spark03", SUBNETS, switch_mtu=9000)["rails"][0]["mtu"] == 9000
 
 
 def test_given_links_may_mix_cables_and_a_switch() -> None:
@@ -74,7 +72,7 @@ def test_given_links_may_mix_cables_and_a_switch() -> None:
         {"name": "direct", "ends": ["spark02:1", "spark01:1"], "mtu": 4200},
         {"ends": [f"{host}:0" for host in FOUR]},
     ]
-    plan = fabric_plan(FOUR, "spark01", SUBNETS, links=links)
+    plan = fabric.of_host(FOUR, "spark01", SUBNETS, links=links)
     assert {rail["name"]: rail["mtu"] for rail in plan["rails"]} == {
         "direct.0": 4200, "direct.1": 4200, "link2.0": 1500, "link2.1": 1500,
     }  # fmt: skip
@@ -82,7 +80,7 @@ def test_given_links_may_mix_cables_and_a_switch() -> None:
 
 @pytest.mark.parametrize("hosts", [PAIR, RING, FOUR, [f"spark{number:02d}" for number in range(1, 31)]])
 def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[str]) -> None:
-    rounds = _fabric.rounds(_fabric.links(hosts, "auto", [], 0, 9000, 1500))
+    rounds = fabric.rounds(fabric.find_links(hosts, "auto", [], 0, 9000, 1500))
     for entries in rounds:
         busy = [host for entry in entries for host in (entry["server"], entry["client"])]
         assert len(set(busy)) == len(busy)
@@ -95,7 +93,7 @@ def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[s
 
 
 def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
-    parts = {host: fabric_plan(RING, host, SUBNETS)["rounds"] for host in RING}
+    parts = {host: fabric.of_host(RING, host, SUBNETS)["rounds"] for host in RING}
     for host, rounds in parts.items():
         for number, part in enumerate(rounds):
             if part:
@@ -129,20 +127,28 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
         ("overlaps with 10.0.0.0/16", PAIR, {"subnets": ["10.0.0.0/16", "10.0.1.0/24"]}),
         ("The fabric has 2 rails", PAIR, {"subnets": ["10.0.0.0/24"]}),
         ("has room for 2 hosts; the fabric has 3", RING, {"subnets": [f"10.0.{n}.0/30" for n in range(6)]}),
-        ("spark01 is none of the fabric's hosts", ["spark02", "spark03"], {}),
+        ("spark01 is not a host of the fabric", ["spark02", "spark03"], {}),
         ("No link of fabric_links ends at spark01", RING, {"links": [{"ends": ["spark02:0", "spark03:0"]}]}),
     ],
 )  # fmt: skip
 def test_a_plan_that_does_not_add_up_is_refused(said: str, hosts: list[str], options: dict[str, t.Any]) -> None:
     subnets = options.pop("subnets", SUBNETS)
-    with pytest.raises(AnsibleFilterError) as caught:
-        fabric_plan(hosts, "spark01", subnets, **options)
+    with pytest.raises(fabric.PlanError) as caught:
+        fabric.of_host(hosts, "spark01", subnets, **options)
     assert said in str(caught.value)
 
 
 def test_every_fault_is_said_at_once() -> None:
     links = [{"ends": ["nobody:0", "spark02:0"]}, {"ends": ["spark01:0", "spark01:1"]}]
-    with pytest.raises(AnsibleFilterError) as caught:
-        fabric_plan(PAIR, "spark01", SUBNETS, links=links)
+    with pytest.raises(fabric.PlanError) as caught:
+        fabric.of_host(PAIR, "spark01", SUBNETS, links=links)
     assert "nobody:0" in str(caught.value)
     assert "has spark01 twice" in str(caught.value)
+
+
+def test_the_role_s_variables_say_what_is_planned() -> None:
+    role = Path(__file__).parents[5] / "roles/fabric/defaults/main.yml"
+    settings = {**yaml.safe_load(role.read_text()), "fabric_hosts": PAIR, "inventory_hostname": "spark01"}
+    assert fabric.plan({**settings, "fabric_mtu": "9000"}, {}).steps == fabric.of_host(PAIR, "spark01", SUBNETS)
+    [refusal] = fabric.plan({**settings, "fabric_topology": "star"}, {}).refusals
+    assert refusal["cause"].startswith("fabric_topology is 'star'")

@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""The plan of a fabric: which address each half of each port gets, and who measures with whom and when.
+"""The plan of the role fabric: which address each half of each port gets, and who measures with whom and when.
 
 Pure: it knows the inventory and no host, so that every host of a fabric comes to the same plan by itself.
 
@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import ipaddress
 import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 
 HALVES = (0, 1)
 PORTS = (0, 1)
@@ -57,7 +59,7 @@ def ring(hosts: t.Sequence[str]) -> list[list[str]]:
     return [[f"{host}:0", f"{hosts[(number + 1) % len(hosts)]}:1"] for number, host in enumerate(hosts)]
 
 
-def links(
+def find_links(
     hosts: t.Sequence[str], topology: str, given: t.Sequence[t.Any], port: int, mtu: int, switch_mtu: int
 ) -> list[Link]:
     """Return the links: those that are given, or those that follow from the topology.
@@ -174,7 +176,7 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
     return found
 
 
-def plan(
+def addresses(
     found: t.Sequence[Link], hosts: t.Sequence[str], subnets: t.Sequence[str]
 ) -> dict[str, list[dict[str, t.Any]]]:
     """Return each host's rails.
@@ -277,3 +279,57 @@ def rounds(found: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
         else:
             result.append([{"link": link_name, "server": here, "client": there}])
     return result
+
+
+def of_host(
+    hosts: t.Sequence[str],
+    host: str,
+    subnets: t.Sequence[str],
+    topology: str = "auto",
+    links: t.Sequence[t.Any] = (),
+    port: int = 0,
+    mtu: int = 9000,
+    switch_mtu: int = 1500,
+) -> dict[str, t.Any]:
+    """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures.
+
+    :raises PlanError: with every fault of the variables.
+    """
+    found = find_links(hosts, topology, links, port, mtu, switch_mtu)
+    if host not in hosts:
+        cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
+        raise PlanError(
+            [Problem(cause, "Add it to the inventory's group fabric, or leave it out of the play with -l.")]
+        )
+    rails = addresses(found, hosts, subnets)[host]
+    if not rails:
+        cause = f"No link of fabric_links ends at {host}."
+        raise PlanError([Problem(cause, "Add its cable, or take it out of the group.")])
+    return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
+
+
+def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.Any]]:
+    parts: list[dict[str, t.Any]] = []
+    for entries in rounds:
+        mine = next((entry for entry in entries if host in (entry["server"], entry["client"])), None)
+        if mine is None:
+            parts.append({})
+        elif mine["server"] == host:
+            parts.append({"link": mine["link"], "role": "server", "peer": mine["client"]})
+        else:
+            parts.append({"link": mine["link"], "role": "client", "peer": mine["server"]})
+    return parts
+
+
+def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the steps of :func:`of_host`; no host is looked at."""
+    names = ("topology", "links", "port", "mtu", "switch_mtu")
+    options = {name: settings[f"fabric_{name}"] for name in names}
+    options.update((name, int(options[name])) for name in ("port", "mtu", "switch_mtu"))
+    try:
+        steps = of_host(
+            list(settings["fabric_hosts"]), settings["inventory_hostname"], settings["fabric_subnets"], **options
+        )
+    except PlanError as error:
+        return Plan(refusals=[problem._asdict() for problem in error.problems])
+    return Plan(steps)

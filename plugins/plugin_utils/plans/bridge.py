@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The plan of the bridge: whether official wheels bridge the time until a host's stack is built."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, preflight
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
+    """Return the step ``stack``, the facts of the stack of wheels, or all that stands in its way.
+
+    It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required. The stack is
+    without ``archives`` and the archive of ``cusparselt``, for wheels bring their own libraries.
+    """
+    found = settings["__stack_meanwhile"]
+    stack = found.get("stack")
+    if not stack:
+        return Plan(refusals=[{"cause": str(found.get("cause") or found.get("msg") or ""), "remedy": ""}])
+    gpu_required = boolean(settings.get("sparkforge_gpu_required", True))
+    problems = preflight.problems(observation, stack, {"gpu_required": gpu_required, "accept_license": True})
+    causes = [problem["cause"] for problem in problems if problem["severity"] == "error"]
+    if gpu_required and stack["wheel"]["cuda"] is None:
+        causes.append(f"The wheels of stack {stack['name']} are CPU builds, and a GPU is required.")
+    if causes:
+        # What is missing is no reason not to build, and whoever builds is told what to do about it there.
+        return Plan(refusals=[{"cause": " ".join(causes), "remedy": ""}])
+    return Plan({"stack": {**stack, "archives": [], "cusparselt": {**stack["cusparselt"], "archive": None}}})
