@@ -9,11 +9,16 @@ import html.parser
 import json
 import typing as t
 import urllib.parse
+from pathlib import Path
 
+import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((Path(__file__).parents[5] / "docs/manifest.schema.json").read_text(encoding="utf-8"))
+)
 FILE = "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl"
 WHEEL = {"name": "torch", "version": "2.9.1+sf.4b5c1f0e", "file": FILE, "sha256": "a" * 64, "size": 123}
 UNITS = [
@@ -117,6 +122,17 @@ def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any,
     with pytest.raises(SparkforgeError, match="is not a manifest of a wheelhouse") as caught:
         publication.check(broken(change))
     assert message in caught.value.cause
+    # What a schema can say; the modules that read manifests have no library for it on a host.
+    beyond = message in ("names a unit twice", "the path of torch")
+    assert SCHEMA.is_valid(broken(change)) is beyond
+
+
+def test_the_schema_is_that_of_what_is_written() -> None:
+    SCHEMA.check_schema(SCHEMA.schema)
+    SCHEMA.validate(json.loads(publication.text_of(make())))
+    for form in (SCHEMA.schema, *SCHEMA.schema["$defs"].values()):
+        assert set(form["required"]) == set(form["properties"])
+    assert set(SCHEMA.schema["properties"]) == set(make())
 
 
 @pytest.mark.parametrize(

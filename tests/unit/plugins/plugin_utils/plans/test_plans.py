@@ -339,7 +339,5 @@ def test_the_lookup_returns_a_refusal_where_a_plan_cannot_be_made() -> None:
 
 
 def test_the_lookup_names_the_roles_that_have_a_plan() -> None:
-    with pytest.raises(
-        lookup.AnsibleLookupError, match=r"The role report has no plan\. Name one of bridge, build"
-    ):
+    with pytest.raises(lookup.AnsibleLookupError, match=r"The role report has no plan\. Name one of bridge, build"):
         run(["report"], {})
