@@ -335,7 +335,7 @@ class LocalRepository:
 
     def _check_control(self, deb: str) -> str:
         try:
-            fields = _deb.control(deb, self._run)
+            fields, files = _deb.control(deb), _deb.files(deb)
         except SparkforgeError as error:
             # The file has a temporary name; what was asked for is what a person knows.
             cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
@@ -359,9 +359,8 @@ class LocalRepository:
             raise SparkforgeError(
                 f"{self._url} is for {fields['Architecture']}, this host is {native}.", "Correct url."
             )
-        inside = f"/var/{package}/"
-        if not any(kind == "-" and path.startswith(inside) for kind, path in _deb.paths(deb, self._run)):
-            raise SparkforgeError(f"{self._url} holds no repository at {inside}.", "Correct url.")
+        if not any(path.startswith(f"/var/{package}/") for path in files):
+            raise SparkforgeError(f"{self._url} holds no repository at /var/{package}/.", "Correct url.")
         return package
 
     def _verified_tree(self, deb: str, package: str, work: str) -> str:
@@ -384,7 +383,7 @@ class LocalRepository:
 
     def _signed_part(self, deb: str, tree: str, package: str, work: str) -> str:
         """Build a .deb of the same name and version from what the signature covers, and nothing else."""
-        fields = _deb.control(deb, self._run)
+        fields = _deb.control(deb)
         os.unlink(deb)
         small = os.path.join(work, "signed")
         for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
