@@ -57,7 +57,8 @@ def _gpg(data: bytes, *arguments: str) -> t.Tuple[int, str, bytes]:
         )
         if status == tools.TIMED_OUT:
             said = f"nothing within {_SECONDS} s"
-        said = " ".join(said.replace("gpg: ", "").replace(home, "").split())[:300]
+        lines = said.replace(given, "the file").replace("gpg: ", "").splitlines()
+        said = "; ".join(line.strip(" .") for line in lines if line.strip())[:300]
         result = b""
         if os.path.exists(written):
             with open(written, "rb") as stream:
@@ -89,10 +90,12 @@ def _keys(data: bytes) -> t.Tuple[t.List[str], bytes]:
 
 
 def _not_a_key(data: bytes, said: str) -> SparkforgeError:
-    what = f"{len(data)} bytes that begin with {data[:24]!r}, and gpg says: {said or 'there is no key in it'}"
-    return SparkforgeError(
-        f"The key file is not an OpenPGP public key: it is {'an HTML page' if is_html(data[:1024]) else what}.", _REMEDY
-    )
+    what = f"gpg says of its {len(data)} bytes: {said or 'there is no key in them'}"
+    if is_html(data[:1024]):
+        what = "it is an HTML page"
+    elif b"" < data[:1] < b"\x80":
+        what = f"it begins with {data[:40]!r}, and {what}"
+    return SparkforgeError(f"The key file is not an OpenPGP public key: {what}.", _REMEDY)
 
 
 def primary_fingerprints(data: bytes) -> t.List[str]:
