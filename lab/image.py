@@ -20,7 +20,7 @@ NAME = "localhost/sparkforge-lab"
 
 # What a DGX Spark has from the factory and a minimal Debian has not. Compilers, Python headers and venv are
 # left out on purpose: bringing them is the collection's work.
-FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpgv iproute2 procps kmod acl".split()
+FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpg gpgv iproute2 procps kmod acl".split()
 
 # A Spark runs systemd; most tests do without, for it takes seconds to start and does not run under emulation.
 INIT_PACKAGES = {"sshd": [], "systemd": ["systemd-sysv", "dbus"]}

@@ -84,6 +84,8 @@ attributes:
     platforms: Debian, Ubuntu, DGX OS
 author:
   - The sparkforge maintainers (@sparkforge)
+requirements:
+  - gpg (of the package C(gpg)) on the host, and gpgv with O(key_fingerprint)
 notes:
   - A version older than the one that is installed is refused.
   - Needs free space below C(/var/tmp), three times the size of the .deb with O(key_fingerprint) alone.

@@ -78,6 +78,8 @@ attributes:
     platforms: Debian, Ubuntu, DGX OS
 author:
   - The sparkforge maintainers (@sparkforge)
+requirements:
+  - gpg (of the package C(gpg)) on the host, where the source is not in another file already
 notes:
   - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy),
     C(SSL_CERT_FILE)).

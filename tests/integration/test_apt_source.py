@@ -74,6 +74,13 @@ def test_a_key_that_is_not_there_is_refused(sources: Sources) -> None:
     assert "404" in sources.refused(key_url=f"{sources.url}missing.pub")
 
 
+def test_a_host_without_gpg_is_told_what_to_install(sources: Sources) -> None:
+    sources.host.execute("mv /usr/bin/gpg /usr/bin/gpg.away")
+    said = sources.refused()
+    sources.host.execute("mv /usr/bin/gpg.away /usr/bin/gpg")
+    assert "gpg is not installed" in said and "apt-get install gpg" in said
+
+
 def test_check_mode_announces_the_source_and_writes_nothing(sources: Sources) -> None:
     before = sources.state()
     result = sources.run(check=True)

@@ -151,8 +151,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
     for name in names:
         if name.endswith((".gpg", ".pub")) and name not in covered:
             # The keyring cannot be signed by itself: it has to be the pinned key and nothing else.
-            with open(os.path.join(directory, name), "rb") as stream:
-                openpgp.require_fingerprint(stream.read(), fingerprint, name)
+            openpgp.require_fingerprint(_read_key(os.path.join(directory, name)), fingerprint, name)
         elif name not in covered:
             strays.append(name)
     if strays:
@@ -318,6 +317,7 @@ class LocalRepository:
             )
 
     def _install(self) -> t.Tuple[str, str]:
+        openpgp.require_gpg()
         work = tempfile.mkdtemp(prefix="sparkforge-", dir=WORK)
         try:
             deb = fetch(t.cast(str, self._url), work, sha256=self._sha256)
@@ -335,7 +335,7 @@ class LocalRepository:
 
     def _check_control(self, deb: str) -> str:
         try:
-            fields = _deb.control(deb, self._run)
+            fields, files = _deb.control(deb), _deb.files(deb)
         except SparkforgeError as error:
             # The file has a temporary name; what was asked for is what a person knows.
             cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
@@ -359,9 +359,8 @@ class LocalRepository:
             raise SparkforgeError(
                 f"{self._url} is for {fields['Architecture']}, this host is {native}.", "Correct url."
             )
-        inside = f"/var/{package}/"
-        if not any(kind == "-" and path.startswith(inside) for kind, path in _deb.paths(deb, self._run)):
-            raise SparkforgeError(f"{self._url} holds no repository at {inside}.", "Correct url.")
+        if not any(path.startswith(f"/var/{package}/") for path in files):
+            raise SparkforgeError(f"{self._url} holds no repository at /var/{package}/.", "Correct url.")
         return package
 
     def _verified_tree(self, deb: str, package: str, work: str) -> str:
@@ -375,16 +374,18 @@ class LocalRepository:
             raise SparkforgeError(
                 f"/var/{package} in the .deb is a symlink that leaves the tree.", "Do not use this .deb."
             )
-        with open(_keyring_in(repository), "rb") as stream:
-            ring = openpgp.require_fingerprint(stream.read(), fingerprint, f"{package} (inside)")
+        keyring = _keyring_in(repository)
         pinned = os.path.join(work, "pinned.gpg")
+        ring = openpgp.require_fingerprint(_read_key(keyring), fingerprint, f"{package} (inside)")
         disk.write_file(pinned, ring)
         verify_chain(repository, pinned, fingerprint, self._run)
+        # What gpg has read of it is what is installed.
+        disk.write_file(keyring, ring)
         return tree
 
     def _signed_part(self, deb: str, tree: str, package: str, work: str) -> str:
         """Build a .deb of the same name and version from what the signature covers, and nothing else."""
-        fields = _deb.control(deb, self._run)
+        fields = _deb.control(deb)
         os.unlink(deb)
         small = os.path.join(work, "signed")
         for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
@@ -447,10 +448,11 @@ class LocalRepository:
         """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
         inside = _keyring_in(f"/var/{package}")
         keyring = f"{KEYRINGS}/{os.path.basename(inside)}"
+        ring = openpgp.dearmor(read(inside) or b"")
+        fingerprints = openpgp.primary_fingerprints(ring)
         files = Rollback()
         try:
-            with open(inside, "rb") as stream:
-                files.write(keyring, openpgp.dearmor(stream.read()))
+            files.write(keyring, ring)
             rows = self._source_of(package)
             names = sorted({str(row["file"]) for row in rows}) or [f"{SOURCES}/{package}.sources"]
             url = f"file:///var/{package}"
@@ -474,7 +476,7 @@ class LocalRepository:
                     "source": names[0],
                     "url": self._url,
                     "sha256": self._sha256,
-                    "key_fingerprints": openpgp.primary_fingerprints(read(keyring) or b""),
+                    "key_fingerprints": fingerprints,
                 },
             )
         except BaseException:
@@ -550,6 +552,12 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
         f"{directory} holds {len(found)} keyrings, not one.",
         "Ask the vendor which .deb of this version is right.",
     )
+
+
+def _read_key(path: str) -> bytes:
+    """Return a key file of a .deb that nothing has proven yet, or so much of it that it is refused as too large."""
+    with open(path, "rb") as stream:
+        return stream.read(openpgp.SIZE_LIMIT + 1)
 
 
 def _same_keyring(path: str, inside: str) -> bool:

@@ -112,6 +112,7 @@ class Preflight:
             self._python,
             self._apt,
             self._apt_sources,
+            self._gpg,
             self._pins,
             self._clock,
         ):
@@ -469,6 +470,24 @@ class Preflight:
                     " package on top is"
                     " removed with `sudo apt-get purge cuda-keyring`.",
                 )
+
+    def _gpg(self) -> None:
+        """Look for what the module apt_source needs, where NVIDIA's source is to be added."""
+        root = f"{str(self.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
+        sources = [
+            uri
+            for row in self.observation.get("apt_sources") or []
+            if row.get("enabled") and row.get("keyring_present") is not False
+            for uri in row.get("uris") or []
+        ]
+        wanted = self.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
+        if wanted and "gpg" not in (self._part("apt").get("packages") or {}):
+            self._add(
+                "gpg",
+                "The package gpg is not installed, so the key of NVIDIA's apt source cannot be compared with its"
+                " fingerprint before the source is added.",
+                "Install it on the host: `sudo apt-get install gpg`.",
+            )
 
     def _pins(self) -> None:
         apt = self._part("apt")

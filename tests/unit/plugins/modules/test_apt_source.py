@@ -10,6 +10,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import sources as _apt_source
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
@@ -145,6 +146,14 @@ def test_ours_leaves_when_the_vendor_s_comes(apt, key):
 def test_another_key_than_the_pinned_one_is_refused_before_anything_is_written(apt, key):
     with pytest.raises(SparkforgeError, match="the pin says EB693B3035CD5710E231E123A4B469963BF863CC"):
         source(apt, key, key_fingerprint="EB693B3035CD5710E231E123A4B469963BF863CC").present()
+    assert files(apt) == {}
+
+
+def test_without_gpg_nothing_is_written_and_check_mode_goes_on(apt, key, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(openpgp.shutil, "which", lambda _name: None)
+    assert source(apt, key, check_mode=True).present()["changed"]
+    with pytest.raises(SparkforgeError, match="gpg is not installed"):
+        source(apt, key).present()
     assert files(apt) == {}
 
 

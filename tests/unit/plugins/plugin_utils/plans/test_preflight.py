@@ -95,7 +95,9 @@ def test_the_same_host_is_refused_for_its_missing_gpu_where_one_is_required() ->
 
 
 def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> None:
+    # Its packages are cut to those that mattered when it was recorded.
     problems = judge(
+        {"apt": {"packages": {"gpg": "2.4.4"}}},
         stack={"profile": {"name": "generic", "architectures": "9.0", "compute_capability": None}},
         name="ubuntu-24.04-h200",
     )
@@ -374,6 +376,18 @@ def test_a_proprietary_module_that_shows_no_blackwell_gpu_is_the_named_reason() 
 def test_kernel_7_is_no_problem_without_rdma_or_with_the_reserve_off() -> None:
     assert judge({"kernel": {"release": "7.0.0-1019-nvidia"}}) == []
     assert judge({"kernel": {"release": "7.0.0-1", "cmdline": "quiet kho=off"}}, settings={"rdma": True}) == []
+
+
+def test_gpg_is_needed_where_nvidias_source_is_to_be_added() -> None:
+    found = host("debian-13-without-gpu")
+    del found["apt"]["packages"]["gpg"]
+    settings = {**SETTINGS, "gpu_required": False}
+    problems = preflight_problems(found, merged(STACK, LAB_STACK), settings)
+    assert [(row["check"], row["severity"]) for row in problems] == [("gpg", "error")]
+    assert "apt-get install gpg" in problems[0]["remedy"]
+    assert preflight_problems(found, merged(STACK, LAB_STACK), {**settings, "packages": []}) == []
+    found["apt_sources"].append({**SECOND_SOURCE, "keyring_present": True})
+    assert preflight_problems(found, merged(STACK, LAB_STACK), settings) == []
 
 
 def test_a_disabled_second_source_is_no_problem() -> None:

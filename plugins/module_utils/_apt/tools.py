@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Runs a tool on a file that nobody has vouched for yet: bounded in time, in memory and in what it prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import ENVIRONMENT
+
+# Also the bound of each file that the tool writes.
+OUTPUT_LIMIT = 16 * 1024 * 1024
+TIMED_OUT = 124
+
+
+def ask(argv: t.Sequence[str], *, seconds: int, memory: t.Optional[int] = None) -> t.Tuple[int, str, str]:
+    """Return exit status, stdout and stderr of a tool; TIMED_OUT where it did not come to its end.
+
+    :param memory: bytes of address space.
+    """
+    # Both are of essential packages (coreutils, util-linux).
+    bounds = ["timeout", "--kill-after=5", str(seconds), "prlimit", f"--fsize={OUTPUT_LIMIT}"]
+    if memory is not None:
+        bounds.append(f"--as={memory}")
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = subprocess.run(
+            [*bounds, *argv],
+            env={**os.environ, **ENVIRONMENT}, stdin=subprocess.DEVNULL, stdout=out, stderr=err, check=False,
+        ).returncode  # fmt: skip
+        text = []
+        for stream in (out, err):
+            stream.seek(0)
+            text.append(stream.read().decode("utf-8", "replace"))
+    # 137: it went on after SIGTERM.
+    return TIMED_OUT if status == 137 else status, text[0], text[1]
