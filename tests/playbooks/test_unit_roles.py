@@ -229,6 +229,7 @@ def test_extensions_are_built_against_the_pytorch_of_this_host(found: dict[str, 
     assert vision["environment"]["PYTORCH_VERSION"] == "2.9.1"
     assert vision["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
     assert vision["expect"]["architectures"] == ["12.0"]
+    assert extension(found["recipe"], "torchaudio")["expect"]["architectures"] == ["12.0"]
     assert found["recipe"]["__torch_extensions_plan"]["reasons"] == ["install libjpeg-dev", "install libwebp-dev"]
 
 

@@ -107,7 +107,7 @@ def _of_role(stack: t.Mapping[str, t.Any], cuda: bool, architectures: str) -> di
             },
             "memory_per_job": 3072,
             "free_space": 4096,
-            "expect": {"files": ["torchaudio/lib/*.so"]},
+            "expect": {"files": ["torchaudio/lib/*.so"], **embedded},
         },
         "flash_attention": {
             "depends": ["pytorch"],
