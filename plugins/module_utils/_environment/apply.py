@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Pip
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import (
     OWN_ALONE,
@@ -72,7 +72,7 @@ class Apply:
 
     options: Options
     run: Run
-    installer: Pip
+    installer: Installer
     sent: t.Mapping[str, str]
     new_wheels: list[str] = dataclasses.field(default_factory=list)
 
@@ -317,10 +317,11 @@ def remove_unused_wheels(paths: Paths) -> None:
 
 
 def _remove_leftover(path: str) -> None:
-    """Remove what a killed run left, after ending a pip of that run that still writes there."""
+    """Remove what a killed run left, after ending a pip or uv of that run that still writes there."""
     if path.endswith(".partial"):
         # Under an emulator the program is not the first word of its command line.
-        ours = re.compile(rf"(^| ){re.escape(path)}/bin/\S+ .*-m | -m venv .*{re.escape(path)}$")
+        place = re.escape(path)
+        ours = re.compile(rf"(^| ){place}/bin/\S+ .*-m | -m venv .*{place}$| --python {place}/bin/python ")
         for _attempt in range(50):
             users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
             if not users:

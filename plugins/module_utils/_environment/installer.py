@@ -4,9 +4,10 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Runs pip: what makes an environment at a path from an interpreter, requirements and wheels.
+"""Makes an environment at a path from an interpreter, requirements and wheels: with uv where there is one, or pip.
 
-Whatever has the method ``install`` of :class:`Pip` can take its place.
+Both take the same file of requirements and refuse what has another sha256. uv is several times as fast, and knows
+nothing of pip's configuration; pip's words are what :mod:`failures` explains. So whatever uv does not manage pip does.
 """
 
 from __future__ import annotations
@@ -27,9 +28,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised, short
 
+#: Where a host's own uv is looked for; one that the requirements bring is preferred.
+UV = ("/usr/local/bin/uv", "/usr/bin/uv")
+#: What configures pip beside the variables of the environment (pip.pypa.io, Configuration).
+_PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "~/.pip/pip.conf", "~/.config/pip/pip.conf")
 
-class Pip:
-    """Makes environments with the interpreter's own venv and pip."""
+
+class Installer:
+    """Makes environments with the interpreter's own venv, and uv or pip."""
 
     def __init__(self, options: Options, run: Run) -> None:
         self.options = options
@@ -41,31 +47,57 @@ class Pip:
 
         :raises SparkforgeError: with ``network`` among its details where the network failed.
         """
+        if self._may_use_uv():
+            self._make(place, identity)
+            if self._fill(place, identity, self._with_uv) is None:
+                return
+            disk.remove(place)
+        self._make(place, identity)
+        output = self._fill(place, identity, self._with_pip)
+        if output is not None:
+            raise self._explained(failures.pip_failure(output), output)
+
+    def _may_use_uv(self) -> bool:
+        """Tell whether uv would do as pip: it reads no configuration of pip's."""
+        if not any(os.access(path, os.X_OK) for path in UV) and not self._own_uv():
+            return False
+        if self.options.index_url is not None:
+            return True
+        files = map(os.path.expanduser, _PIP_CONFIGURATIONS)
+        return not any(map(os.path.exists, files)) and not any(name.startswith("PIP_") for name in os.environ)
+
+    def _own_uv(self) -> list[str]:
+        """Return the line of uv among the requirements."""
+        return [requirement.line for requirement in self.options.requirements if requirement.name == "uv"]
+
+    def _make(self, place: str, identity: Identity) -> None:
         # Without a prompt it would be the name of the directory, which does not stay.
         venv = [identity.python, "-I", "-m", "venv", "--prompt", self.options.paths.name, place]
         rc, out, err = self.run(venv, environ_update=ENGLISH)
         if rc != 0:
             free = os.statvfs(os.path.dirname(place))
             raise failures.venv_failure(identity.python, identity.version, out + err, free.f_bavail * free.f_frsize)
+
+    def _fill(self, place: str, identity: Identity, install: t.Callable[[str, str], list[list[str]]]) -> str | None:
+        """Install what is asked for with the commands that ``install`` returns; return what a failing one said.
+
+        :raises SparkforgeError: where what was installed does not fit together.
+        """
         requirements = os.path.join(place, ".requirements.txt")
         temporary = os.path.join(place, ".tmp")
         os.mkdir(temporary)
-        _write_private(requirements, "\n".join([*self._lines(identity), ""]))
+        _write_private(requirements, "\n".join([*self._places(identity), *self._wanted(identity), ""]))
         # Next to the environment: /tmp is often a small file system in memory.
         variables = {**ENGLISH, "PIP_USER": "0", "TMPDIR": temporary}
         # pip does not know the variable that the rest of the system takes the CA from.
         if "SSL_CERT_FILE" in os.environ and not {"PIP_CERT", "REQUESTS_CA_BUNDLE"} & set(os.environ):
             variables["PIP_CERT"] = os.environ["SSL_CERT_FILE"]
-        python = os.path.join(place, "bin", "python")
-        pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
-        install = [*pip, "--cache-dir", self.options.paths.of(".download"), "install", "--require-hashes"]
-        install += ["--only-binary=:all:", "--progress-bar=off", *([] if self.options.compile else ["--no-compile"])]
-        install += ["--requirement", requirements]
         with self._netrc(place, identity) as netrc:
-            rc, out, err = self.run(install, environ_update={**variables, **netrc}, cwd=place)
-        if rc != 0:
-            raise self._explained(failures.pip_failure(out + "\n" + err), out + "\n" + err)
-        rc, out, err = self.run([*pip, "check"], environ_update=variables, cwd=place)
+            for command in install(place, requirements):
+                rc, out, err = self.run(command, environ_update={**variables, **netrc}, cwd=place)
+                if rc != 0:
+                    return f"{out}\n{err}"
+        rc, out, err = self.run([*_pip(place), "check"], environ_update=variables, cwd=place)
         if rc != 0:
             first = ((out or err).strip().splitlines() or ["pip check failed"])[0]
             raise SparkforgeError(
@@ -73,11 +105,35 @@ class Pip:
                 "Lock the environment again with playbooks/lock.yml.",
                 pip_output=(out + err).strip(),
             )
-        os.unlink(requirements)
-        disk.remove(temporary)
+        # The last is uv's own.
+        for leftover in (requirements, temporary, os.path.join(place, ".lock")):
+            disk.remove(leftover)
+        return None
 
-    def _lines(self, identity: Identity) -> list[str]:
-        """Return the lines of the file of requirements; not of the command line, as a URL may carry a password."""
+    def _with_pip(self, place: str, requirements: str) -> list[list[str]]:
+        install = [*_pip(place), "--cache-dir", self.options.paths.of(".download"), "install", "--require-hashes"]
+        install += ["--only-binary=:all:", "--progress-bar=off", *([] if self.options.compile else ["--no-compile"])]
+        return [[*install, "--requirement", requirements]]
+
+    def _with_uv(self, place: str, requirements: str) -> list[list[str]]:
+        own = self._own_uv()
+        first = []
+        if own:
+            alone = os.path.join(place, ".tmp", "uv.txt")
+            _write_private(alone, "\n".join([*self._places(None), *own, ""]))
+            first = self._with_pip(place, alone)
+        uv = os.path.join(place, "bin", "uv") if own else next(path for path in UV if os.access(path, os.X_OK))
+        # The cache goes when the environment is made, so that it may share its files.
+        install = [uv, "--no-config", "--no-progress", "--cache-dir", self.options.paths.of(".download/uv")]
+        install += ["pip", "install", "--python", os.path.join(place, "bin", "python"), "--require-hashes"]
+        install += ["--only-binary=:all:", *(["--compile-bytecode"] if self.options.compile else [])]
+        return [*first, [*install, "--requirement", requirements]]
+
+    def _places(self, identity: Identity | None) -> list[str]:
+        """Return where to look, for the file of requirements: a command line shows the password that a URL may have.
+
+        :param identity: whose wheels are offered as well.
+        """
         url = self.options.index_url
         lines = []
         if url is not None and url.strip().lower() in ("", "none"):
@@ -89,16 +145,23 @@ class Pip:
             if place.startswith("http://"):
                 # Every hash is given, so that whoever answers there need not be trusted; pip would pass it over.
                 lines.append(f"--trusted-host {urllib.parse.urlsplit(place).netloc.rpartition('@')[2]}")
-        pinned = {requirement.name for requirement in self.options.requirements}
-        for wheel in identity.wheels:
-            if wheel.name.distribution in pinned:
-                lines.append(f"--find-links {os.path.dirname(wheel.path)}")
-        lines += [requirement.line for requirement in self.options.requirements]
+        pinned = self._pinned()
+        wheels = identity.wheels if identity else ()
         return lines + [
+            f"--find-links {os.path.dirname(wheel.path)}" for wheel in wheels if wheel.name.distribution in pinned
+        ]
+
+    def _wanted(self, identity: Identity) -> list[str]:
+        """Return what to install, each line with its hash."""
+        pinned = self._pinned()
+        return [requirement.line for requirement in self.options.requirements] + [
             f"file://{urllib.request.pathname2url(wheel.path)} --hash=sha256:{wheel.sha256}"
             for wheel in identity.wheels
             if wheel.name.distribution not in pinned
         ]
+
+    def _pinned(self) -> set[str]:
+        return {requirement.name for requirement in self.options.requirements}
 
     @contextlib.contextmanager
     def _netrc(self, directory: str, identity: Identity) -> t.Iterator[dict[str, str]]:
@@ -149,6 +212,10 @@ class Pip:
         project = normalised(re.split(r"[^A-Za-z0-9._-]", package, maxsplit=1)[0])
         pages = [place for place in self.options.find_links if place.startswith(("http://", "https://"))]
         return [*pages, *(f"{place.rstrip('/')}/{project}/" for place in indexes)]
+
+
+def _pip(place: str) -> list[str]:
+    return [os.path.join(place, "bin", "python"), "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
 
 
 def _write_private(path: str, text: str) -> None:

@@ -17,7 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, apply, fit, plan, survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Pip
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import processes_using
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
@@ -29,7 +29,7 @@ def ensure(options: Options, run: Run) -> Facts:
     :returns: with ``missing_wheels`` where the controller has to send wheels first.
     :raises SparkforgeError: the only way in which this fails.
     """
-    installer = Pip(options, run)
+    installer = Installer(options, run)
     try:
         if options.state == "absent":
             return absent(options, run)
@@ -89,7 +89,7 @@ def _known(paths: Paths) -> str:
     return ", ".join(entry for entry in survey.environments(paths) if survey.own_receipt(paths, entry)) or "none"
 
 
-def present(options: Options, run: Run, installer: Pip) -> Facts:
+def present(options: Options, run: Run, installer: Installer) -> Facts:
     """Make the environment what is asked for, and current unless it is only to be staged."""
     before = survey.shown(options.paths)
 
