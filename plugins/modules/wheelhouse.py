@@ -90,7 +90,6 @@ notes:
     name.
 seealso:
   - module: sparkforge.dgx_spark.source_build
-  - module: sparkforge.dgx_spark.wheelhouse_server
 """
 
 EXAMPLES = r"""
