@@ -37,8 +37,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     worker,
 )
 
-#: What runs detached, and all that it imports.
-WORKER = "_unit.worker"
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.
 _NETWORK = re.compile(
@@ -246,7 +244,7 @@ class Engine:
         self._check_room(unit)
         memory = jobs.memory()
         # The worker sizes its jobs again; this refuses before anything is written.
-        worker.size_jobs(unit, memory)
+        jobs.size_for(unit, memory)
         if self.account.ensure(paths.builds):
             _receipt.write(self.root, _ACCOUNT, {"name": self.account.name})
         self.account.check_interpreter(sys.executable)
@@ -261,7 +259,7 @@ class Engine:
                 "Set become for this task, or the option log_root.",
             ) from error
         # Read before: the account may not read what Ansible sent.
-        code = bundle.files(WORKER, ansible=True)
+        code = bundle.files(worker.__name__.removeprefix(f"{bundle.PACKAGE}."), ansible=True)
         with self.account.acting():
             disk.make_directories(os.path.dirname(paths.artefact))
             disk.make_directories(paths.build_directory)
@@ -277,7 +275,7 @@ class Engine:
             plan["tools"].remember(self._known_tools)
             self._write_request(unit, plan)
         program = f"import sys; sys.path.insert(0, {engine!r}); "
-        program += f"from {bundle.PACKAGE}.{WORKER} import main; sys.exit(main({paths.build_directory!r}))"
+        program += f"from {worker.__name__} import main; sys.exit(main({paths.build_directory!r}))"
         reserve = unit.memory_reserve or jobs.reserve(memory.total_mib)
         detached.start(
             [sys.executable, "-I", "-c", program],
