@@ -30,7 +30,7 @@ _ROOM = 1 << 20
 class Attempt:
     """What was asked for, where it lies, and how far it is.
 
-    :param request: what ``_unit.engine`` wrote into ``request.json``.
+    :param request: what ``_unit.start`` wrote into ``request.json``.
     """
 
     def __init__(self, request: t.Mapping[str, t.Any]) -> None:

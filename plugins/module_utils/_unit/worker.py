@@ -8,7 +8,7 @@
 
 It goes through the phases, keeps ``state.json`` true, and publishes the artefact and its receipt last. Killed at any
 point and started again it goes on where it was: a finished phase is not done again, an interrupted build goes on from
-its objects. Nothing of it needs Ansible: ``_unit.engine`` starts it with a copy of these files.
+its objects. Nothing of it needs Ansible: ``_unit.start`` starts it with a copy of these files.
 """
 
 # A process of its own, detached: there is no module to exit.
