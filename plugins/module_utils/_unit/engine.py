@@ -16,37 +16,28 @@ import contextlib
 import json
 import os
 import re
-import shutil
-import sys
-import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     follow,
-    jobs,
     model,
     outcome,
     patching,
+    start,
     survey,
     toolchain,
-    worker,
 )
 
-#: What runs detached, and all that it imports.
-WORKER = "_unit.worker"
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.
 _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
     r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"
 )
-#: The receipt of the account, where the engine made it.
-_ACCOUNT = "builds-account"
 
 
 class Engine:
@@ -83,17 +74,17 @@ class Engine:
         unit = model.Unit.from_options(self.options)
         with self.account.acting():
             plan = self._plan(unit)
-            result = self._compare(unit, plan)
+            result = self._compare(plan)
         if result["status"] == "unchanged" or self.check_mode:
             return result
         if result["status"] != "running":
-            self._start(unit, plan)
+            start.start(plan, self.account, self.options, self._network())
         if not self.options["follow"]:
             return {**result, "changed": True, "status": "running"}
-        found = outcome.look(plan["paths"], self.account, None, self.warnings)
+        found = outcome.look(plan.paths, self.account, None, self.warnings)
         return {**result, **found, "changed": True, "changes": result["changes"]}
 
-    def _plan(self, unit: model.Unit) -> t.Dict[str, t.Any]:
+    def _plan(self, unit: model.Unit) -> start.Plan:
         """Return everything that the fingerprint stands for."""
         tools = self._tools(unit)
         for name, minimum in unit.minimum.items():
@@ -124,7 +115,7 @@ class Engine:
             system,
             model.tree_key(inputs),
         )
-        return {"tools": tools, "depends": depends, "commit": commit, "inputs": inputs, "paths": paths}
+        return start.Plan(unit, tools, depends, commit, inputs, paths)
 
     def _tools(self, unit: model.Unit) -> toolchain.Toolchain:
         """Return what compiles; remembered where there is a place for it, so that a converged run starts none of it."""
@@ -143,7 +134,7 @@ class Engine:
 
     @property
     def _known_tools(self) -> str:
-        return os.path.join(self.root, "builds", ".toolchain.json")
+        return os.path.join(self.root, "builds", toolchain.KNOWN)
 
     def _identity(self, unit: model.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
         """Return the commit, and what identifies the source.
@@ -178,15 +169,10 @@ class Engine:
                 directory = os.path.join(
                     self.root, "wheelhouse", receipt["platform"], receipt["name"], receipt["fingerprint"]
                 )
-                wheels = [
-                    {**item, "path": os.path.join(directory, item["path"])}
-                    for item in receipt["outputs"]
-                    if item["path"].endswith(".whl")
-                ]
                 return {
                     "fingerprint": receipt["fingerprint"],
                     "prefix": os.path.join(directory, "prefix"),
-                    "wheels": wheels,
+                    "wheels": outcome.wheels(receipt, directory),
                 }
         if self.check_mode and depend.fingerprint:
             # It would be built first.
@@ -196,9 +182,9 @@ class Engine:
             f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    def _compare(self, plan: start.Plan) -> t.Dict[str, t.Any]:
         """Return the result as far as it is known without building."""
-        paths: model.Paths = plan["paths"]
+        unit, paths = plan.unit, plan.paths
         running = follow.is_running(paths.build_directory)
         receipt = None
         if running or not self.options["rebuild"]:
@@ -206,13 +192,11 @@ class Engine:
         state = follow.read(paths.inside("state.json")) or {}
         known = survey.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
-        changes = (
-            [] if receipt else model.changes(old["inputs"], plan["inputs"]) if old else ["receipt: (none) -> built"]
-        )
+        changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
         if not receipt and not changes:
             changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
-        versions = {**plan["tools"].versions(), **unit.found_libraries}
-        result: t.Dict[str, t.Any] = {
+        versions = {**plan.tools.versions(), **unit.found_libraries}
+        return {
             "name": unit.name,
             "fingerprint": paths.fingerprint,
             "platform": paths.platform,
@@ -230,115 +214,9 @@ class Engine:
                 "before_header": f"{unit.name} {old['fingerprint']}" if old else f"{unit.name} (none)",
                 "after_header": f"{unit.name} {paths.fingerprint}",
                 "before": _diff_text(old["inputs"] if old else {}),
-                "after": _diff_text(plan["inputs"]) if not receipt else _diff_text(old["inputs"] if old else {}),
+                "after": _diff_text(plan.inputs) if not receipt else _diff_text(old["inputs"] if old else {}),
             },
         }
-        return result
-
-    # --- starting ----------------------------------------------------------------------------------------------
-
-    def _start(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> None:
-        """Start the worker.
-
-        :raises SparkforgeError: where it cannot be; then the next call tries again.
-        """
-        paths: model.Paths = plan["paths"]
-        self._check_room(unit)
-        memory = jobs.memory()
-        # The worker sizes its jobs again; this refuses before anything is written.
-        worker.size_jobs(unit, memory)
-        if self.account.ensure(paths.builds):
-            _receipt.write(self.root, _ACCOUNT, {"name": self.account.name})
-        self.account.check_interpreter(sys.executable)
-        for directory in (paths.builds, os.path.join(self.root, "wheelhouse"), paths.receipts):
-            self.account.own(directory)
-        try:
-            disk.make_directories(self.options["log_root"])
-            self.account.own_file(paths.log)
-        except OSError as error:
-            raise SparkforgeError(
-                f"The log {paths.log} cannot be written: {error.strerror}.",
-                "Set become for this task, or the option log_root.",
-            ) from error
-        # Read before: the account may not read what Ansible sent.
-        code = bundle.files(WORKER, ansible=True)
-        with self.account.acting():
-            disk.make_directories(os.path.dirname(paths.artefact))
-            disk.make_directories(paths.build_directory)
-            if self.options["rebuild"]:
-                # The worker makes the tree anew, for it alone knows that no other one is at it.
-                disk.remove(paths.inside("state.json"))
-            attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
-            # Beside the build: what Ansible sent is gone when the call ends.
-            engine = paths.inside("engine")
-            shutil.rmtree(engine, ignore_errors=True)
-            bundle.write(engine, code)
-            # The first build of a host had no place yet for them.
-            plan["tools"].remember(self._known_tools)
-            self._write_request(unit, plan)
-        program = f"import sys; sys.path.insert(0, {engine!r}); "
-        program += f"from {bundle.PACKAGE}.{WORKER} import main; sys.exit(main({paths.build_directory!r}))"
-        reserve = unit.memory_reserve or jobs.reserve(memory.total_mib)
-        detached.start(
-            [sys.executable, "-I", "-c", program],
-            account=self.account,
-            service=paths.service,
-            marker=paths.marker,
-            log=paths.log,
-            directory=paths.build_directory,
-            memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
-        )
-        # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
-        patience = time.monotonic() + 2
-        while not follow.is_running(paths.build_directory):
-            if (follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
-                break
-            if time.monotonic() > patience:
-                # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
-                with self.account.acting():
-                    if not detached.is_alive(paths.marker):
-                        break
-                patience = time.monotonic() + 1
-            time.sleep(0.05)
-
-    def _check_room(self, unit: model.Unit) -> None:
-        if not unit.free_space:
-            return
-        place = self.root
-        while not os.path.exists(place):
-            place = os.path.dirname(place)
-        free = shutil.disk_usage(place).free >> 20
-        if free < unit.free_space:
-            raise SparkforgeError(
-                f"{place} has {free} MiB free, and building {unit.name} takes {unit.free_space} MiB.",
-                "Make room, or set sparkforge_root to a larger file system.",
-            )
-
-    def _write_request(self, unit: model.Unit, plan: t.Mapping[str, t.Any]) -> None:
-        paths: model.Paths = plan["paths"]
-        source = unit.source.get("repo") or unit.source.get("archive")
-        request = {
-            "unit": unit.as_request(),
-            "paths": {
-                "root": paths.root,
-                "log_root": paths.log_root,
-                "name": paths.name,
-                "fingerprint": paths.fingerprint,
-                "platform": paths.platform,
-                "tree": paths.tree,
-            },
-            "rebuild": bool(self.options["rebuild"]),
-            "inputs": plan["inputs"],
-            "commit": plan["commit"],
-            "depends": plan["depends"],
-            "tools": {name: tool.path for name, tool in plan["tools"].tools.items()},
-            "versions": {**plan["tools"].versions(), **unit.found_libraries},
-            "shown_source": redact(str(source)),
-            "override": self.options.get("override"),
-        }
-        # Both may hold the password of an index or a proxy.
-        disk.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
-        disk.write_file(paths.inside("network.json"), json.dumps(self._network()).encode("ascii"), 0o600)
 
     def _network(self) -> t.Dict[str, str]:
         return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
@@ -392,13 +270,10 @@ class Engine:
                 os.rmdir(path)
         with contextlib.suppress(OSError):
             os.rmdir(self.options["log_root"])
-        made = _receipt.read(self.root, _ACCOUNT)
+        made = _receipt.read(self.root, start.ACCOUNT)
         if made and not os.path.exists(builds):
             self.account.remove(str(made.get("name")))
-            _receipt.remove(self.root, _ACCOUNT)
-
-
-# --- small things ----------------------------------------------------------------------------------------------
+            _receipt.remove(self.root, start.ACCOUNT)
 
 
 def _diff_text(inputs: t.Mapping[str, t.Any]) -> str:

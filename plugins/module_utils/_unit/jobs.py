@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 
 MEMORY_PER_JOB_MIB = 4096
 #: What is left to the host at least: the share of all memory, and MiB. Below 64 GiB those would be most of a host,
@@ -110,6 +111,23 @@ def size(
     if fitting < wanted:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} a job.")
     return Jobs(count, f"{jobs}: the memory would do for {fitting}.")
+
+
+def size_for(unit: model.Unit, memory: Memory, at_most: int = 0) -> Jobs:
+    """Return how many jobs the host allows ``unit`` now, ``at_most`` at most where it is not 0.
+
+    :raises SparkforgeError: where there is no room for one, or GPU processes hold it.
+    """
+    wanted = [number for number in (unit.jobs, at_most) if number]
+    return size(
+        cores(),
+        memory.available_mib,
+        memory.total_mib,
+        unit.memory_per_job,
+        unit.memory_reserve,
+        min(wanted) if wanted else 0,
+        gpu_memory_processes(),
+    )
 
 
 def reserve(total_mib: int) -> int:

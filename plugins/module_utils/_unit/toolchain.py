@@ -29,6 +29,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 #: Raised when the same output is read differently: what was kept before then counts for nothing.
 CACHE_FORMAT = 1
+#: The file below ``builds`` in which a ``Toolchain`` is remembered.
+KNOWN = ".toolchain.json"
 #: Seconds within which ``--version`` must answer; under emulation the slowest takes some.
 ANSWER_LIMIT = 120.0
 #: A script longer than this is a program, not a wrapper around one.

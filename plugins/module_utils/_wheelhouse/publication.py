@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""What a wheelhouse publishes, as far as it can be told without a host: manifest, simple index, keep rule.
+"""What a wheelhouse publishes, as far as it can be told without a host: manifest and simple index.
 
 ::
 

@@ -15,7 +15,13 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, run, speed, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
+    catalogue,
+    run,
+    settings,
+    speed,
+    verdict,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import blocks
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, write
@@ -671,7 +677,7 @@ def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
 
 def test_every_shipped_profile_says_what_its_floors_and_required_checks_rest_on() -> None:
     profiles = load.read_file(str(SHIPPED / "vars" / "profiles.yml"), "profiles")
-    names = [*catalogue.CHECKS, *run.HOST_ROWS]
+    names = [*catalogue.CHECKS, *settings.HOST_ROWS]
     for name, profile in profiles.items():
         # Each pattern is of a check that there is, and evidence that names a file names one of this repository.
         for pattern, evidence in profile["required_checks"].items():

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
 
@@ -86,7 +86,7 @@ class Tree:
 
     def report(self, started: str, **content: t.Any) -> None:
         self.history.mkdir(exist_ok=True)
-        report = {"format": run.FORMAT, "verdict": "proven", "scope": "gpu", "started": started, **content}
+        report = {"format": verdict.FORMAT, "verdict": "proven", "scope": "gpu", "started": started, **content}
         (self.history / f"{started.replace(':', '')}.000000001.json").write_text(json.dumps(report))
 
     def look(self, **options: t.Any) -> dict[str, t.Any]:

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history as _history
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.run import Proof
 
 FLOOR = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6}}
@@ -127,7 +128,7 @@ def test_each_run_is_remembered_and_the_next_one_says_what_differs(bare: Path, t
 def test_the_oldest_reports_go_and_a_damaged_one_counts_as_none(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "KEPT", 3)
+    monkeypatch.setattr(_history, "KEPT", 3)
     history = tmp_path / "history"
     history.mkdir()
     for number in range(4):
@@ -142,7 +143,7 @@ def test_the_oldest_reports_go_and_a_damaged_one_counts_as_none(
 def remembered(history: Path, number: int, **changed: Any) -> None:
     rows = [{"name": "speed.copy", "rates": {"gb_per_s": 200.0 + number}}]
     started = f"2026-01-{number:02d}T00:00:00Z"
-    report = {"format": run.FORMAT, "verdict": "proven", "scope": "gpu", "devices": [], "checks": rows}
+    report = {"format": verdict.FORMAT, "verdict": "proven", "scope": "gpu", "devices": [], "checks": rows}
     name = f"{started.replace(':', '')}.000000000.json"
     (history / name).write_text(json.dumps({**report, "started": started, **changed}))
 
@@ -150,7 +151,7 @@ def remembered(history: Path, number: int, **changed: Any) -> None:
 def test_the_first_proven_run_sets_the_hosts_floors_and_is_never_forgotten(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "KEPT", 3)
+    monkeypatch.setattr(_history, "KEPT", 3)
     history = tmp_path / "history"
     history.mkdir()
     remembered(history, 1, verdict="fail")

@@ -19,8 +19,11 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands, follow, model, publishing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import worker as _worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import prepare
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State
 
 from tests.unit.engine_host import CCACHE
 
@@ -46,29 +49,29 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 def test_the_end_of_a_child_is_seen_when_it_comes(kernel: str) -> None:
     child = sleeper(0.3, 7)
     began = time.monotonic()
-    assert _worker._wait(child, 600) == 7
+    assert commands.wait(child, 600) == 7
     assert time.monotonic() - began < 300
 
 
 def test_a_child_that_goes_on_is_not_waited_for_any_longer(kernel: str) -> None:
     child = sleeper(600)
     try:
-        assert _worker._wait(child, 0.1) is None
+        assert commands.wait(child, 0.1) is None
     finally:
         child.kill()
-    assert _worker._wait(child, 600) == -9
+    assert commands.wait(child, 600) == -9
 
 
 def test_a_child_that_has_ended_long_ago_is_seen_too(kernel: str) -> None:
     child = sleeper(0)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert _worker._wait(child, 600) == 0
+    assert commands.wait(child, 600) == 0
 
 
 def test_no_descriptor_is_left() -> None:
     before = len(os.listdir("/proc/self/fd"))
     child = sleeper(0.2)
-    while _worker._wait(child, 0.02) is None:
+    while commands.wait(child, 0.02) is None:
         pass
     assert len(os.listdir("/proc/self/fd")) == before
 
@@ -76,7 +79,7 @@ def test_no_descriptor_is_left() -> None:
 def test_waiting_takes_next_to_no_cpu_time() -> None:
     child = sleeper(600)
     before = time.process_time()
-    _worker._wait(child, 2)
+    commands.wait(child, 2)
     used = time.process_time() - before
     child.kill()
     child.wait()
@@ -85,14 +88,14 @@ def test_waiting_takes_next_to_no_cpu_time() -> None:
 
 def test_a_state_is_on_the_disk_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    state = _worker.State(str(path))
+    state = State(str(path))
     state.update(phase="build")
     state.note("once")
     state.note("once")
     assert follow.read(str(path)) == state.data
     assert (state.data["phase"], state.data["notes"]) == ("build", ["once"])
     assert [found.name for found in tmp_path.iterdir()] == ["state.json"]
-    assert _worker.State(str(path)).data == state.data
+    assert State(str(path)).data == state.data
 
 
 def program(path: Path) -> str:
@@ -104,7 +107,7 @@ def program(path: Path) -> str:
 
 
 @pytest.fixture(params=["ccache", "none"])
-def worker(request: pytest.FixtureRequest, tmp_path: Path) -> _worker.Worker:
+def worker(request: pytest.FixtureRequest, tmp_path: Path) -> Attempt:
     """Return a worker on a host with a second clang, nvcc and ninja, which come first on PATH."""
     first, own = tmp_path / "usr/bin", tmp_path / "lib/llvm-20/bin"
     for name in ("clang", "clang++", "cc", "c++", "ninja", "nvcc"):
@@ -123,7 +126,7 @@ def worker(request: pytest.FixtureRequest, tmp_path: Path) -> _worker.Worker:
     paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "0" * 16, "platform": "p"}
     unit = {"name": "tiny", "kind": "wheel", "source": {"archive": "/a", "sha256": "0" * 64}}
     Path(tmp_path, "builds/tiny", "0" * 16).mkdir(parents=True)
-    return _worker.Worker({"unit": unit, "paths": paths, "tools": tools, "depends": {}})
+    return Attempt({"unit": unit, "paths": paths, "tools": tools, "depends": {}})
 
 
 @pytest.mark.parametrize(
@@ -135,8 +138,8 @@ def worker(request: pytest.FixtureRequest, tmp_path: Path) -> _worker.Worker:
         ("$CUDAHOSTCXX", "cxx"), ("$NVCC_CCBIN", "cxx"), ("${PYTORCH_NVCC:-nvcc}", "nvcc"),
     ],
 )  # fmt: skip
-def test_what_a_build_starts_is_what_its_receipt_names(worker: _worker.Worker, started: str, tool: str) -> None:
-    environment = worker._build_environment(1)
+def test_what_a_build_starts_is_what_its_receipt_names(worker: Attempt, started: str, tool: str) -> None:
+    environment = commands.build_environment(worker, 1)
     done = subprocess.run(["/bin/sh", "-c", f"{started} -c x.c"], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == worker.tools[tool], done.stderr
     cached = "ccache" in worker.tools and started in (
@@ -151,36 +154,36 @@ def test_what_a_build_starts_is_what_its_receipt_names(worker: _worker.Worker, s
     assert ("through ccache" in done.stderr) == cached
 
 
-def test_launchers_that_another_version_left_are_replaced(worker: _worker.Worker, tmp_path: Path) -> None:
+def test_launchers_that_another_version_left_are_replaced(worker: Attempt, tmp_path: Path) -> None:
     left = Path(worker.paths.inside("launchers"))
     left.mkdir(parents=True)
     before = shutil.copy(worker.tools["cmake"], tmp_path / "kept")
     (left / "clang").symlink_to(before)
-    environment = worker._build_environment(1)
+    environment = commands.build_environment(worker, 1)
     done = subprocess.run(["clang"], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == worker.tools["cc"]
     assert Path(before).read_text() == Path(worker.tools["cmake"]).read_text()
 
 
-def test_a_launcher_is_as_old_as_its_compiler(worker: _worker.Worker) -> None:
+def test_a_launcher_is_as_old_as_its_compiler(worker: Attempt) -> None:
     """A ccache around it takes time and size for the compiler's identity."""
     os.utime(worker.tools["cxx"], (1e9, 1e9))
-    worker._build_environment(1)
+    commands.build_environment(worker, 1)
     assert os.stat(worker.paths.inside("launchers", "clang++")).st_mtime == 1e9
 
 
-def prepared(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, **unit: t.Any) -> tuple[list[str], str]:
+def prepared(worker: Attempt, monkeypatch: pytest.MonkeyPatch, **unit: t.Any) -> tuple[list[str], str]:
     """Go through the phase prepare without pip; return what it was called with, and the file of requirements."""
     called: list[str] = []
-    monkeypatch.setattr(worker, "_command", lambda argv, **_options: called.append(" ".join(argv)))
+    monkeypatch.setattr(commands, "run", lambda _attempt, argv, **_options: called.append(" ".join(argv)))
     worker.unit = dataclasses.replace(worker.unit, requirements=("a==1 --hash=sha256:00",), **unit)
-    worker._prepare()
+    prepare.run(worker)
     path = Path(worker.paths.inside("requirements.txt"))
     assert path.stat().st_mode & 0o077 == 0
     return called, path.read_text()
 
 
-def test_an_index_is_not_in_the_command_line(worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_is_not_in_the_command_line(worker: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     index, links = "https://lab:s3cret@pypi.example.com/simple", ("https://lab:s3cret@example.com/", "/srv/my wheels")
     called, listed = prepared(worker, monkeypatch, index_url=index, find_links=links)
     assert "s3cret" not in " ".join(called)
@@ -195,11 +198,11 @@ def test_an_index_is_not_in_the_command_line(worker: _worker.Worker, monkeypatch
 
 
 def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_another_index(
-    worker: _worker.Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "pip.conf"
     file.touch()
-    monkeypatch.setattr(_worker, "_PIP_CONFIGURATIONS", (str(file), str(tmp_path / "none")))
+    monkeypatch.setattr(prepare, "_PIP_CONFIGURATIONS", (str(file), str(tmp_path / "none")))
     assert prepared(worker, monkeypatch)[1] == "a==1 --hash=sha256:00\n"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
@@ -209,7 +212,7 @@ def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_a
     prepared(worker, monkeypatch, index_url="https://pypi.example.com/simple")
 
 
-def packaged(tmp_path: Path) -> _worker.Worker:
+def packaged(tmp_path: Path) -> Attempt:
     """Return the worker of a wheel that is built and not published."""
     inputs = {"name": "tiny"}
     paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p",
@@ -224,7 +227,7 @@ def packaged(tmp_path: Path) -> _worker.Worker:
         wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
         wheel.writestr("tiny-1.0.dist-info/RECORD", "")
-    worker = _worker.Worker(
+    worker = Attempt(
         {"unit": unit, "paths": paths, "tools": {}, "versions": {}, "inputs": inputs, "shown_source": "/tiny.tar.gz"}
     )
     done = {phase: {"done": True, "seconds": 1.0} for phase in _worker.PHASES}
@@ -232,7 +235,7 @@ def packaged(tmp_path: Path) -> _worker.Worker:
     return worker
 
 
-def published(worker: _worker.Worker) -> list[str]:
+def published(worker: Attempt) -> list[str]:
     return sorted(path.name for path in Path(worker.paths.root, "wheelhouse").rglob("*") if path.is_file())
 
 
@@ -243,11 +246,11 @@ def test_a_wheel_that_the_disk_has_no_room_for_is_told_with_both_sizes(
     with monkeypatch.context() as full:
         full.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=512 << 10))
         with pytest.raises(SparkforgeError) as caught:
-            worker._publish()
+            publishing.publish(worker)
     assert f"takes 1 MiB below {tmp_path}, which has 0 MiB free" in caught.value.cause
     assert "run again" in caught.value.remedy
     assert published(worker) == []
-    worker._publish()
+    publishing.publish(worker)
     assert "tiny-1.0-py3-none-any.whl" in published(worker)
 
 
@@ -263,10 +266,10 @@ def test_a_disk_that_fills_up_while_a_wheel_is_published_leaves_nothing_of_it(
     with monkeypatch.context() as full:
         full.setattr(shutil, "copyfile", half)
         with pytest.raises(OSError, match="No space left"):
-            worker._publish()
+            publishing.publish(worker)
     assert list(Path(worker.paths.root, "wheelhouse").rglob("*.partial")) == []
     assert published(worker) == []
     assert not Path(worker.paths.receipt).exists()
-    worker._publish()
+    publishing.publish(worker)
     assert "tiny-1.0-py3-none-any.whl" in published(worker)
     assert Path(worker.paths.receipt).exists()

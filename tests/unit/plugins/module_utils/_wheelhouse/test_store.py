@@ -12,8 +12,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, store
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.store import Store
 
 from tests.unit.wheel_tree import PLATFORM, WheelTree, fingerprint
@@ -85,7 +86,7 @@ def test_a_second_run_changes_nothing_and_reads_no_wheel_again(
     publish(tree, units)
     before = contents(tree.root / "wheelhouse"), contents(tree.root / "receipts")
     # Whoever read a wheel would fail.
-    monkeypatch.setattr(store, "_BLOCK", None)
+    monkeypatch.setattr(digests, "of_stream", None)
     again = publish(tree, units)
     assert not again["changed"]
     assert again["diff"][0]["before"] == again["diff"][0]["after"]

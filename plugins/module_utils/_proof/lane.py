@@ -1,0 +1,251 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""A lane: checks that one process of the environment's interpreter runs, one after the other."""
+
+# There is no module here to run commands with: the timer runs this too.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import pwd
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, SKIP, Result
+
+#: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
+IMPORT_SECONDS = 300.0
+
+#: What runs in the environment.
+PROGRAM = "_proof.runner"
+_MAIN = f"""import sys
+
+from {bundle.PACKAGE}.{PROGRAM} import main
+
+main(sys.argv[1])
+"""
+
+
+@dataclasses.dataclass
+class Lanes:
+    """What the lanes of one run share.
+
+    :ivar beside: how many run side by side.
+    :ivar software: what the environment says of itself.
+    """
+
+    python: str
+    profile: t.Mapping[str, t.Any]
+    reference: t.Mapping[str, t.Any]
+    limits: t.Mapping[str, float]
+    user: t.Optional[str]
+    beside: int = 1
+    software: t.Dict[str, t.Any] = dataclasses.field(default_factory=dict)
+
+
+def run(lanes: Lanes, names: t.Sequence[str]) -> t.List[Result]:
+    """Run checks, one after the other in one process."""
+    if not os.access(lanes.python, os.X_OK):
+        cause = f"There is no interpreter {lanes.python}."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to what is there."
+        return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy))
+    directory = tempfile.mkdtemp(prefix="sparkforge-proof-")
+    try:
+        return _run_in(lanes, directory, names)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> t.List[Result]:
+    reading, writing = os.pipe()
+    scratch = os.path.join(directory, "scratch")
+    os.mkdir(scratch)
+    bundle.write(directory, bundle.files(PROGRAM))
+    job = {
+        "checks": list(names),
+        "profile": lanes.profile,
+        "reference": lanes.reference,
+        "limits": lanes.limits,
+        "directory": scratch,
+        "results": writing,
+    }
+    for name, text in (("job.json", json.dumps(job)), ("main.py", _MAIN)):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    identity = _identity(lanes, directory, scratch)
+    output = os.path.join(directory, "output.log")
+    argv = [lanes.python, os.path.join(directory, "main.py"), os.path.join(directory, "job.json")]
+    with open(output, "wb") as log:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=scratch,
+                env=_variables(lanes, scratch),
+                pass_fds=[writing],
+                start_new_session=True,
+                **identity,
+            )
+        except OSError as error:
+            os.close(reading)
+            who = f" as the account {lanes.user}" if identity else ""
+            cause = f"{lanes.python} does not start{who}: {error.strerror}."
+            remedy = "Run playbooks/deploy.yml to make the environment again, or correct verify_python."
+            if isinstance(error, PermissionError):
+                remedy = "Set verify_user to an account that may read the environment."
+            return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy))
+        finally:
+            os.close(writing)
+    try:
+        return _collect(lanes, process, reading, names, output)
+    finally:
+        os.close(reading)
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _identity(lanes: Lanes, directory: str, scratch: str) -> t.Dict[str, t.Any]:
+    """Return as whom the checks run; what they may write to becomes theirs."""
+    if not lanes.user or os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam(lanes.user)
+    os.chmod(directory, 0o755)  # noqa: S103  # the sources must be read by that account; they hold no secret
+    os.chown(scratch, entry.pw_uid, entry.pw_gid)
+    # The account's own, and those that may open the devices of a Jetson (/dev/nvmap is of the group video).
+    groups = set(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
+        if os.path.exists(device):
+            groups.add(os.stat(device).st_gid)
+    # The role python_env opens an environment to its group alone.
+    place = lanes.python
+    while place != "/":
+        found = os.stat(place)
+        if not found.st_mode & stat.S_IXOTH:
+            groups.add(found.st_gid)
+        place = os.path.dirname(place)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": sorted(groups - {0})}
+
+
+def _variables(lanes: Lanes, scratch: str) -> t.Dict[str, str]:
+    """Return the process environment: what the environment's activation sets, and nothing of ours."""
+    receipt = lanes.reference.get("receipt") or {}
+    bin_directory = os.path.dirname(lanes.python)
+    toolkit = lanes.reference.get("cuda_version")
+    places = [bin_directory, f"/usr/local/cuda-{toolkit}/bin" if toolkit else "", "/usr/local/sbin:/usr/local/bin"]
+    variables = {
+        "PATH": ":".join([place for place in places if place] + ["/usr/sbin:/usr/bin:/sbin:/bin"]),
+        "LANG": "C.UTF-8",
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "VIRTUAL_ENV": os.path.dirname(bin_directory),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TRITON_CACHE_DIR": os.path.join(scratch, "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
+        # What runs side by side shares the cores, and waiting for one must not take another.
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.beside)),
+    }
+    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
+        if name in os.environ:
+            variables[name] = os.environ[name]
+    paths = [*(receipt.get("library_paths") or []), variables.get("LD_LIBRARY_PATH", "")]
+    if any(paths):
+        variables["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    variables.update({key: str(value) for key, value in (receipt.get("environment") or {}).items()})
+    return variables
+
+
+def _collect(
+    lanes: Lanes, process: subprocess.Popen[bytes], reading: int, names: t.Sequence[str], output: str
+) -> t.List[Result]:
+    """Read results until the runner ends or the time is up."""
+    results: t.List[Result] = []
+    end = time.monotonic() + lanes.limits["seconds"]
+    deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
+    ready, buffered = False, b""
+    while True:
+        readable, _unused, _unused = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        block = os.read(reading, 1 << 16) if readable else b""
+        if not block:
+            break
+        *lines, buffered = (buffered + block).split(b"\n")
+        for line in lines:
+            said = json.loads(line)
+            if said.pop("event") == "ready":
+                ready, deadline, lanes.software = True, end, said["software"]
+            else:
+                results.append(Result(**said))
+    missing = [name for name in names if name not in {result.name for result in results}]
+    if not missing:
+        return results
+    printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
+    last = " ".join(printed[-1].split())[:400] if printed else ""
+    late = time.monotonic() >= deadline
+    if not late:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            late = True
+    how = "gave no answer in time" if late else _how(process.returncode)
+    if not ready:
+        return results + _nothing(missing, _import_failure(lanes.python, last, how))
+    cause = f"What runs the checks {how} before {missing[0]} was done." + (f" It printed: {last}" if last else "")
+    remedy = "Give limits.seconds more where it was the time; else read what it printed, and run the proof again."
+    return results + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
+
+
+def _import_failure(python: str, last: str, how: str) -> Result:
+    """Return the row that says why torch could not be imported."""
+    cause = f"torch cannot be imported by {python}: {last or how}".rstrip(".") + "."
+    if "No module named 'torch'" in last:
+        cause = f"There is no torch in the environment of {python}."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment to the environment that has it."
+    elif "undefined symbol" in last:
+        remedy = "Its libraries are of two builds: run playbooks/deploy.yml to make the environment anew from one."
+    elif "cannot open shared object file" in last:
+        remedy = "Run playbooks/libraries.yml; the rows named closure say what is missing and what brings it."
+    else:
+        remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to make the environment anew."
+    return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy)
+
+
+def _nothing(names: t.Iterable[str], why: Result) -> t.List[Result]:
+    """Return a failure and, for every check that it kept from running, a skip."""
+    cause = f"Not run, see {why.name}."
+    return [why, *(skipped(name, cause, True) for name in names)]
+
+
+def skipped(name: str, cause: str, blocked: bool) -> Result:
+    """Return the row of a check that has not run."""
+    check = catalogue.CHECKS[name]
+    return Result(name, SKIP, cause=cause, family=check.family, numeric=check.numeric, blocked=blocked)
+
+
+def _how(status: t.Optional[int]) -> str:
+    if status is not None and status < 0:
+        return f"died by {signal.Signals(-status).name}"
+    return f"ended with status {status}"

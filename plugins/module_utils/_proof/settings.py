@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The options of a proof: what fits together, and the floors that hold on this site."""
+
+from __future__ import annotations
+
+import pwd
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, verdict
+
+#: What a share of the device's memory, a factor of each check's time and the seconds in all are by default.
+LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0}
+#: Rows of the host's side that a profile may require.
+HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure")
+
+
+def check(patterns: t.Sequence[str], required: t.Mapping[str, str], limits: t.Mapping[str, float]) -> None:
+    """Refuse names of checks that there are not, and limits that cannot be."""
+    names = [*catalogue.CHECKS, *HOST_ROWS]
+    for what, given in (("checks", patterns), ("the profile's required checks", required)):
+        for pattern in given:
+            if not any(verdict.selects([pattern], name) for name in names):
+                raise SparkforgeError(
+                    f"{pattern!r} in {what} matches no check.",
+                    f"The names are in the role verify's README; families: "
+                    f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
+                )
+    unknown = sorted(set(limits) - set(LIMITS))
+    if unknown:
+        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known are {', '.join(LIMITS)}.")
+    for key, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            raise SparkforgeError(f"limits.{key} is {value!r}.", "Give a number above 0.")
+    if limits["memory_share"] > 0.9:
+        raise SparkforgeError(
+            f"limits.memory_share is {limits['memory_share']}.",
+            "Leave the host a tenth at least: on unified memory it takes the host down with it.",
+        )
+
+
+def floors(profile: t.Mapping[str, t.Any]) -> t.Tuple[t.Dict[str, t.Dict[str, float]], t.List[str]]:
+    """Return the floors of the profile as the site changes them, and what the report says of those that it lowers."""
+    own, site = profile.get("speed_floors") or {}, profile.get("site_floors") or {}
+    found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
+    notices = []
+    for rate in site:
+        # What the site sets is meant.
+        found[rate].pop("evidence", None)
+    for rate, floor in found.items():
+        for key in ("nominal", "ratio"):
+            value = floor.get(key)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+                raise SparkforgeError(
+                    f"The floor {rate} of the profile {profile.get('name')} has no {key}.",
+                    "Give nominal (what the device is made for) and ratio (the part of it that must be reached),"
+                    " both above 0, or remove the floor.",
+                )
+        before = own.get(rate) or {}
+        if before and floor["nominal"] * floor["ratio"] < before["nominal"] * before["ratio"]:
+            notices.append(
+                f"The floor of {rate} is {floor['ratio']:g} of {floor['nominal']:g}; the site lowered it from"
+                f" {before['ratio']:g} of {before['nominal']:g}."
+            )
+    return found, notices
+
+
+def check_user(user: str) -> None:
+    """Refuse an account that is not on this host."""
+    try:
+        pwd.getpwnam(user)
+    except KeyError as error:
+        raise SparkforgeError(
+            f"There is no account {user} on this host.", "Set verify_user to one that is there."
+        ) from error

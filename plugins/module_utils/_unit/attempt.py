@@ -1,0 +1,143 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""One attempt to finish a build: what its phases share."""
+
+# Runs in the detached worker, where there is no module to run commands or log.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State
+
+#: Bytes that a receipt and the state want beside an artefact.
+_ROOM = 1 << 20
+
+
+class Attempt:
+    """What was asked for, where it lies, and how far it is.
+
+    :param request: what ``_unit.start`` wrote into ``request.json``.
+    """
+
+    def __init__(self, request: t.Mapping[str, t.Any]) -> None:
+        self.request = request
+        self.unit = model.Unit.from_options(request["unit"])
+        self.paths = model.Paths(**request["paths"])
+        #: Of the host: what the requirements bring is found on PATH.
+        self.tools: t.Mapping[str, str] = request["tools"]
+        self.state = State(self.paths.inside("state.json"))
+        #: The state of another fingerprint's build, whose tree this one goes on with.
+        self.carried: t.Mapping[str, t.Any] = {}
+        self.checkpointed = time.monotonic()
+        self._began = time.monotonic()
+        self._earlier = float(self.state.data.get("elapsed") or 0)
+
+    def say(self, text: str) -> None:
+        """Put a line into the log."""
+        print(text, flush=True)
+
+    def elapsed(self) -> float:
+        """Return the seconds that all attempts took so far."""
+        return round(self._earlier + time.monotonic() - self._began, 1)
+
+    def checkpoint(self) -> None:
+        """Sync what is there, and remember the time before that: files older than it survive a power loss."""
+        moment = time.time()
+        done = subprocess.run(
+            ["sync", "--file-system", self.paths.build_directory],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            os.sync()
+        self.checkpointed = time.monotonic()
+        self.state.update(checkpoint=moment)
+
+    def need_room(self, size: int) -> None:
+        """Refuse to write ``size`` bytes where there is no room for them.
+
+        :raises SparkforgeError: with what is needed and what there is.
+        """
+        free = shutil.disk_usage(self.paths.builds).free
+        if free < size + _ROOM:
+            raise SparkforgeError(
+                f"The disk is full: packaging {self.paths.name} takes {(size + _ROOM) >> 20} MiB below "
+                f"{self.paths.root}, which has {free >> 20} MiB free.",
+                "Make room, or set sparkforge_root to a larger file system; run again: only the packaging is done.",
+            )
+
+    # --- places ------------------------------------------------------------------------------------------------
+
+    @property
+    def trees(self) -> t.List[str]:
+        return [self.paths.inside("source"), self.paths.inside("build")]
+
+    def files(self, *names: str) -> t.Iterator[str]:
+        """Yield the files of the trees, all of them or those of these names; links are not followed."""
+        for tree in self.trees:
+            for directory, _directories, files in os.walk(tree):
+                yield from (os.path.join(directory, name) for name in files if not names or name in names)
+
+    def clamp_mtimes(self, moment: float) -> int:
+        """Give files that are younger than ``moment`` that time; return how many there were."""
+        moved = 0
+        for path in self.files():
+            with contextlib.suppress(OSError):
+                if os.lstat(path).st_mtime > moment:
+                    os.utime(path, (moment, moment), follow_symlinks=False)
+                    moved += 1
+        return moved
+
+    @property
+    def project(self) -> str:
+        return os.path.normpath(self.paths.inside("source", self.unit.subdirectory))
+
+    @property
+    def staged(self) -> str:
+        """Where ``cmake --install`` put the prefix."""
+        return self.paths.inside("out", "staged") + self.paths.prefix
+
+    def expanded(self, text: str) -> str:
+        """Return ``text`` with the paths that its placeholders stand for."""
+        places = {name: self.paths.inside(name) for name in ("source", "build", "environment")}
+        places.update(root=self.paths.root, prefix=self.paths.prefix)
+        places.update({f"depends.{name}.prefix": one["prefix"] for name, one in self.request["depends"].items()})
+        return model.expand(text, places)
+
+    # --- tools -------------------------------------------------------------------------------------------------
+
+    @property
+    def python(self) -> str:
+        return self.paths.inside("environment", "bin", "python")
+
+    @property
+    def cmake(self) -> str:
+        return self.tools.get("cmake", "cmake")
+
+    @property
+    def has_ccache(self) -> bool:
+        return self.unit.ccache and "ccache" in self.tools
+
+    def backend(self) -> str:
+        """Return the build backend that pyproject.toml names, setuptools where it names none (PEP 517)."""
+        try:
+            with open(os.path.join(self.project, "pyproject.toml"), encoding="utf-8") as stream:
+                text = stream.read()
+        except FileNotFoundError:
+            return "setuptools.build_meta"
+        return sources.build_backend(text) or "setuptools.build_meta"

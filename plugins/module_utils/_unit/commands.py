@@ -1,0 +1,233 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The commands of a build: the environment that each is given whole, the launchers on its PATH, and how one is run."""
+
+# Runs in the detached worker, where there is no module to run commands.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shlex
+import shutil
+import subprocess
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import progress as _progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+
+#: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.
+_LOOK = 2.0
+#: Seconds between two synced checkpoints of the objects.
+_CHECKPOINT = 300.0
+
+# --- environment -----------------------------------------------------------------------------------------------
+
+
+def base_environment(attempt: Attempt) -> t.Dict[str, str]:
+    """Return the environment of every command: given whole, never inherited."""
+    paths = attempt.paths
+    for name in ("home", "tmp"):
+        os.makedirs(paths.inside(name), exist_ok=True)
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": paths.inside("home"),
+        "TMPDIR": paths.inside("tmp"),
+        "LANG": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_CACHE_DIR": paths.inside("tmp", "pip"),
+        detached.MARKER: paths.marker,
+    }
+
+
+def network_environment(attempt: Attempt) -> t.Dict[str, str]:
+    """Return proxies, certificates and pip's index: perhaps a password, so that the file is the account's alone."""
+    try:
+        with open(attempt.paths.inside("network.json"), encoding="utf-8") as stream:
+            return dict(json.load(stream))
+    except FileNotFoundError:
+        return {}
+
+
+def build_environment(attempt: Attempt, jobs: int) -> t.Dict[str, str]:
+    """Return the environment of what compiles, having made the launchers."""
+    paths, tools, unit = attempt.paths, attempt.tools, attempt.unit
+    environment = base_environment(attempt)
+    directories = [paths.inside("environment", "bin"), _launchers(attempt)]
+    directories += [os.path.dirname(tools[tool]) for tool in ("nvcc", "cc", "cxx") if tool in tools]
+    for variable, tool in (("CC", "cc"), ("CXX", "cxx")):
+        if tool in tools:
+            environment[variable] = _launcher(attempt, tool) if attempt.has_ccache else tools[tool]
+    if "nvcc" in tools:
+        environment["CUDACXX"] = tools["nvcc"]
+        if "cxx" in tools:
+            # CMake reads the one; nvcc itself the other, which is weaker than its option.
+            environment["CUDAHOSTCXX"] = environment["NVCC_CCBIN"] = tools["cxx"]
+    if attempt.has_ccache:
+        environment.update(
+            CCACHE_DIR=os.path.join(paths.builds, ".ccache"),
+            CCACHE_MAXSIZE=unit.ccache_size,
+            # Two fingerprints of a unit lie in two directories; their objects are the same all the same.
+            CCACHE_BASEDIR=paths.tree_directory,
+            CCACHE_NOHASHDIR="1",
+            CMAKE_CUDA_COMPILER_LAUNCHER=tools["ccache"],
+        )
+        if "nvcc" in tools:
+            environment["PYTORCH_NVCC"] = f"{tools['ccache']} {tools['nvcc']}"
+    environment["PATH"] = ":".join([*dict.fromkeys(directories), environment["PATH"]])
+    environment.update({key: attempt.expanded(value) for key, value in unit.environment.items()})
+    environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
+    return environment
+
+
+def _launcher(attempt: Attempt, tool: str) -> str:
+    return attempt.paths.inside("launchers", os.path.basename(attempt.tools[tool]))
+
+
+def _launchers(attempt: Attempt) -> str:
+    """Return a directory for PATH in which each tool has its name, so that what the receipt names is what runs.
+
+    ccache is told the compiler's path. Called by a compiler's name it would take the next of that name on PATH,
+    which on a host with two of them is another one.
+    """
+    directory = attempt.paths.inside("launchers")
+    os.makedirs(directory, exist_ok=True)
+    for tool, path in attempt.tools.items():
+        if tool in ("ccache", "python"):
+            continue
+        cached = attempt.has_ccache and tool in ("cc", "cxx")
+        command = shlex.join([*([attempt.tools["ccache"]] if cached else []), path])
+        for launcher in sorted({_launcher(attempt, tool), os.path.join(directory, {"cxx": "c++"}.get(tool, tool))}):
+            with open(f"{launcher}.new", "w", encoding="utf-8") as stream:
+                stream.write(f'#!/bin/sh\nexec {command} "$@"\n')
+            os.chmod(f"{launcher}.new", 0o700)
+            # A second ccache around it, as PyTorch's CMake puts there, knows a compiler by its time and size.
+            moment = os.stat(path).st_mtime_ns
+            os.utime(f"{launcher}.new", ns=(moment, moment))
+            os.replace(f"{launcher}.new", launcher)
+    return directory
+
+
+# --- running ---------------------------------------------------------------------------------------------------
+
+
+def run(
+    attempt: Attempt,
+    argv: t.Sequence[str],
+    *,
+    jobs: int = 1,
+    network: bool = False,
+    progress: bool = False,
+    environment: t.Optional[t.Mapping[str, str]] = None,
+) -> None:
+    """Run a command, its output in the log.
+
+    :raises SparkforgeError: with the diagnosis of what it printed, where it fails.
+    """
+    paths, unit = attempt.paths, attempt.unit
+    whole = {**build_environment(attempt, jobs), **(environment or {})}
+    if network:
+        # Empty, it is as if it were not set: pip reads what the host has in /etc. A virtual environment is no place
+        # for packages of a user's.
+        whole.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **network_environment(attempt)})
+    attempt.say(f"+ {' '.join(argv)}")
+    start = size_of(paths.log)
+    directory = attempt.project if os.path.isdir(attempt.project) else paths.build_directory
+    try:
+        child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise SparkforgeError(
+            f"{argv[0]} cannot be started: {error.strerror}.",
+            "Make sure that it is installed; the role build_toolchain brings compilers and Python.",
+        ) from error
+    code = _follow(attempt, child, start, progress)
+    if code == 0:
+        return
+    # A build that goes well does without the table.
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
+
+    diagnosis = scan.diagnose_file(paths.log, start)
+    cause = diagnosis.cause
+    if diagnosis.rule == "no-space":
+        needed = f" of the {unit.free_space} MiB that the build takes" if unit.free_space else ""
+        cause += f" {paths.root} has {shutil.disk_usage(paths.builds).free >> 20} MiB free{needed}."
+    raise SparkforgeError(
+        cause,
+        diagnosis.remedy,
+        lines=diagnosis.lines,
+        rule=diagnosis.rule,
+        command=os.path.basename(argv[0]),
+        rc=code,
+    )
+
+
+def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
+    """Wait for ``child``; keep the state true meanwhile."""
+    # What an earlier attempt at this phase reached: ninja's counter begins at the objects that are missing.
+    known = attempt.state.data if progress else {}
+    ninja = _progress.Ninja(known.get("done") or 0, known.get("total") or 0)
+    estimate = _progress.Estimate(known.get("rate"))
+    # The log is read from beside, so that a killed engine does not break the pipe of a compiler.
+    with open(attempt.paths.log, "rb") as log:
+        log.seek(start)
+        code = None
+        while code is None:
+            code = wait(child, _LOOK)
+            if progress:
+                ninja.feed(log.read())
+                estimate.update(ninja.done, ninja.total, time.monotonic())
+            # On a full disk an older state stays, and the command says itself what it lacked.
+            with contextlib.suppress(OSError):
+                attempt.state.update(
+                    done=ninja.done,
+                    total=ninja.total,
+                    unit=ninja.unit,
+                    rate=estimate.rate,
+                    remaining=estimate.remaining,
+                    elapsed=attempt.elapsed(),
+                    available_mib=_jobs.memory(service=attempt.paths.service).available_mib,
+                )
+            if code is None and time.monotonic() - attempt.checkpointed >= _CHECKPOINT:
+                attempt.checkpoint()
+        return code
+
+
+def wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+    """Return the exit status of ``child`` once it has ended; None where it has not after so many seconds.
+
+    ``Popen.wait`` does that too, but wakes up twenty times a second meanwhile.
+    """
+    try:
+        end = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        # Linux before 5.3, a Python that was built on one, an emulator that does not know it.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(seconds)
+        return None
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        poll.poll(1000 * seconds)
+    finally:
+        os.close(end)
+    return child.poll()
+
+
+def size_of(path: str) -> int:
+    """Return the size of a file, 0 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

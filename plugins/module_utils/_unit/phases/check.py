@@ -1,0 +1,34 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The phase check: what was asked for is in the artefact."""
+
+from __future__ import annotations
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+
+
+def run(attempt: Attempt) -> None:
+    """Assert that what was asked for is in the artefact: CMake goes on without what it did not find."""
+    expect = dict(attempt.unit.expect)
+    if not expect:
+        return
+    is_cmake = attempt.unit.kind == "cmake"
+    problems = artefact.check(
+        expect,
+        wheels=[] if is_cmake else artefact.collect_wheels(attempt.paths.inside("out")),
+        prefix=attempt.staged if is_cmake else None,
+        caches=list(attempt.files("CMakeCache.txt")),
+    )
+    if problems:
+        raise SparkforgeError(
+            f"The build of {attempt.paths.name} lacks what was asked for: {'; '.join(problems)}.",
+            "Install what is missing (the roles cuda_libraries, cusparselt and math_libraries do), or do not ask"
+            " for it; then run again: the objects are kept.",
+            problems=problems,
+        )

@@ -1,0 +1,40 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The phase fetch: the sources, from upstream, a mirror or an archive."""
+
+from __future__ import annotations
+
+import os
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+
+
+def run(attempt: Attempt) -> None:
+    """Fetch the sources, beside those of another fingerprint where its tree is gone on with."""
+    paths, unit = attempt.paths, attempt.unit
+    if attempt.carried:
+        tree = paths.inside("wanted")
+    else:
+        tree = paths.inside("source")
+        # Objects of other sources, whose times may be younger than these.
+        disk.remove(paths.inside("build"))
+    disk.remove(tree)
+    store = os.path.join(paths.builds, ".sources")
+    wanted: t.Any
+    if unit.is_git:
+        wanted = sources.Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
+    else:
+        wanted = sources.Archive(unit.source["archive"], unit.source["sha256"])
+    network = commands.network_environment(attempt)
+    environment = {**commands.base_environment(attempt), **network}
+    os.environ.update(network)
+    found = sources.fetch(wanted, tree, store, attempt.say, environment, rewrite=unit.rewrite)
+    attempt.state.update(source=found)

@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The phase package: the prefix where it is published from, or the wheels with their build tag."""
+
+from __future__ import annotations
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+
+
+def run(attempt: Attempt) -> None:
+    """Make of what was built what is published.
+
+    :raises SparkforgeError: where there is no wheel, or no room.
+    """
+    paths, unit = attempt.paths, attempt.unit
+    if unit.kind == "cmake":
+        staged = paths.inside("out", "staged")
+        disk.remove(staged)
+        try:
+            commands.run(attempt, [attempt.cmake, "--install", paths.inside("build")], environment={"DESTDIR": staged})
+        except SparkforgeError:
+            # Half of it is worth nothing, and takes the room that may be what is missing.
+            disk.remove(staged)
+            raise
+        return
+    wheels = artefact.collect_wheels(paths.inside("out"))
+    if not wheels:
+        raise SparkforgeError(
+            f"The build of {paths.name} ended well, yet made no wheel.",
+            "Look at the end of the log for where it put it.",
+        )
+    if unit.build_tag:
+        for wheel in wheels:
+            if wheel.build != unit.build_tag:
+                attempt.need_room(wheel.size)
+                artefact.retag(wheel.path, unit.build_tag)

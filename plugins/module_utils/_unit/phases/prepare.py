@@ -1,0 +1,67 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The phase prepare: the virtual environment that the build runs in."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands, toolchain
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+
+#: What pip reads beside the account's own, which has none.
+_PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
+
+
+def run(attempt: Attempt) -> None:
+    """Make the environment that the build runs in, from pinned requirements and the units it depends on."""
+    paths, unit = attempt.paths, attempt.unit
+    if unit.kind == "cmake" and not unit.requirements:
+        return
+    place = paths.inside("environment")
+    disk.remove(place)
+    shared = ["--system-site-packages"] if unit.system_site_packages else []
+    commands.run(attempt, [unit.python, "-m", "venv", *shared, place])
+    pip = [attempt.python, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off"]
+    if unit.requirements:
+        # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a
+        # password.
+        listed = paths.inside("requirements.txt")
+        lines = [f"--find-links {shlex.quote(link)}" for link in unit.find_links]
+        if unit.index_url is None:
+            _check_pip_configuration(attempt)
+        else:
+            lines.append(f"--index-url {unit.index_url}" if unit.index_url else "--no-index")
+        disk.write_file(listed, "\n".join([*lines, *unit.requirements, ""]).encode("utf-8"), 0o600)
+        hashed = ["--require-hashes"] if all("--hash=" in line for line in unit.requirements) else []
+        # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.
+        commands.run(attempt, [*pip, *hashed, "--no-deps", "-r", listed], network=True)
+    wheels = [wheel["path"] for depend in attempt.request["depends"].values() for wheel in depend["wheels"]]
+    if wheels:
+        commands.run(attempt, [*pip, "--no-index", "--no-deps", *wheels])
+    path = commands.build_environment(attempt, 1)["PATH"]
+    found = toolchain.observe({name: name for name in sorted(unit.brings)}, None, None, path)
+    for name, tool in found.tools.items():
+        if name in unit.minimum:
+            toolchain.check_minimum(
+                tool, str(unit.minimum[name]), f"Require a newer {name} in the option requirements."
+            )
+    attempt.state.update(tools=found.versions())
+
+
+def _check_pip_configuration(attempt: Attempt) -> None:
+    """Refuse a configuration of pip that the account may not read: pip would pass it over without a word."""
+    named = commands.network_environment(attempt).get("PIP_CONFIG_FILE", os.devnull)
+    for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), named]:
+        if not os.access(path, os.R_OK):
+            raise SparkforgeError(
+                f"{path}, which says where packages come from, may not be read by the account that builds.",
+                "Let the account read it, or name the index (option index_url, variable python_env_index_url).",
+            )

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Publishing what was built: the artefact under its final name, the receipt last, and older trees removed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import package
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import now
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+
+
+def publish(attempt: Attempt) -> None:
+    """Move the artefact to its final name, then write the receipt: whoever reads that may trust what it names."""
+    partial = os.path.join(os.path.dirname(attempt.paths.artefact), f".{attempt.paths.fingerprint}.partial")
+    disk.remove(partial)
+    try:
+        _publish_by(attempt, partial)
+    except (OSError, SparkforgeError):
+        with contextlib.suppress(OSError):
+            disk.remove(partial)
+        raise
+
+
+def _publish_by(attempt: Attempt, partial: str) -> None:
+    """Publish, by way of the directory ``partial``."""
+    paths, target = attempt.paths, attempt.paths.artefact
+    disk.make_directories(partial)
+    outputs: t.List[t.Dict[str, t.Any]] = []
+    if attempt.unit.kind == "cmake":
+        if not os.path.isdir(attempt.staged):
+            # An attempt that was cut short had moved it.
+            package.run(attempt)
+        os.rename(attempt.staged, os.path.join(partial, "prefix"))
+        outputs.append({"path": "prefix", **artefact.tree_digest(os.path.join(partial, "prefix"))})
+    else:
+        wheels = artefact.collect_wheels(paths.inside("out"))
+        attempt.need_room(sum(wheel.size for wheel in wheels))
+        for wheel in wheels:
+            file = os.path.basename(wheel.path)
+            shutil.copyfile(wheel.path, os.path.join(partial, file))
+            outputs.append(
+                {
+                    "path": file,
+                    "name": wheel.distribution,
+                    "version": wheel.version,
+                    "sha256": wheel.sha256,
+                    "size": wheel.size,
+                }
+            )
+        sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
+        disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
+    receipt = _make_receipt(attempt, outputs)
+    disk.write_file(os.path.join(partial, "receipt.json"), sealing.text_of(receipt))
+    disk.fsync_tree(partial)
+    disk.remove(target)
+    os.rename(partial, target)
+    disk.fsync_directory(os.path.dirname(target))
+    disk.write_file(paths.receipt, sealing.text_of(receipt))
+    _prune(attempt)
+    attempt.say(f"== {paths.name} {paths.fingerprint}: published in {target}")
+    # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.
+    known = attempt.state.data["phases"] if os.path.isdir(paths.inside("source")) else {}
+    phases = {name: value for name, value in known.items() if name not in ("package", "check")}
+    attempt.state.update(
+        status="succeeded", phase="published", elapsed=attempt.elapsed(), finished=now(), phases=phases
+    )
+
+
+def _make_receipt(attempt: Attempt, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
+    data, paths, request = attempt.state.data, attempt.paths, attempt.request
+    return sealing.sealed(
+        {
+            "format": follow.FORMAT,
+            "name": paths.name,
+            "fingerprint": paths.fingerprint,
+            "platform": paths.platform,
+            "inputs": request["inputs"],
+            "tools": {**request["versions"], **(data.get("tools") or {})},
+            "source": data.get("source"),
+            "url": request["shown_source"],
+            "version": attempt.unit.source.get("version"),
+            "applied": data.get("applied") or [],
+            "outputs": outputs,
+            "override": request.get("override"),
+            "tree": _tree_size(attempt),
+            "started": data["started"],
+            "finished": now(),
+            "seconds": {name: value["seconds"] for name, value in data["phases"].items()},
+            "elapsed": attempt.elapsed(),
+            "attempts": data["attempts"],
+            "jobs": data.get("jobs"),
+            "ccache": data.get("ccache"),
+            "notes": data["notes"],
+            "host": data["host"],
+            "log": paths.log,
+        }
+    )
+
+
+def _tree_size(attempt: Attempt) -> t.Dict[str, int]:
+    count = size = 0
+    for path in attempt.files():
+        with contextlib.suppress(FileNotFoundError):
+            size += os.lstat(path).st_blocks * 512
+            count += 1
+    return {"files": count, "bytes": size}
+
+
+def _prune(attempt: Attempt) -> None:
+    """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
+    paths, keep = attempt.paths, attempt.unit.keep
+    parent = os.path.dirname(paths.build_directory)
+    others = [tree for tree in carry.trees(parent) if tree[0] != paths.tree_directory]
+    others.sort(key=lambda tree: os.stat(tree[0]).st_mtime, reverse=True)
+    kept = {paths.fingerprint}
+    for number, (tree, holder) in enumerate(others, 1):
+        if holder and (number < keep or follow.is_running(os.path.join(parent, holder))):
+            kept.add(holder)
+        else:
+            disk.remove(tree)
+    for name in os.listdir(parent):
+        directory = os.path.join(parent, name)
+        if name in kept or name.startswith("tree-") or os.path.islink(directory) or not os.path.isdir(directory):
+            continue
+        if not follow.is_running(directory):
+            disk.remove(directory)
+    if keep == 0:
+        # The state stays: it says that the build is done.
+        disk.remove(paths.tree_directory)

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Starting the worker: room, rights, its code and request beside the build, and the wait until it is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, jobs, model, toolchain, worker
+
+#: The receipt of the account, where the engine made it.
+ACCOUNT = "builds-account"
+
+
+class Plan(t.NamedTuple):
+    """Everything that the fingerprint stands for."""
+
+    unit: model.Unit
+    tools: toolchain.Toolchain
+    depends: t.Dict[str, t.Dict[str, t.Any]]
+    commit: t.Optional[str]
+    inputs: t.Dict[str, t.Any]
+    paths: model.Paths
+
+
+def start(plan: Plan, account: detached.Account, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
+    """Start the worker.
+
+    :param options: of ``source_build``.
+    :param network: what a fetch needs of the task's environment.
+    :raises SparkforgeError: where it cannot be; then the next call tries again.
+    """
+    unit, paths = plan.unit, plan.paths
+    _check_room(unit, paths.root)
+    memory = jobs.memory()
+    # The worker sizes its jobs again; this refuses before anything is written.
+    jobs.size_for(unit, memory)
+    if account.ensure(paths.builds):
+        _receipt.write(paths.root, ACCOUNT, {"name": account.name})
+    account.check_interpreter(sys.executable)
+    for directory in (paths.builds, os.path.join(paths.root, "wheelhouse"), paths.receipts):
+        account.own(directory)
+    try:
+        disk.make_directories(paths.log_root)
+        account.own_file(paths.log)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The log {paths.log} cannot be written: {error.strerror}.",
+            "Set become for this task, or the option log_root.",
+        ) from error
+    # Read before: the account may not read what Ansible sent.
+    code = bundle.files(worker.__name__.removeprefix(f"{bundle.PACKAGE}."), ansible=True)
+    with account.acting():
+        disk.make_directories(os.path.dirname(paths.artefact))
+        disk.make_directories(paths.build_directory)
+        if options["rebuild"]:
+            # The worker makes the tree anew, for it alone knows that no other one is at it.
+            disk.remove(paths.inside("state.json"))
+        attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
+        # Beside the build: what Ansible sent is gone when the call ends.
+        engine = paths.inside("engine")
+        shutil.rmtree(engine, ignore_errors=True)
+        bundle.write(engine, code)
+        # The first build of a host had no place yet for them.
+        plan.tools.remember(os.path.join(paths.builds, toolchain.KNOWN))
+        _write_request(plan, options, network)
+    program = f"import sys; sys.path.insert(0, {engine!r}); "
+    program += f"from {worker.__name__} import main; sys.exit(main({paths.build_directory!r}))"
+    reserve = unit.memory_reserve or jobs.reserve(memory.total_mib)
+    detached.start(
+        [sys.executable, "-I", "-c", program],
+        account=account,
+        service=paths.service,
+        marker=paths.marker,
+        log=paths.log,
+        directory=paths.build_directory,
+        memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
+    )
+    # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
+    patience = time.monotonic() + 2
+    while not follow.is_running(paths.build_directory):
+        if (follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
+            break
+        if time.monotonic() > patience:
+            # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
+            with account.acting():
+                if not detached.is_alive(paths.marker):
+                    break
+            patience = time.monotonic() + 1
+        time.sleep(0.05)
+
+
+def _check_room(unit: model.Unit, place: str) -> None:
+    if not unit.free_space:
+        return
+    while not os.path.exists(place):
+        place = os.path.dirname(place)
+    free = shutil.disk_usage(place).free >> 20
+    if free < unit.free_space:
+        raise SparkforgeError(
+            f"{place} has {free} MiB free, and building {unit.name} takes {unit.free_space} MiB.",
+            "Make room, or set sparkforge_root to a larger file system.",
+        )
+
+
+def _write_request(plan: Plan, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
+    unit, paths = plan.unit, plan.paths
+    source = unit.source.get("repo") or unit.source.get("archive")
+    request = {
+        "unit": unit.as_request(),
+        "paths": dataclasses.asdict(paths),
+        "rebuild": bool(options["rebuild"]),
+        "inputs": plan.inputs,
+        "commit": plan.commit,
+        "depends": plan.depends,
+        "tools": {name: tool.path for name, tool in plan.tools.tools.items()},
+        "versions": {**plan.tools.versions(), **unit.found_libraries},
+        "shown_source": redact(str(source)),
+        "override": options.get("override"),
+    }
+    # Both may hold the password of an index or a proxy.
+    disk.write_file(paths.inside("request.json"), json.dumps(request).encode("ascii"), 0o600)
+    disk.write_file(paths.inside("network.json"), json.dumps(network).encode("ascii"), 0o600)

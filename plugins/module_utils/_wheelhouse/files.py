@@ -1,0 +1,138 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The files of a wheelhouse: wheels are read, manifests and index are written, and what nothing needs is removed.
+
+All of it with the rights of the account that the directories belong to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
+
+#: What is no unit below ``<root>/wheelhouse/<platform>``.
+MANIFESTS, SIMPLE = "manifests", "simple"
+
+
+def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    """Return of each wheel its sha256, size and times, having read those that changed since they were read last.
+
+    :raises SparkforgeError: for the first wheel that is not what its receipt says.
+    """
+    rows = dict(known)
+    for build in units:
+        for wheel in build.wheels:
+            path = os.path.join(directory, wheel["path"])
+            row, digest = _read(path, wheel, rows.get(wheel["path"]))
+            if digest != wheel["sha256"]:
+                raise SparkforgeError(
+                    f"The sha256 of the wheel {wheel['file']} is {digest}, the receipt of {build.name} "
+                    f"{build.fingerprint} says {wheel['sha256']}. Nothing was published.",
+                    f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
+                    "playbooks/build.yml, which makes it anew.",
+                    path=path,
+                    expected=wheel["sha256"],
+                    got=digest,
+                )
+            rows[wheel["path"]] = row
+    return rows
+
+
+def _read(path: str, wheel: t.Mapping[str, t.Any], known: t.Any) -> t.Tuple[t.Dict[str, t.Any], str]:
+    """Return size and times of a file with its sha256, which is read again where one of them changed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
+            "Run playbooks/build.yml, which makes what is missing anew.",
+            path=path,
+        ) from error
+    with open(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        row = {
+            "size": found.st_size,
+            "mtime_ns": found.st_mtime_ns,
+            "ctime_ns": found.st_ctime_ns,
+            "inode": found.st_ino,
+            "sha256": wheel["sha256"],
+        }
+        if row == known and stat.S_ISREG(found.st_mode):
+            return row, str(row["sha256"])
+        return row, digests.of_stream(stream)
+
+
+def compare(directory: str, wanted: t.Mapping[str, bytes]) -> t.Tuple[t.List[str], t.List[str]]:
+    """Return which of the files ``wanted`` are not there as they are to be, and which others are to go."""
+    differ = []
+    for name, content in wanted.items():
+        try:
+            descriptor = os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with open(descriptor, "rb") as stream:
+                same = stream.read() == content
+        except OSError:
+            same = False
+        if not same:
+            differ.append(name)
+    return differ, [name for name in _found(directory) if name not in wanted]
+
+
+def _found(directory: str) -> t.List[str]:
+    """Return the files below manifests and simple, also the remains of a run that was killed."""
+    return [
+        os.path.relpath(os.path.join(place, file), directory)
+        for part in (MANIFESTS, SIMPLE)
+        for place, _directories, names in os.walk(os.path.join(directory, part))
+        for file in names
+    ]
+
+
+def write(directory: str, wanted: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
+    """Write those of ``wanted`` that ``differ`` and remove what is ``stale``, as ``compare`` returned them."""
+    # A manifest last: whoever reads it may trust that what it names is served.
+    for name in sorted(differ, key=lambda name: (name.startswith(MANIFESTS), name)):
+        disk.write_file(os.path.join(directory, name), wanted[name])
+    for path in (os.path.join(directory, name) for name in stale):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(path))
+
+
+def remove_build(root: str, directory: str, build: keep.Build) -> None:
+    """Remove artefact, receipt and tree of a build; cut short, what is left is no artefact any more."""
+    receipt = os.path.join(root, "receipts", "units", f"{build.name}-{build.fingerprint}.json")
+    artefact = os.path.join(directory, *build.key)
+    removed = os.path.join(directory, build.name, f".{build.fingerprint}.partial")
+    disk.remove(removed)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(artefact, removed)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(receipt)
+    disk.remove(removed)
+    for tree, holder in carry.trees(os.path.join(root, "builds", build.name)):
+        if holder == build.fingerprint:
+            disk.remove(tree)
+    disk.remove(os.path.join(root, "builds", *build.key))
+    for parent in (os.path.dirname(artefact), os.path.join(root, "builds", build.name)):
+        with contextlib.suppress(OSError):
+            os.rmdir(parent)
+
+
+def tree_bytes(directory: str) -> int:
+    return sum(
+        os.lstat(os.path.join(place, name)).st_size
+        for place, _directories, names in os.walk(directory)
+        for name in names
+    )
