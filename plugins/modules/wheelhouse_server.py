@@ -122,7 +122,7 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import command_runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import server as _wheelhouse_server
 
