@@ -57,20 +57,23 @@ class Choice(t.NamedTuple):
     reason: str
 
 
+def pin_names(pattern: str, name: str) -> bool:
+    """Tell whether a pin's pattern, a glob or a regular expression between slashes, names the package."""
+    regular = re.fullmatch(r"/(.+)/", pattern)
+    try:
+        return bool(re.search(regular.group(1), name)) if regular else fnmatch.fnmatchcase(name, pattern)
+    except re.error:
+        return False
+
+
 def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Optional[t.Mapping[str, t.Any]]:
     """Return the first pin with a negative priority that names ``name`` (apt_preferences(5)), or None.
 
-    :param pins: rows of :meth:`AptState.pins`; a package is a glob, or a regular expression between slashes.
+    :param pins: rows of :meth:`AptState.pins`.
     """
     for pin in pins:
-        for pattern in str(pin["package"]).split():
-            regular = re.fullmatch(r"/(.+)/", pattern)
-            try:
-                matches = bool(re.search(regular.group(1), name)) if regular else fnmatch.fnmatchcase(name, pattern)
-            except re.error:
-                matches = False
-            if matches and pin["priority"] < 0:
-                return pin
+        if pin["priority"] < 0 and any(pin_names(pattern, name) for pattern in str(pin["package"]).split()):
+            return pin
     return None
 
 
