@@ -288,8 +288,7 @@ class PackageSet:
 def _unavailable(reasons: t.Mapping[str, str]) -> SparkforgeError:
     return SparkforgeError(
         f"{len(reasons)} package(s) cannot be installed: {'; '.join(reasons.values())}.",
-        "Check the names and versions for this distribution, that the source that carries them is "
-        "enabled and updated "
-        "(update_cache), and the pins in /etc/apt/preferences.d.",
+        "Check the names and versions for this distribution, that the source that carries them is enabled and updated"
+        " (update_cache), and the pins in /etc/apt/preferences.d.",
         unknown=sorted(reasons),
     )

@@ -86,9 +86,8 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
     if plan.remove:
         raise SparkforgeError(
             f"apt would remove {names_of(plan.remove)} to install what is asked for.",
-            "Find out with `apt-get -s install` which package conflicts; remove it by hand if it is not "
-            "needed, "
-            "or ask for versions that fit.",
+            "Find out with `apt-get -s install` which package conflicts; remove it by hand if it is not needed, or"
+            " ask for versions that fit.",
             would_remove=[step.as_result() for step in plan.remove],
         )
     allowed = [re.compile(pattern) for pattern in allow]
@@ -103,9 +102,8 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
         raise SparkforgeError(
             f"apt would install or upgrade {names_of(touched)}: the driver, the kernel and DGX packages are "
             "the vendor's.",
-            "Bring the host up to date with the vendor's own update first (apt full-upgrade, or DGX "
-            "Dashboard), or ask "
-            "for package versions that work with what is installed.",
+            "Bring the host up to date with the vendor's own update first (apt full-upgrade, or DGX Dashboard), or"
+            " ask for package versions that work with what is installed.",
             protected=[step.as_result() for step in touched],
         )
     down = [

@@ -168,9 +168,8 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
             yield _problem(
                 "gpu",
                 "The host has an NVIDIA GPU, but its driver does not show it" + (f" ({reason})." if reason else "."),
-                "Look at `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver"
-                " update, and let"
-                " DGX OS's own update bring the driver back. This collection never installs a driver.",
+                "Look at `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver update, and let DGX"
+                " OS's own update bring the driver back. This collection never installs a driver.",
             )
         else:
             yield _problem(
@@ -213,9 +212,8 @@ def _driver(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "driver",
             f"The NVIDIA driver is {version}, and CUDA {cuda} needs {minimum} or newer.",
-            "Update DGX OS with its own updater (the driver is the vendor's, this collection never"
-            " installs"
-            " one), reboot and run again; or choose a stack with an older CUDA.",
+            "Update DGX OS with its own updater (the driver is the vendor's, this collection never installs one),"
+            " reboot and run again; or choose a stack with an older CUDA.",
             case.severity,
         )
     if numbers_of(version)[:1] == (590,):
@@ -249,9 +247,8 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
     if case.settings.get("rdma") and numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
         yield _problem(
             "kernel",
-            f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot"
-            " register"
-            " memory (ibv_reg_mr: Cannot allocate memory) and NCCL dies.",
+            f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot register memory"
+            " (ibv_reg_mr: Cannot allocate memory) and NCCL dies.",
             "Add kho=off to the kernel's command line and reboot, or boot a 6.17 kernel.",
         )
     if release.startswith("6.17.0-1008-"):
@@ -281,8 +278,7 @@ def _memory(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "memory",
             f"{_gib(available)} of memory are available, and {minimum:g} GiB are needed.",
-            "Stop what holds the memory (on a Spark the GPU's processes share it: see nvidia-smi),"
-            " or lower"
+            "Stop what holds the memory (on a Spark the GPU's processes share it: see nvidia-smi), or lower"
             " preflight_memory_minimum_gib.",
         )
 
@@ -362,21 +358,18 @@ def _python(case: Case) -> t.Iterator[Problem]:
         there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
         yield _problem(
             "python",
-            f"Stack {case.name} needs Python {version}; the host has {there}, and its own apt"
-            " sources bring"
+            f"Stack {case.name} needs Python {version}; the host has {there}, and its own apt sources bring"
             f" {'.'.join(map(str, own)) or 'none'}.",
-            f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or"
-            " from an apt"
-            " source of yours, or choose a stack for the Python that is there.",
+            f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or from an apt source"
+            " of yours, or choose a stack for the Python that is there.",
         )
         return
     missing = [part for part in ("venv", "headers") if not any(row.get(part) for row in rows)]
     if missing:
         yield _problem(
             "python",
-            f"{rows[0]['path']} is there without its {' and '.join(missing)}, and the host's own"
-            " packages do not"
-            f" bring Python {version}.",
+            f"{rows[0]['path']} is there without its {' and '.join(missing)}, and the host's own packages do not bring"
+            f" Python {version}.",
             f"Install Python {version} again with {' and '.join(missing)}, from where it came.",
         )
 
@@ -420,9 +413,8 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
             uris = " ".join(row["uris"])
             yield _problem(
                 "apt source",
-                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there:"
-                " apt ends"
-                " with NO_PUBKEY.",
+                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there: apt ends with"
+                " NO_PUBKEY.",
                 "Install the vendor's package again that brings it (nvidia-repo-keys for the CUDA and DGX"
                 " sources, nvidia-spark-repo for the Spark one), or disable that source.",
             )
@@ -439,11 +431,9 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
             )
             yield _problem(
                 "apt source",
-                f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all"
-                " work"
+                f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all work"
                 " (Conflicting values set for option Signed-By).",
-                "Keep the source that DGX OS brought and remove the other one; a cuda-keyring"
-                " package on top is"
+                "Keep the source that DGX OS brought and remove the other one; a cuda-keyring package on top is"
                 " removed with `sudo apt-get purge cuda-keyring`.",
             )
 
@@ -480,9 +470,8 @@ def _pins(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "apt pins",
             f"The pin {pin_name} forbids packages that stack {case.name} needs: {', '.join(names)}.",
-            "Vendor pins are honoured, so nothing is forced: update DGX OS, choose a stack with the"
-            " CUDA version"
-            " that it brings, or remove the pin if it is your own.",
+            "Vendor pins are honoured, so nothing is forced: update DGX OS, choose a stack with the CUDA version that"
+            " it brings, or remove the pin if it is your own.",
         )
 
 
