@@ -134,12 +134,9 @@ class RedistArchives:
             receipt = receipts.read(self.root, f"redist-{archive.component}")
             step = Step(archive, receipt)
             step.reason = self._reason(step)
-            if step.reason and receipt is not None:
-                previous = receipt.get("previous")
-                for record in (receipt, previous if isinstance(previous, dict) else None):
-                    if record and not differs(record, archive, self.prefix) and not damage(record):
-                        step.reuse = record
-                        break
+            if step.reason:
+                whole = (row for row in generations(receipt) if not (differs(row, archive, self.prefix) or damage(row)))
+                step.reuse = next(whole, None)
             steps.append(step)
         return steps
 
@@ -230,7 +227,7 @@ class RedistArchives:
     def _switch(self, step: Step) -> None:
         component = step.archive.component
         if step.reuse is not None:
-            step.record = {key: value for key, value in step.reuse.items() if key not in ("previous", "loader_entry")}
+            step.record = {key: value for key, value in step.reuse.items() if key != "loader_entry"}
         record = step.record
         if step.staged is not None:
             disk.make_directories(os.path.dirname(record["path"]))
