@@ -382,12 +382,12 @@ def test_gpg_is_needed_where_nvidias_source_is_to_be_added() -> None:
     found = host("debian-13-without-gpu")
     del found["apt"]["packages"]["gpg"]
     settings = {**SETTINGS, "gpu_required": False}
-    problems = preflight_problems(found, merged(STACK, LAB_STACK), settings)
+    problems = preflight.problems(found, merged(STACK, LAB_STACK), settings)
     assert [(row["check"], row["severity"]) for row in problems] == [("gpg", "error")]
     assert "apt-get install gpg" in problems[0]["remedy"]
-    assert preflight_problems(found, merged(STACK, LAB_STACK), {**settings, "packages": []}) == []
+    assert preflight.problems(found, merged(STACK, LAB_STACK), {**settings, "packages": []}) == []
     found["apt_sources"].append({**SECOND_SOURCE, "keyring_present": True})
-    assert preflight_problems(found, merged(STACK, LAB_STACK), settings) == []
+    assert preflight.problems(found, merged(STACK, LAB_STACK), settings) == []
 
 
 def test_a_disabled_second_source_is_no_problem() -> None:
