@@ -14,7 +14,9 @@ import typing as t
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import page as _page
 
 
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:
@@ -22,10 +24,10 @@ def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]
 
     :raises SparkforgeError: they cannot be written.
     """
-    kind = _report.CHECKED if fleet["check_mode"] else ""
-    page = _report.fleet_page(fleet, directory)
+    kind = _fleet.CHECKED if fleet["check_mode"] else ""
+    page = _page.fleet_page(fleet, directory)
     path, page_path = write_files(
-        directory, {f"{_report.FLEET}{kind}.json": _report.text(fleet), f"{_report.INDEX}{kind}.html": page}
+        directory, {f"{_fleet.FLEET}{kind}.json": _report.text(fleet), f"{_fleet.INDEX}{kind}.html": page}
     )
     return path, page_path
 
@@ -58,17 +60,17 @@ class ActionModule(ActionBase):
         stopped = {str(name): str(said) for name, said in arguments["stopped"].items()}
         judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
         directory = str(arguments["directory"])
-        fleet = _report.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
+        fleet = _fleet.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
         try:
             path, page = write_fleet(directory, fleet)
         except SparkforgeError as error:
             return {**result, "failed": True, "changed": False, **error.as_result()}
-        unmet = {row["host"]: _report.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
+        unmet = {row["host"]: _fleet.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
         mine = [row for row in fleet["hosts"] if row["host"] in judged]
         ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
-        further = _report.next_lines(ready, str(arguments["activate"]), arguments["joined"])
+        further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
         # As ansible.builtin.debug does: the verdicts should be seen without -v.
-        for line in [*(_report.line(row) for row in mine), page, *further]:
+        for line in [*(_fleet.line(row) for row in mine), page, *further]:
             self._display.display(f"report | {line}")
         return {
             **result,

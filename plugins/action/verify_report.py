@@ -14,8 +14,11 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import form as _form
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import page as _page
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
@@ -39,9 +42,9 @@ def write_report(
 
     :raises SparkforgeError: they cannot be written, it is no report, or the name is no file name.
     """
-    stem = _report.file_stem(name, check_mode)
-    whole = _report.complete(report, name, check_mode)
-    page = _report.host_page(whole)
+    stem = _fleet.file_stem(name, check_mode)
+    whole = _form.complete(report, name, check_mode)
+    page = _page.host_page(whole)
     path, page_path = write_files(directory, {f"{stem}.json": _report.text(whole), f"{stem}.html": page})
     return whole, path, page_path
 

@@ -131,7 +131,7 @@ remedy:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt, command_runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt, command_runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import Source
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 

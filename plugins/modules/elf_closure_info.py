@@ -205,7 +205,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
 
 
 def main() -> None:
@@ -222,7 +222,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        return loader.Closure(**module.params).result()
+        return closure.Closure(**module.params).result()
 
     modules.run(module, work)
 

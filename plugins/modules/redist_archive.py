@@ -283,11 +283,12 @@ import typing as t
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules, platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import archives_from
 
 
 def work(module: AnsibleModule) -> dict[str, t.Any]:
     options = module.params
-    archives = _redist.archives_from(
+    archives = archives_from(
         options["archives"],
         options["platform"] or platforms.redist(os.uname().machine),
         options["variant"],

@@ -18,7 +18,7 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import ActionModule, write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
 
 from tests import example_reports as examples
 from tests.unit.act import act
@@ -198,7 +198,7 @@ def test_a_directory_that_cannot_be_written_ends_in_one_clear_message(tmp_path: 
 
 
 def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_fleet(str(tmp_path), _report.merge(str(tmp_path), ["spark1"]))
+    write_fleet(str(tmp_path), _fleet.merge(str(tmp_path), ["spark1"]))
     before = {entry.name: entry.read_text() for entry in tmp_path.iterdir()}
     assert set(before) == {"fleet.json", "index.html"}
 
@@ -207,5 +207,5 @@ def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monk
 
     monkeypatch.setattr("os.replace", refuse)
     with pytest.raises(SparkforgeError, match="No space left on device"):
-        write_fleet(str(tmp_path), _report.merge(str(tmp_path), ["spark2"]))
+        write_fleet(str(tmp_path), _fleet.merge(str(tmp_path), ["spark2"]))
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == before

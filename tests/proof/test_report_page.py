@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
 from playwright import sync_api as playwright
 
 from lab.host import LabError
@@ -129,7 +130,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def save_fleet(directory: Path, hosts: list[str]) -> None:
-    fleet = _report.merge(str(directory), hosts)
+    fleet = _fleet.merge(str(directory), hosts)
     fleet["written"] = "2026-11-21T16:20:00Z"
     for row in fleet["hosts"]:
         # The picture in docs/ should not hold the path of whoever made it.

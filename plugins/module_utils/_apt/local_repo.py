@@ -27,7 +27,8 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt, compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import (
     KEYRINGS,
     SOURCES,

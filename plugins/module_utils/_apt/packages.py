@@ -4,210 +4,37 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""apt-get, asked first what it would do, refused where that touches what is the vendor's, and remembered.
+"""Packages that are installed once, through apt-get, and the receipt of what they brought.
 
-apt resolves, fetches and unpacks; this reads its plan and its complaints, and keeps a receipt of
-what it brought.
+apt resolves, fetches and unpacks; this asks it first what it would do, and remembers what came of it.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import glob
 import json
 import os
 import re
-import shutil
-import time
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import (
+    PROTECTED,
+    Plan,
+    Step,
+    check_plan,
+    names_of,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import Choice, choose
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.removal import (
+    parse_dependencies,
+    parse_extended_states,
+    removable,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing, parse_wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import apt, memory, network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, AptState, Packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-
-# Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
-Run = t.Callable[[t.List[str], t.Dict[str, str]], t.Tuple[int, str, str]]
-
-ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "LANGUAGE": "C",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "APT_LISTCHANGES_FRONTEND": "none",
-    # Ubuntu's needrestart would otherwise restart services, running jobs among them, without being asked.
-    "NEEDRESTART_SUSPEND": "1",
-    "UCF_FORCE_CONFFOLD": "1",
-}
-
-# The driver, the kernel and DGX packages are the vendor's (DESIGN.md, rule 10). linux-libc-dev is no
-# kernel: it is the header package that every compiler pulls in. The names are those of nvidia-facts A and
-# of Ubuntu's kernels.
-PROTECTED = (
-    r"^nvidia-driver",
-    r"^nvidia-kernel",
-    r"^nvidia-dkms",
-    r"^nvidia-open",
-    r"^nvidia-firmware",
-    r"^nvidia-fabricmanager",
-    r"^nvidia-modprobe$",
-    r"^nvidia-persistenced$",
-    r"^nvidia-utils-",
-    r"^nvidia-compute-utils-",
-    r"^nvidia-fs",
-    r"^nvidia-spark",
-    r"^nvidia-system-",
-    r"^libnvidia-",
-    r"^xserver-xorg-video-nvidia",
-    r"^cuda-drivers",
-    r"^cuda-compute-repo",
-    r"^linux-(?!libc-dev)",
-    r"^dgx-",
-    r"^grub-",
-    r"^shim-",
-)
-
-_WANTED = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
-_NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")
-# States of dpkg in which a package's files lie on the disk.
-_ON_DISK = (
-    " installed",
-    " triggers-pending",
-    " triggers-awaited",
-    " half-configured",
-    " unpacked",
-    " half-installed",
-)
-_INST = re.compile(r"^Inst (\S+) (?:\[(\S+)\] )?\((\S+) ?([^)\[]*)")
-_REMV = re.compile(r"^(?:Remv|Purg) (\S+)(?: \[(\S+)\])?")
-#: What apt and dpkg say, of themselves and of what they need, in the order of the whole table.
-_RULES = load(memory, network, apt)
-
-
-class Wanted(t.NamedTuple):
-    """One package by name, with a version or a glob of versions, and the oldest, where that matters."""
-
-    name: str
-    version: t.Optional[str]
-    minimum: t.Optional[str] = None
-
-    def accepts(self, version: str) -> bool:
-        """Tell whether ``version`` is one that was asked for."""
-        if self.minimum is not None and compare_versions(version, self.minimum) < 0:
-            return False
-        return self.version is None or fnmatch.fnmatchcase(version, self.version)
-
-    @property
-    def asked(self) -> str:
-        """Return in words which versions are accepted."""
-        newer = f"{self.minimum} or newer" if self.minimum is not None else ""
-        return " and ".join(filter(None, (self.version, newer)))
-
-    def __str__(self) -> str:
-        exact = "" if self.version is None else f"={self.version}"
-        return self.name + exact + ("" if self.minimum is None else f">={self.minimum}")
-
-
-def parse_wanted(text: str) -> t.List[Wanted]:
-    """Read ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
-    joined by ``|``, best first.
-
-    :raises SparkforgeError: for what can be no package name (apt-get would take ``name-`` for a removal).
-    """
-    found = []
-    for alternative in text.split("|"):
-        match = _WANTED.fullmatch(alternative.strip())
-        if match is None or not _NAME.match(match["name"]) or match["name"].endswith("-"):
-            raise SparkforgeError(
-                f"{text!r} does not name a package.",
-                "Write name, name=version, name=glob, name>=version, or alternatives joined by '|'"
-                " (libfoo-cuda-13|libfoo).",
-            )
-        found.append(Wanted(match["name"], match["version"], match["minimum"]))
-    return found
-
-
-def satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
-    """Tell whether one of the alternatives is installed in a version that was asked for."""
-    return any(one.name in installed and one.accepts(installed[one.name]) for one in parse_wanted(text))
-
-
-def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> t.List[str]:
-    """Return those of ``wanted`` that are not satisfied, in order and without repeats."""
-    return [text for text in dict.fromkeys(wanted) if not satisfied(text, installed)]
-
-
-def _order(character: str) -> int:
-    """Rank one character of a version's non-digit part (deb-version(7)): ~, the end, letters, all else."""
-    if character == "~":
-        return -1
-    return ord(character) if character.isalpha() else ord(character) + 256
-
-
-def _compare_part(left: str, right: str) -> int:
-    while left or right:
-        left_text = re.match(r"\D*", left).group()  # type: ignore[union-attr]
-        right_text = re.match(r"\D*", right).group()  # type: ignore[union-attr]
-        for position in range(max(len(left_text), len(right_text))):
-            a = _order(left_text[position]) if position < len(left_text) else 0
-            b = _order(right_text[position]) if position < len(right_text) else 0
-            if a != b:
-                return -1 if a < b else 1
-        left, right = left[len(left_text) :], right[len(right_text) :]
-        left_digits = re.match(r"\d*", left).group()  # type: ignore[union-attr]
-        right_digits = re.match(r"\d*", right).group()  # type: ignore[union-attr]
-        if int(left_digits or 0) != int(right_digits or 0):
-            return -1 if int(left_digits or 0) < int(right_digits or 0) else 1
-        left, right = left[len(left_digits) :], right[len(right_digits) :]
-    return 0
-
-
-def compare_versions(left: str, right: str) -> int:
-    """Return -1, 0 or 1 as ``dpkg --compare-versions`` orders two versions (deb-version(7))."""
-    parts = []
-    for version in (left, right):
-        epoch, colon, rest = version.strip().partition(":")
-        if not colon or not epoch.isdigit():
-            epoch, rest = "0", version.strip()
-        upstream, dash, revision = rest.rpartition("-")
-        parts.append((int(epoch), upstream if dash else rest, revision if dash else ""))
-    if parts[0][0] != parts[1][0]:
-        return -1 if parts[0][0] < parts[1][0] else 1
-    return _compare_part(parts[0][1], parts[1][1]) or _compare_part(parts[0][2], parts[1][2])
-
-
-class Policy(t.NamedTuple):
-    """What ``apt-cache policy`` says of one name."""
-
-    candidate: t.Optional[str]
-    versions: t.List[t.Tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
-    offered: t.FrozenSet[str]  # versions that a source offers, and not dpkg's status alone
-
-
-def parse_policy(text: str) -> t.Dict[str, Policy]:
-    """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
-    found: t.Dict[str, Policy] = {}
-    name = None
-    candidate: t.Optional[str] = None
-    versions: t.List[t.Tuple[str, int]] = []
-    offered: t.Set[str] = set()
-    for line in [*text.splitlines(), "end:"]:
-        head = re.match(r"^(\S[^ ]*):$", line)
-        row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
-        origin = re.match(r"^ {8,}-?\d+ (\S+)", line)
-        if head:
-            if name is not None:
-                found[name] = Policy(candidate, versions, frozenset(offered))
-            name, candidate, versions, offered = head.group(1), None, [], set()
-        elif line.startswith("  Candidate: "):
-            value = line.split(": ", 1)[1]
-            candidate = None if value == "(none)" else value
-        elif row:
-            versions.append((row.group(1), int(row.group(2))))
-        elif origin and versions and origin.group(1) != f"{DPKG}/status":
-            offered.add(versions[-1][0])
-    return found
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, Packages
 
 
 def present_versions(packages: Packages) -> t.Dict[str, str]:
@@ -215,335 +42,9 @@ def present_versions(packages: Packages) -> t.Dict[str, str]:
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
 
-class Choice(t.NamedTuple):
-    """What to ask apt-get for, or why there is nothing to ask for."""
-
-    argument: t.Optional[str]
-    reason: str
-
-
-def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Optional[t.Mapping[str, t.Any]]:
-    """Return the first pin with a negative priority that names ``name`` (apt_preferences(5)), or None.
-
-    :param pins: rows of :meth:`AptState.pins`; a package is a glob, or a regular expression between slashes.
-    """
-    for pin in pins:
-        for pattern in str(pin["package"]).split():
-            regular = re.fullmatch(r"/(.+)/", pattern)
-            try:
-                matches = bool(re.search(regular.group(1), name)) if regular else fnmatch.fnmatchcase(name, pattern)
-            except re.error:
-                matches = False
-            if matches and pin["priority"] < 0:
-                return pin
-    return None
-
-
-def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mapping[str, t.Any]] = ()) -> Choice:
-    """Pick the first alternative that a source offers, in the version that apt would prefer.
-
-    The highest pin priority wins, then the highest version, as apt does it itself; a version whose
-    priority is
-    negative is not taken: a pin of -1 is the vendor's word (preferences.d of DGX OS).
-    """
-    reasons = []
-    for wanted in parse_wanted(text):
-        policy = policies.get(wanted.name)
-        if policy is None or not policy.versions:
-            reasons.append(f"{wanted.name} is not known to any enabled source")
-            continue
-        if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
-            return Choice(wanted.name, "")
-        allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.offered]
-        if allowed:
-            best = allowed[0]
-            for version, priority in allowed[1:]:
-                if (priority, compare_versions(version, best[0])) > (best[1], 0):
-                    best = (version, priority)
-            return Choice(f"{wanted.name}={best[0]}", "")
-        if any(wanted.accepts(version) and priority < 0 for version, priority in policy.versions):
-            pin = forbidding_pin(wanted.name, pins)
-            which = f"the pin of {pin['package']} to {pin['priority']} in {pin['file']}" if pin else None
-            reasons.append(f"{wanted.name} is forbidden by {which or 'a pin with a negative priority'}")
-        else:
-            has = ", ".join(version for version, _priority in policy.versions[:4])
-            reasons.append(f"{wanted.name} has no version {wanted.asked}, only {has}")
-    return Choice(None, "; ".join(reasons))
-
-
-class Step(t.NamedTuple):
-    """One package in apt's plan: installed anew where ``previous`` is None, removed where ``version`` is
-    None."""
-
-    name: str
-    previous: t.Optional[str]
-    version: t.Optional[str]
-
-    def as_result(self) -> t.Dict[str, t.Optional[str]]:
-        return {"name": self.name, "previous": self.previous, "version": self.version}
-
-
-class Plan(t.NamedTuple):
-    """What apt-get would do."""
-
-    install: t.List[Step]
-    remove: t.List[Step]
-
-
-def parse_simulation(text: str) -> Plan:
-    """Read the output of ``apt-get --simulate``."""
-    plan = Plan([], [])
-    for line in text.splitlines():
-        inst, remv = _INST.match(line), _REMV.match(line)
-        if inst:
-            plan.install.append(Step(inst.group(1), inst.group(2), inst.group(3)))
-        elif remv and remv.group(1) not in {step.name for step in plan.remove}:
-            plan.remove.append(Step(remv.group(1), remv.group(2), None))
-    return plan
-
-
-def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()) -> None:
-    """Refuse a plan that removes or downgrades anything, or that touches a protected package.
-
-    :param protect: regular expressions of package names that nobody but the vendor changes.
-    :param allow: regular expressions that take names out of ``protect`` again (nvidia-fs, where it is
-        asked for).
-    """
-    if plan.remove:
-        raise SparkforgeError(
-            f"apt would remove {_names(plan.remove)} to install what is asked for.",
-            "Find out with `apt-get -s install` which package conflicts; remove it by hand if it is not "
-            "needed, "
-            "or ask for versions that fit.",
-            would_remove=[step.as_result() for step in plan.remove],
-        )
-    allowed = [re.compile(pattern) for pattern in allow]
-    guarded = [re.compile(pattern) for pattern in protect]
-    touched = [
-        step
-        for step in plan.install
-        if any(pattern.search(step.name) for pattern in guarded)
-        and not any(pattern.search(step.name) for pattern in allowed)
-    ]
-    if touched:
-        raise SparkforgeError(
-            f"apt would install or upgrade {_names(touched)}: the driver, the kernel and DGX packages are "
-            "the vendor's.",
-            "Bring the host up to date with the vendor's own update first (apt full-upgrade, or DGX "
-            "Dashboard), or ask "
-            "for package versions that work with what is installed.",
-            protected=[step.as_result() for step in touched],
-        )
-    down = [
-        step
-        for step in plan.install
-        if step.previous is not None and step.version is not None and compare_versions(step.previous, step.version) > 0
-    ]
-    if down:
-        raise SparkforgeError(
-            "apt would downgrade "
-            + ", ".join(f"{step.name} from {step.previous} to {step.version}" for step in down)
-            + ".",
-            "Ask for the version that is installed, or remove the newer package by hand first.",
-            would_downgrade=[step.as_result() for step in down],
-        )
-
-
-def _names(steps: t.Sequence[Step], limit: int = 12) -> str:
-    names = [step.name for step in steps]
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
-
-
-class Installed(t.NamedTuple):
-    """One installed package, as far as its removal depends on it."""
-
-    depends: t.List[t.List[str]]  # one list of alternatives for each dependency
-    provides: t.List[str]
-
-
-def parse_dependencies(status: str, native: t.Optional[str] = None) -> t.Dict[str, Installed]:
-    """Read which installed package needs which from dpkg's status file (Depends and Pre-Depends)."""
-    found = {}
-    for stanza in status.split("\n\n"):
-        fields = dict(re.findall(r"^(Package|Status|Architecture|Depends|Pre-Depends|Provides): *(.*)$", stanza, re.M))
-        if "Package" not in fields or not fields.get("Status", "").endswith(_ON_DISK):
-            continue
-        own = fields.get("Architecture", "all")
-        name = fields["Package"] if native is None or own in ("all", native) else f"{fields['Package']}:{own}"
-        clauses = []
-        for field in ("Pre-Depends", "Depends"):
-            for clause in filter(None, (part.strip() for part in fields.get(field, "").split(","))):
-                clauses.append([_bare(alternative) for alternative in clause.split("|")])
-        provides = [_bare(part) for part in fields.get("Provides", "").split(",") if part.strip()]
-        found[name] = Installed(clauses, provides)
-    return found
-
-
-def _bare(relation: str) -> str:
-    """Return the package name of ``name:any (>= 1)``."""
-    return re.split(r"[\s:(\[]", relation.strip(), maxsplit=1)[0]
-
-
-def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> t.Set[str]:
-    """Return those of ``brought`` that no package outside of them depends on, followed to the end."""
-    leaving = {name for name in brought if name in installed}
-    while True:
-        staying = [name for name in installed if name not in leaving]
-        offered = {name.split(":")[0] for name in staying}
-        for name in staying:
-            offered.update(installed[name].provides)
-        needed: t.Set[str] = set()
-        for name in staying:
-            for alternatives in installed[name].depends:
-                if offered.isdisjoint(alternatives):
-                    needed.update(
-                        one
-                        for one in leaving
-                        if one.split(":")[0] in alternatives
-                        or not set(installed[one].provides).isdisjoint(alternatives)
-                    )
-        if not needed:
-            return leaving
-        leaving -= needed
-
-
-def parse_extended_states(text: str) -> t.Set[str]:
-    """Return the packages that apt itself chose (``Auto-Installed: 1``), from its extended_states."""
-    found = set()
-    for stanza in text.split("\n\n"):
-        fields = dict(re.findall(r"^([A-Za-z-]+): *(.*)$", stanza, re.M))
-        if fields.get("Auto-Installed") == "1" and "Package" in fields:
-            found.add(fields["Package"])
-    return found
-
-
-def diagnose(
-    action: str, stdout: str, stderr: str, holder: t.Optional[t.Mapping[str, t.Any]] = None
-) -> SparkforgeError:
-    """Turn what apt-get or dpkg complained of into one cause and one remedy.
-
-    :param action: what was tried, in words (``install libfoo``).
-    :param holder: who holds the lock, from :meth:`AptState.lock_holder`.
-    """
-    # Both have parts of it, and stdout what came first.
-    text = f"{stdout}\n{stderr}"
-    details: t.Dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
-    if holder:
-        details["holder"] = dict(holder)
-    known = explain(text, _RULES, **({"who": f"{holder['pid']} ({holder['command']})"} if holder else {}))
-    if known:
-        details["diagnosis"] = known.rule
-        if known.rule == "apt-no-package":
-            details["unknown"] = known.groups["found"].split(", ")
-        return SparkforgeError(known.cause, known.remedy, **details)
-    errors = re.findall(r"^(?:E|Error): *(.*\S)", text, re.M)
-    said = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
-    return SparkforgeError(
-        f"apt could not {action}: {said.rstrip('.')}.",
-        "Run `apt-get check` on the host and mend what it names.",
-        **details,
-    )
-
-
-def command_runner(module: t.Any) -> Run:
-    """Return what runs a command for the core; 127 is the status of a command that is not installed.
-
-    :param module: the ``AnsibleModule``.
-    """
-
-    def run(argv: t.List[str], environment: t.Dict[str, str]) -> t.Tuple[int, str, str]:
-        if shutil.which(argv[0]) is None:
-            return 127, "", f"{argv[0]}: command not found"
-        status, stdout, stderr = module.run_command(argv, environ_update=environment)
-        return int(status), str(stdout), str(stderr)
-
-    return run
-
-
 def receipt_path(root: str, name: str) -> str:
     """Return the path of the receipt of a set of packages."""
     return receipts.path_of(root, f"apt-{name}")
-
-
-class Apt:
-    """apt-get on this host."""
-
-    def __init__(self, run: Run, lock_timeout: float = 120.0, poll: float = 2.0) -> None:
-        self._run = run
-        self._lock_timeout = lock_timeout
-        self._poll = poll
-        self.state = AptState(Host(run=lambda argv: run(argv, ENVIRONMENT)))
-
-    def packages(self) -> Packages:
-        """Return what dpkg has installed."""
-        return self.state.packages()
-
-    def run(self, argv: t.List[str], action: str) -> str:
-        """Run apt-get or dpkg, waiting for the lock, and return its output.
-
-        :raises SparkforgeError: with the cause, and with who held the lock when the wait ran out.
-        """
-        deadline = time.monotonic() + self._lock_timeout
-        while True:
-            status, stdout, stderr = self._run(argv, ENVIRONMENT)
-            if status == 0:
-                return stdout + stderr
-            error = diagnose(action, stdout, stderr)
-            if error.details.get("diagnosis") != "apt-locked":
-                raise error
-            # Asked at once: a holder that ends meanwhile can no longer be named.
-            holder = self.state.lock_holder()
-            if time.monotonic() >= deadline:
-                error = diagnose(action, stdout, stderr, holder)
-                error.details["waited"] = self._lock_timeout
-                raise error
-            time.sleep(self._poll)
-
-    def policies(self, names: t.Sequence[str]) -> t.Dict[str, Policy]:
-        """Return what apt knows of each name, in one call."""
-        status, stdout, stderr = self._run(["apt-cache", "policy", *names], ENVIRONMENT)
-        if status != 0:
-            raise diagnose("read its package lists", stdout, stderr)
-        return parse_policy(stdout)
-
-    def simulate(self, *arguments: str) -> Plan:
-        """Return what ``apt-get <arguments>`` would do."""
-        action = " ".join(arguments)
-        return parse_simulation(self.run(["apt-get", "--simulate", "-q", *_APT_OPTIONS, *arguments], action))
-
-    def apply(self, *arguments: str) -> str:
-        """Run ``apt-get <arguments>`` without questions."""
-        return self.run(["apt-get", "--yes", "-q", *_APT_OPTIONS, *arguments], " ".join(arguments))
-
-    def update(self) -> None:
-        """Fetch all package lists."""
-        self.run(["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any"], "update its package lists")
-
-    def update_source(self, file: str) -> None:
-        """Fetch the package lists of one source file and leave all others as they are."""
-        self.run(
-            [
-                "apt-get",
-                "update",
-                "-q",
-                *("-o", f"Dir::Etc::sourcelist={file}"),
-                *("-o", "Dir::Etc::sourceparts=/dev/null"),
-                *("-o", "APT::Get::List-Cleanup=0"),
-                # Without it apt calls an unreachable repository a warning and exits with 0.
-                *("-o", "APT::Update::Error-Mode=any"),
-            ],
-            f"update its package lists from {file}",
-        )
-
-
-_APT_OPTIONS = (
-    "--no-install-recommends",
-    *("-o", "Dpkg::Options::=--force-confold"),
-    *("-o", "Dpkg::Use-Pty=0"),
-    # What nobody needs any more is for the administrator to judge: autoremove could sweep DGX packages away.
-    *("-o", "APT::Get::AutomaticRemove=0"),
-)
 
 
 class PackageSet:
@@ -695,7 +196,7 @@ class PackageSet:
             extra = [step for step in plan.remove if step.name not in leaving]
             if extra or plan.install:
                 raise SparkforgeError(
-                    f"Taking back what {self._receipt} brought would also change {_names([*extra, *plan.install])}.",
+                    f"Taking back what {self._receipt} brought would also change {names_of([*extra, *plan.install])}.",
                     "Remove those by hand first, if they are not needed, or leave the packages where they are.",
                     would_remove=[step.as_result() for step in extra],
                 )
@@ -787,8 +288,7 @@ class PackageSet:
 def _unavailable(reasons: t.Mapping[str, str]) -> SparkforgeError:
     return SparkforgeError(
         f"{len(reasons)} package(s) cannot be installed: {'; '.join(reasons.values())}.",
-        "Check the names and versions for this distribution, that the source that carries them is "
-        "enabled and updated "
-        "(update_cache), and the pins in /etc/apt/preferences.d.",
+        "Check the names and versions for this distribution, that the source that carries them is enabled and updated"
+        " (update_cache), and the pins in /etc/apt/preferences.d.",
         unknown=sorted(reasons),
     )

@@ -21,7 +21,7 @@ import typing as t
 import urllib.parse
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import Apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch_bytes

@@ -47,6 +47,9 @@ MACHINES = {
     258: "loongarch64",
 }
 
+# Bits, whether the byte order is little, e_machine: what must be equal for two files to be loaded into one process.
+Architecture = t.Tuple[int, bool, int]
+
 
 class NotElfError(SparkforgeError):
     """The file is something else: text, an archive, empty."""
@@ -99,7 +102,7 @@ class ElfFile:
         return MACHINES.get(self.machine, f"machine {self.machine}")
 
     @property
-    def architecture(self) -> tuple[int, bool, int]:
+    def architecture(self) -> Architecture:
         """What must be equal for two files to be loaded into one process."""
         return (self.bits, self.little_endian, self.machine)
 

@@ -18,9 +18,9 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.closure import Closure
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
@@ -92,7 +92,7 @@ def needed(environment: str, python: str, library_paths: t.Sequence[str], values
     if not candidates:
         return found
     try:
-        closure = loader.Closure(paths=[environment], search=library_paths, driver=True, ignore_absent=True).result()
+        closure = Closure(paths=[environment], search=library_paths, driver=True, ignore_absent=True).result()
     except SparkforgeError:
         # The proof says so; nothing of it is a reason not to go back one day.
         return found

@@ -4,34 +4,22 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Repositories in the store that all builds share, and the trees that are checked out of them.
-
-git gets no configuration but ours: no hook, no filter, no credential helper, no prompt, no protocol that was not meant.
-"""
-
-# Runs in the detached worker too, where there is no module to run commands.
-# pylint: disable=ansible-bad-function
+"""Commits of repositories, with all their objects, in the store that all builds share."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
 import functools
 import os
-import posixpath
 import re
-import shutil
-import subprocess
-import threading
-import time
 import typing as t
-import urllib.parse
-import urllib.request
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_tree import check_out, submodules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
     GitError,
     Kind,
@@ -39,53 +27,19 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_tr
     Retry,
     Say,
     explained,
-    of_local,
-    of_remote,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
-    Remote,
-    Wanted,
-    absolute_url,
-    clean,
-    make_wanted,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import Remote, Wanted, make_wanted
 
 #: Files that are asked for at once on a network that breaks off: some MB.
 PIECE = 2000
 #: Seconds to wait for another build that fetches from the same URL.
 LOCK_SECONDS = 6 * 3600.0
-#: Seconds between two lines about a transfer that goes on.
-PROGRESS_SECONDS = 10.0
 #: Submodules that one source may have, nested ones included; PyTorch has about 70.
 SUBMODULES_LIMIT = 1000
 
 #: Names a commit all of whose objects have arrived: git writes a ref only then.
 _COMPLETE = "refs/sparkforge/commits/"
 COMMIT = re.compile(r"[0-9a-f]{40}")
-
-_SETTINGS: t.Final[t.Tuple[t.Tuple[str, str], ...]] = (
-    ("core.hooksPath", os.devnull),
-    ("core.fsmonitor", "false"),
-    ("core.attributesFile", os.devnull),
-    ("core.askPass", ""),
-    ("core.fsync", "all"),
-    ("credential.helper", ""),
-    ("advice.detachedHead", "false"),
-    ("fetch.recurseSubmodules", "false"),
-    ("submodule.recurse", "false"),
-    # One pack for each fetch, whole or absent; loose objects could be half of one.
-    ("fetch.unpackLimit", "1"),
-    # The tree of a running build shares the packs: nothing is packed anew behind its back.
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("protocol.version", "2"),
-    # A connection on which nothing arrives is given up; a server that still counts sends a byte now and then.
-    ("http.lowSpeedLimit", "1"),
-    ("http.lowSpeedTime", "120"),
-)
-
-#: How git is called. Python ignores SIGXFSZ; git must too, so that it says what is wrong instead of dying of it.
-_CALL: t.Final[t.Dict[str, t.Any]] = {"cwd": "/", "umask": 0o022, "restore_signals": False}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,146 +54,6 @@ class Git:
     repo: str
     version: str
     submodules: bool = True
-
-
-class Commands:
-    """Calls git, with an environment in which nothing but our settings counts."""
-
-    def __init__(self, environment: t.Mapping[str, str]) -> None:
-        kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_SSL_CAINFO")
-        self.environment = {
-            key: value
-            for key, value in environment.items()
-            if (not key.startswith("GIT_") or key in kept) and key not in ("SSH_ASKPASS", "LANGUAGE", "DISPLAY")
-        }
-        self.environment.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-        # libcurl, unlike its command, reads neither of these.
-        for ours, gits in (("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")):
-            if environment.get(ours):
-                self.environment.setdefault(gits, environment[ours])
-        if "GIT_SSH" not in self.environment:
-            self.environment.setdefault(
-                "GIT_SSH_COMMAND",
-                "ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=4",
-            )
-        self.environment.update(
-            LC_ALL="C",
-            GIT_TERMINAL_PROMPT="0",
-            GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_CONFIG_NOSYSTEM="1",
-            GIT_ATTR_NOSYSTEM="1",
-            GIT_DEFAULT_HASH="sha1",
-            GIT_DEFAULT_REF_FORMAT="files",
-            GIT_ALLOW_PROTOCOL="",
-        )
-        git = shutil.which("git", path=self.environment["PATH"])
-        if git is None:
-            raise SparkforgeError(
-                f"There is no git on the path {self.environment['PATH']}.",
-                "Run the role build_toolchain, which installs it.",
-            )
-        self.git = git
-
-    def local(self, *arguments: str) -> bytes:
-        """Call git for what needs no network and return its output.
-
-        :raises GitError: where it fails.
-        """
-        done = subprocess.run(
-            [self.git, *arguments],
-            env=self._with(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
-        )  # fmt: skip
-        if done.returncode:
-            raise of_local(done.stderr.decode("utf-8", "replace"), done.returncode)
-        return done.stdout
-
-    def remote(
-        self,
-        remote: Remote,
-        arguments: t.Sequence[str],
-        *,
-        data: bytes = b"",
-        say: t.Optional[Say] = None,
-    ) -> bytes:
-        """Call git for what needs the network and return its output.
-
-        :param data: its standard input.
-        :param say: gets a line now and then about how far the transfer is.
-        :raises GitError: where it fails.
-        """
-        settings = list(_SETTINGS)
-        if remote.header is not None:
-            parts = urllib.parse.urlsplit(remote.url)
-            settings.append((f"http.{parts.scheme}://{parts.netloc}/.extraHeader", remote.header))
-        environment = self._with(settings)
-        environment["GIT_ALLOW_PROTOCOL"] = remote.protocols
-        process = subprocess.Popen(
-            [self.git, *arguments],
-            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **_CALL,
-        )  # fmt: skip
-        try:
-            watcher = _Watcher(t.cast(t.BinaryIO, process.stderr), say)
-            watcher.start()
-            # A git that ends at once reads nothing.
-            with contextlib.suppress(BrokenPipeError):
-                t.cast(t.BinaryIO, process.stdin).write(data)
-            with contextlib.suppress(BrokenPipeError):
-                t.cast(t.BinaryIO, process.stdin).close()
-            output: bytes = t.cast(t.BinaryIO, process.stdout).read()
-            status = process.wait()
-            watcher.join()
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            for stream in (process.stdout, process.stderr):
-                if stream is not None:
-                    stream.close()
-        if status:
-            raise of_remote(watcher.text, status)
-        return output
-
-    def _with(self, settings: t.Sequence[t.Tuple[str, str]]) -> t.Dict[str, str]:
-        environment = dict(self.environment)
-        for number, (key, value) in enumerate(settings):
-            environment[f"GIT_CONFIG_KEY_{number}"] = key
-            environment[f"GIT_CONFIG_VALUE_{number}"] = value
-        environment["GIT_CONFIG_COUNT"] = str(len(settings))
-        return environment
-
-
-class _Watcher(threading.Thread):
-    """Reads what git says: keeps the end of it, and passes on how far the transfer is."""
-
-    _PROGRESS = re.compile(r"(?:Receiving objects|Resolving deltas|Updating files): +\d+%[^\r\n]*")
-
-    def __init__(self, stream: t.BinaryIO, say: t.Optional[Say]) -> None:
-        super().__init__(daemon=True)
-        self.stream = stream
-        self.say = say
-        self.tail = b""
-
-    def run(self) -> None:
-        said = time.monotonic()
-        with contextlib.suppress(OSError, ValueError):
-            for block in iter(lambda: os.read(self.stream.fileno(), 65536), b""):
-                self.tail = (self.tail + block)[-65536:]
-                if self.say is None or time.monotonic() - said < PROGRESS_SECONDS:
-                    continue
-                lines = self._PROGRESS.findall(block.decode("utf-8", "replace"))
-                if lines:
-                    said = time.monotonic()
-                    self.say(lines[-1].strip())
-
-    @property
-    def text(self) -> str:
-        """What git said, without the lines about progress."""
-        text = self.tail.decode("utf-8", "replace")
-        return re.sub(r"(?:remote: )?[A-Z][a-z]+ [a-z]+: +(?:\d+%|\d+)[^\r\n]*[\r\n]?", "", text)
-
-
-# --- repositories ---
 
 
 class Repositories:
@@ -273,7 +87,7 @@ class Repositories:
         os.mkdir(directory)
         os.chmod(directory, 0o755)  # noqa: S103 - sources are no secret
         for wanted in found:
-            self.using(wanted, functools.partial(self.placed, wanted, directory))
+            self.using(wanted, functools.partial(check_out, wanted, directory, git=self.git, say=self.say))
         return {"commit": commit, "submodules": {wanted.path: wanted.commit for wanted in found[1:]}}
 
     def fetched(self, first: Wanted, recursive: bool) -> t.List[Wanted]:
@@ -289,7 +103,8 @@ class Repositories:
                     "Do not build it with submodules: true; no project is known that needs so many.",
                 )
             if recursive:
-                waiting = self.using(wanted, functools.partial(self.submodules, wanted)) + waiting
+                below = functools.partial(submodules, wanted, git=self.git, rewrite=self.rewrite, say=self.say)
+                waiting = self.using(wanted, below) + waiting
             else:
                 self.using(wanted, lambda _store: None)
         return found
@@ -467,106 +282,6 @@ class Repositories:
             say=lambda line: self.say(f"{wanted.label}: {line}"),
         )
 
-    def submodules(self, wanted: Wanted, store: str) -> t.List[Wanted]:
-        """Return the submodules that the commit itself has, in the order of their paths."""
-        listing = self.git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", wanted.commit)
-        links, has_modules = {}, False
-        for entry in listing.split(b"\0"):
-            if entry.startswith(b"160000 "):
-                commit, _tab, path = entry[len(b"160000 commit ") :].decode("utf-8", "surrogateescape").partition("\t")
-                links[path] = commit
-            has_modules = has_modules or (entry.startswith(b"100") and entry.endswith(b"\t.gitmodules"))
-        if not links:
-            return []
-        modules = self.modules(wanted, store) if has_modules else {}
-        found = []
-        for path, commit in sorted(links.items()):
-            whole = posixpath.join(wanted.path, path)
-            module = modules.get(path, {})
-            if module.get("update") == "none":
-                self.say(f"{wanted.label}: its submodule {whole} is left out, as .gitmodules says (update = none)")
-                continue
-            if not module.get("url"):
-                raise SparkforgeError(
-                    f"{wanted.label} has the submodule {whole} at {commit}, and its .gitmodules names no URL for it.",
-                    "Take another version of the source; where it is not needed, set source.submodules to false.",
-                    path=whole,
-                )
-            url = absolute_url(wanted.url, module["url"])
-            child = make_wanted(url, commit, self.rewrite, whole, wanted)
-            found.append(dataclasses.replace(child, parent=wanted.path, name=module["name"]))
-        return found
-
-    def modules(self, wanted: Wanted, store: str) -> t.Dict[str, t.Dict[str, str]]:
-        """Return what ``.gitmodules`` says: path -> its settings."""
-        try:
-            listing = self.git.local(
-                "--git-dir", store, "config", "--blob", f"{wanted.commit}:.gitmodules", "--null", "--list"
-            )
-        except GitError as error:
-            if "bad config" not in error.output:
-                raise
-            raise SparkforgeError(
-                f"The .gitmodules of {wanted.inside} cannot be read: {error.line}.",
-                "Take another version of the source, or set source.submodules to false.",
-            ) from error
-        named: t.Dict[str, t.Dict[str, str]] = {}
-        for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
-            key, _line, value = entry.partition("\n")
-            found = re.fullmatch(r"submodule\.(.*)\.([a-z]+)", key, re.S)
-            if found:
-                named.setdefault(found[1], {"name": found[1]})[found[2]] = value
-        return {settings["path"].rstrip("/"): settings for settings in named.values() if settings.get("path")}
-
-    def placed(self, wanted: Wanted, directory: str, store: str) -> None:
-        """Check out, and say which directory was full where one was."""
-        try:
-            self.check_out(wanted, directory, store)
-        except GitError as error:
-            error.place = directory
-            raise
-
-    def check_out(self, wanted: Wanted, directory: str, store: str) -> None:
-        """Put the commit's files where they belong in the tree, with a repository that needs the store no more."""
-        tree = os.path.join(directory, wanted.path) if wanted.path else directory
-        # Made by the superproject's checkout, which git lets through no symlink; a tree that says otherwise is a trap.
-        if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
-            raise SparkforgeError(
-                f"{wanted.label} would be checked out through a symlink: refused.", "Do not build this source."
-            )
-        if not os.path.isdir(tree):
-            raise GitError(Kind.CORRUPT, f"the checkout made no directory {wanted.path}")
-        for name in os.listdir(tree):  # of a checkout that was in vain
-            disk.remove(os.path.join(tree, name))
-        metadata = os.path.join(tree, ".git")
-        self.git.local("init", "--quiet", "--template=", tree)
-        _share(os.path.join(store, "objects"), os.path.join(metadata, "objects"))
-        if os.path.exists(os.path.join(store, "shallow")):
-            shutil.copyfile(os.path.join(store, "shallow"), os.path.join(metadata, "shallow"))
-        at = ("--git-dir", metadata, "--work-tree", tree)
-        # Where it came from, not through which mirror: builds write it into what they make.
-        for key, value in (("gc.auto", "0"), ("remote.origin.url", clean(wanted.url))):
-            self.git.local(*at, "config", key, value)
-        self.git.local(*at, "update-ref", "--no-deref", "HEAD", wanted.commit)
-        self.git.local(*at, "reset", "--quiet", "--hard", wanted.commit)
-        head = self.git.local(*at, "rev-parse", "--verify", "HEAD").decode("ascii").strip()
-        if head != wanted.commit:
-            raise GitError(Kind.CORRUPT, f"{head} was checked out instead of {wanted.commit}")
-        if wanted.path and not re.search(r"[\x00-\x1f]", wanted.name):
-            # As `git submodule init` has it: the superproject knows that the submodule is there.
-            config = os.path.join(directory, wanted.parent, ".git", "config")
-            for key, value in (("active", "true"), ("url", clean(wanted.url))):
-                self.git.local("config", "--file", config, f"submodule.{wanted.name}.{key}", value)
-        self.warn_of_lfs(wanted, tree)
-
-    def warn_of_lfs(self, wanted: Wanted, tree: str) -> None:
-        attributes = os.path.join(tree, ".gitattributes")
-        if not os.path.isfile(attributes) or os.path.islink(attributes):
-            return
-        with open(attributes, encoding="utf-8", errors="replace") as stream:
-            if re.search(r"\bfilter=lfs\b", stream.read()):
-                self.say(f"{wanted.label} keeps files in Git LFS, which are not fetched: pointers stand in their place")
-
 
 def _sweep(repository: str) -> None:
     """Remove what a killed git leaves: locks, and packs that are not whole."""
@@ -580,22 +295,3 @@ def _sweep(repository: str) -> None:
         for name in files:
             if name.startswith("tmp_") if inside else name.endswith(".lock"):
                 disk.remove(os.path.join(directory, name))
-
-
-def _share(source: str, target: str) -> None:
-    """Give ``target`` the objects of ``source``: the same files under a second name; copies on another file system."""
-    for directory, names, files in os.walk(source):
-        names[:] = [name for name in names if not name.startswith(("tmp_", "incoming-"))]
-        below = os.path.join(target, os.path.relpath(directory, source))
-        os.makedirs(below, exist_ok=True)
-        for name in files:
-            if name.startswith("tmp_") or name == "alternates":
-                continue
-            one, other = os.path.join(directory, name), os.path.join(below, name)
-            try:
-                os.link(one, other)
-            except OSError as error:
-                if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
-                    raise
-                shutil.copyfile(one, other)
-                shutil.copymode(one, other)

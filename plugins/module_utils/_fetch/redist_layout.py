@@ -6,7 +6,7 @@
 
 """Where redist archives lie on a host.
 
-Apart from the rest of ``_fetch.redist``, because a filter on the controller reads it in every worker that a task forks,
+Apart from ``_fetch.redist``, because a filter on the controller reads it in every worker that a task forks,
 and what fetches and unpacks takes 0.1 s to import.
 """
 
@@ -17,6 +17,11 @@ import typing as t
 
 #: Where NVIDIA's archives keep libraries; the first that exists counts.
 LIBRARY_DIRECTORIES = ("lib", "lib64")
+
+
+def current_path(prefix: str, component: str) -> str:
+    """Return the symlink that says which version of a component is in use."""
+    return os.path.join(prefix, component, "current")
 
 
 def loader_path(loader_directory: str, component: str) -> str:

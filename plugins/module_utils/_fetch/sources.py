@@ -25,12 +25,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.archive_tree import Archive, archive_tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import (
-    COMMIT,
-    Commands,
-    Git,
-    Repositories,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import COMMIT, Git, Repositories
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
     GitError,
     Patience,

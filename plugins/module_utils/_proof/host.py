@@ -28,7 +28,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
@@ -132,7 +132,7 @@ class HostSide:
         if not paths:
             return {}
         try:
-            return loader.Closure(
+            return closure.Closure(
                 paths=paths,
                 search=(self._receipt or {}).get("library_paths") or [],
                 driver=not self.gpu_required,

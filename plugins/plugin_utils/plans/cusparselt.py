@@ -12,11 +12,8 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import (
-    compare_versions,
-    parse_wanted,
-    satisfied,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted, satisfied
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout

@@ -12,12 +12,13 @@ kernels, drivers and pins are in the collection's field notes (docs).
 
 from __future__ import annotations
 
-import fnmatch
+import dataclasses
 import re
 import typing as t
 from urllib.parse import urlsplit
 
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import pin_names
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
@@ -75,500 +76,476 @@ def _gib(mib: float) -> str:
     return f"{mib / MIB_PER_GIB:.1f} GiB"
 
 
-class Preflight:
-    """Judge one host.
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One host that is judged for one stack.
 
-    :param observation: what the module ``spark_info`` returned.
-    :param stack: the fact ``stack``.
-    :param settings: ``gpu_required``, ``accept_license`` (bool),
+    :ivar observation: what the module ``spark_info`` returned.
+    :ivar stack: the fact ``stack``.
+    :ivar settings: ``gpu_required``, ``accept_license`` (bool),
         ``disk`` (list of ``path``, ``gib``, ``purpose``), ``memory_minimum_gib``, ``clock_tolerance`` (s),
         ``controller_epoch`` (s, only where the observation has no offset), ``apt_wait`` (s), ``packages``
         (apt packages that the stack needs), ``rdma`` (bool), ``cuda_url``.
     """
 
-    def __init__(
-        self,
-        observation: t.Mapping[str, t.Any],
-        stack: t.Mapping[str, t.Any],
-        settings: t.Mapping[str, t.Any],
-    ) -> None:
-        self.observation = observation
-        self.stack = stack
-        self.settings = settings
-        self.problems: list[Problem] = []
+    observation: t.Mapping[str, t.Any]
+    stack: t.Mapping[str, t.Any]
+    settings: t.Mapping[str, t.Any]
 
-    def judge(self) -> list[Problem]:
-        """Return every problem, errors before warnings: ``check``, ``cause``, ``remedy``, ``severity``."""
-        for check in (
-            self._system,
-            self._method,
-            self._license,
-            self._gpu,
-            self._driver,
-            self._kernel,
-            self._memory,
-            self._gpu_processes,
-            self._disk,
-            self._python,
-            self._apt,
-            self._apt_sources,
-            self._gpg,
-            self._pins,
-            self._clock,
-        ):
-            check()
-        return sorted(self.problems, key=lambda problem: problem["severity"] != "error")
-
-    def _add(self, check: str, cause: str, remedy: str, severity: str = "error") -> None:
-        self.problems.append({"check": check, "cause": cause, "remedy": remedy, "severity": severity})
-
-    def _part(self, name: str) -> t.Mapping[str, t.Any]:
+    def part(self, name: str) -> t.Mapping[str, t.Any]:
         return self.observation.get(name) or {}
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
         return str(self.stack.get("name", "the stack"))
 
     @property
-    def _severity(self) -> str:
+    def severity(self) -> str:
         """How much a GPU's fault counts: a host that needs no GPU is only warned."""
         return "error" if self.settings.get("gpu_required", True) else "warning"
 
     @property
-    def _devices(self) -> list[t.Mapping[str, t.Any]]:
-        return list(self._part("gpu").get("devices") or [])
+    def devices(self) -> list[t.Mapping[str, t.Any]]:
+        return list(self.part("gpu").get("devices") or [])
 
-    def _system(self) -> None:
-        machine = self._part("kernel").get("machine")
-        machines = list(self.stack.get("machines") or [])
-        if machines and machine not in machines:
-            self._add(
-                "architecture",
-                f"The machine is {machine}, and stack {self._name} is for {' and '.join(machines)}.",
-                "Take this host out of the inventory, or choose with stack_name a stack for its architecture.",
-            )
-        os, systems = self._part("os"), list(self.stack.get("systems") or [])
-        known = [f"{row['id']} {row['version']}" for row in systems]
-        found = f"{os.get('id')} {os.get('version')}"
-        if systems and found not in known:
-            self._add(
-                "operating system",
-                f"The host runs {found}, and stack {self._name} is for {' and '.join(known)}.",
-                "Install one of those systems, or choose with stack_name a stack for the one that is there.",
-            )
 
-    def _method(self) -> None:
-        method = self.stack.get("method")
-        wheels = (self.stack.get("lock") or {}).get("wheels") or {}
-        python = str((self.stack.get("python") or {}).get("version") or "")
-        key = platforms.locked(python, str(self._part("kernel").get("machine")))
-        if method == "wheel" and wheels and python and key not in wheels:
-            self._add(
-                "lock",
-                f"The lock of stack {self._name} has no wheels for {key}: {', '.join(sorted(wheels))}.",
-                "Choose a stack that has them, or write the lock again with playbooks/lock.yml.",
-            )
+def _problem(check: str, cause: str, remedy: str, severity: str = "error") -> Problem:
+    return {"check": check, "cause": cause, "remedy": remedy, "severity": severity}
 
-    def _license(self) -> None:
-        if not self.settings.get("accept_license"):
-            self._add(
-                "licence",
-                f"The packages of stack {self._name} come under {GPU_LICENCES}, and nobody has accepted them.",
-                "Read them and set sparkforge_accept_nvidia_license: true.",
-            )
 
-    def _gpu(self) -> None:
-        gpu = self._part("gpu")
-        if not self._devices:
-            if not self.settings.get("gpu_required", True):
-                return
-            reason = next(
-                (row["reason"] for row in self.observation.get("unread") or [] if "nvidia-smi" in row["probe"]),
-                "",
-            )
-            if gpu.get("hardware"):
-                self._add(
-                    "gpu",
-                    "The host has an NVIDIA GPU, but its driver does not show it"
-                    + (f" ({reason})." if reason else "."),
-                    "Look at `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver"
-                    " update, and let"
-                    " DGX OS's own update bring the driver back. This collection never installs a driver.",
-                )
-            else:
-                self._add(
-                    "gpu",
-                    "The host has no NVIDIA GPU, and one is required.",
-                    "Take the host out of the inventory; where a GPU is really not needed, set"
-                    " sparkforge_gpu_required: false for it.",
-                )
-            return
-        profile = self.stack.get("profile") or {}
-        wanted, architectures = profile.get("compute_capability"), str(profile.get("architectures") or "")
-        for device in self._devices:
-            capability = device.get("compute_capability")
-            if not capability:
-                continue
-            label = f"GPU {device.get('index')} ({device.get('name')}) has compute capability {capability}"
-            if wanted and capability != str(wanted):
-                self._add(
-                    "compute capability",
-                    f"{label}, and profile {profile.get('name')} is for {wanted}.",
-                    "Set stack_profile to the profile of this GPU; generic takes any.",
-                    self._severity,
-                )
-            elif re.search(r"\d+\.\d", architectures) and not capability_fits(capability, architectures):
-                self._add(
-                    "compute capability",
-                    f"{label}, and code for {architectures} does not run on it.",
-                    f"Add {capability} to the profile's architectures, or set stack_profile to this GPU's profile.",
-                    self._severity,
-                )
-
-    def _driver(self) -> None:
-        driver = self._part("driver")
-        version, minimum = driver.get("version"), self.stack.get("driver_minimum")
-        if not version:
-            return  # without a driver there is no GPU either: said there
-        cuda = (self.stack.get("cuda") or {}).get("version")
-        if minimum and older(version, minimum):
-            self._add(
-                "driver",
-                f"The NVIDIA driver is {version}, and CUDA {cuda} needs {minimum} or newer.",
-                "Update DGX OS with its own updater (the driver is the vendor's, this collection never"
-                " installs"
-                " one), reboot and run again; or choose a stack with an older CUDA.",
-                self._severity,
-            )
-        if numbers_of(version)[:1] == (590,):
-            self._add(
-                "driver",
-                f"Driver {version} is of the 590 series, of which a deadlock with CUDA graphs is reported.",
-                "Stay on the 580 series of DGX OS, or run the proof before you rely on CUDA graphs.",
-                "warning",
-            )
-        if driver.get("open_kernel_module") is False and self._blackwell():
-            self._add(
-                "kernel module",
-                f"Driver {version} runs the proprietary kernel module, and Blackwell GPUs need the open one.",
-                "Install the vendor's open variant of the same driver (package"
-                " nvidia-driver-<series>-open) and"
-                " reboot.",
-                self._severity,
-            )
-
-    def _blackwell(self) -> bool:
-        capabilities = [numbers_of(device.get("compute_capability") or "0") for device in self._devices]
-        expected = (self.stack.get("profile") or {}).get("compute_capability")
-        if not capabilities and expected:
-            # The proprietary module does not show a Blackwell GPU at all: the profile says what there is.
-            capabilities = [numbers_of(str(expected))]
-        return any(key >= (BLACKWELL_MAJOR,) for key in capabilities)
-
-    def _kernel(self) -> None:
-        kernel = self._part("kernel")
-        release, cmdline = str(kernel.get("release") or ""), str(kernel.get("cmdline") or "")
-        if self.settings.get("rdma") and numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
-            self._add(
-                "kernel",
-                f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot"
-                " register"
-                " memory (ibv_reg_mr: Cannot allocate memory) and NCCL dies.",
-                "Add kho=off to the kernel's command line and reboot, or boot a 6.17 kernel.",
-            )
-        if release.startswith("6.17.0-1008-"):
-            self._add(
-                "kernel",
-                f"Kernel {release}, which DGX OS 7.4.0 brought, is reported to be unstable on DGX Spark.",
-                "Update DGX OS to a newer kernel of its own.",
-                "warning",
-            )
-
-    def _memory(self) -> None:
-        profile, total = self.stack.get("profile") or {}, self._part("memory").get("total_mib")
-        whole = int(profile.get("memory_minimum_mib") or 0)
-        # A warning: kernels that keep some of it for themselves (kexec handover, hugepages) build all the same.
-        if self._devices and total is not None and total < whole:
-            self._add(
-                "memory",
-                f"The host has {_gib(total)} of memory, and profile {profile.get('name')} is for {_gib(whole)} or"
-                " more.",
-                "Look for what the kernel keeps back (kho=, crashkernel= and hugepages= in /proc/cmdline), or set"
-                " stack_profile to the profile of this machine; with less memory fewer compilers run at once.",
-                "warning",
-            )
-        minimum = float(self.settings.get("memory_minimum_gib") or 0)
-        available = self._part("memory").get("available_mib")
-        if available is not None and available < minimum * MIB_PER_GIB:
-            self._add(
-                "memory",
-                f"{_gib(available)} of memory are available, and {minimum:g} GiB are needed.",
-                "Stop what holds the memory (on a Spark the GPU's processes share it: see nvidia-smi),"
-                " or lower"
-                " preflight_memory_minimum_gib.",
-            )
-
-    def _gpu_processes(self) -> None:
-        gpu = self._part("gpu")
-        processes = list(gpu.get("processes") or [])
-        if not processes or not gpu.get("unified_memory"):
-            return
-        shown = ", ".join(
-            f"{row['name']} ({row['pid']}"
-            + (f", {_gib(row['used_mib'])}" if row.get("used_mib") is not None else "")
-            + ")"
-            for row in processes[:5]
+def _system(case: Case) -> t.Iterator[Problem]:
+    machine = case.part("kernel").get("machine")
+    machines = list(case.stack.get("machines") or [])
+    if machines and machine not in machines:
+        yield _problem(
+            "architecture",
+            f"The machine is {machine}, and stack {case.name} is for {' and '.join(machines)}.",
+            "Take this host out of the inventory, or choose with stack_name a stack for its architecture.",
         )
-        more = f" and {len(processes) - 5} more" if len(processes) > 5 else ""
-        self._add(
-            "gpu processes",
-            f"The GPU is in use, and it shares the host's memory: {shown}{more}.",
-            "Stop these processes before a build or a proof; they are left alone.",
+    os, systems = case.part("os"), list(case.stack.get("systems") or [])
+    known = [f"{row['id']} {row['version']}" for row in systems]
+    found = f"{os.get('id')} {os.get('version')}"
+    if systems and found not in known:
+        yield _problem(
+            "operating system",
+            f"The host runs {found}, and stack {case.name} is for {' and '.join(known)}.",
+            "Install one of those systems, or choose with stack_name a stack for the one that is there.",
+        )
+
+
+def _method(case: Case) -> t.Iterator[Problem]:
+    method = case.stack.get("method")
+    wheels = (case.stack.get("lock") or {}).get("wheels") or {}
+    python = str((case.stack.get("python") or {}).get("version") or "")
+    key = platforms.locked(python, str(case.part("kernel").get("machine")))
+    if method == "wheel" and wheels and python and key not in wheels:
+        yield _problem(
+            "lock",
+            f"The lock of stack {case.name} has no wheels for {key}: {', '.join(sorted(wheels))}.",
+            "Choose a stack that has them, or write the lock again with playbooks/lock.yml.",
+        )
+
+
+def _license(case: Case) -> t.Iterator[Problem]:
+    if not case.settings.get("accept_license"):
+        yield _problem(
+            "licence",
+            f"The packages of stack {case.name} come under {GPU_LICENCES}, and nobody has accepted them.",
+            "Read them and set sparkforge_accept_nvidia_license: true.",
+        )
+
+
+def _gpu(case: Case) -> t.Iterator[Problem]:
+    gpu = case.part("gpu")
+    if not case.devices:
+        if not case.settings.get("gpu_required", True):
+            return
+        reason = next(
+            (row["reason"] for row in case.observation.get("unread") or [] if "nvidia-smi" in row["probe"]),
+            "",
+        )
+        if gpu.get("hardware"):
+            yield _problem(
+                "gpu",
+                "The host has an NVIDIA GPU, but its driver does not show it" + (f" ({reason})." if reason else "."),
+                "Look at `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver update, and let DGX"
+                " OS's own update bring the driver back. This collection never installs a driver.",
+            )
+        else:
+            yield _problem(
+                "gpu",
+                "The host has no NVIDIA GPU, and one is required.",
+                "Take the host out of the inventory; where a GPU is really not needed, set"
+                " sparkforge_gpu_required: false for it.",
+            )
+        return
+    profile = case.stack.get("profile") or {}
+    wanted, architectures = profile.get("compute_capability"), str(profile.get("architectures") or "")
+    for device in case.devices:
+        capability = device.get("compute_capability")
+        if not capability:
+            continue
+        label = f"GPU {device.get('index')} ({device.get('name')}) has compute capability {capability}"
+        if wanted and capability != str(wanted):
+            yield _problem(
+                "compute capability",
+                f"{label}, and profile {profile.get('name')} is for {wanted}.",
+                "Set stack_profile to the profile of this GPU; generic takes any.",
+                case.severity,
+            )
+        elif re.search(r"\d+\.\d", architectures) and not capability_fits(capability, architectures):
+            yield _problem(
+                "compute capability",
+                f"{label}, and code for {architectures} does not run on it.",
+                f"Add {capability} to the profile's architectures, or set stack_profile to this GPU's profile.",
+                case.severity,
+            )
+
+
+def _driver(case: Case) -> t.Iterator[Problem]:
+    driver = case.part("driver")
+    version, minimum = driver.get("version"), case.stack.get("driver_minimum")
+    if not version:
+        return  # without a driver there is no GPU either: said there
+    cuda = (case.stack.get("cuda") or {}).get("version")
+    if minimum and older(version, minimum):
+        yield _problem(
+            "driver",
+            f"The NVIDIA driver is {version}, and CUDA {cuda} needs {minimum} or newer.",
+            "Update DGX OS with its own updater (the driver is the vendor's, this collection never installs one),"
+            " reboot and run again; or choose a stack with an older CUDA.",
+            case.severity,
+        )
+    if numbers_of(version)[:1] == (590,):
+        yield _problem(
+            "driver",
+            f"Driver {version} is of the 590 series, of which a deadlock with CUDA graphs is reported.",
+            "Stay on the 580 series of DGX OS, or run the proof before you rely on CUDA graphs.",
+            "warning",
+        )
+    if driver.get("open_kernel_module") is False and _blackwell(case):
+        yield _problem(
+            "kernel module",
+            f"Driver {version} runs the proprietary kernel module, and Blackwell GPUs need the open one.",
+            "Install the vendor's open variant of the same driver (package nvidia-driver-<series>-open) and reboot.",
+            case.severity,
+        )
+
+
+def _blackwell(case: Case) -> bool:
+    capabilities = [numbers_of(device.get("compute_capability") or "0") for device in case.devices]
+    expected = (case.stack.get("profile") or {}).get("compute_capability")
+    if not capabilities and expected:
+        # The proprietary module does not show a Blackwell GPU at all: the profile says what there is.
+        capabilities = [numbers_of(str(expected))]
+    return any(key >= (BLACKWELL_MAJOR,) for key in capabilities)
+
+
+def _kernel(case: Case) -> t.Iterator[Problem]:
+    kernel = case.part("kernel")
+    release, cmdline = str(kernel.get("release") or ""), str(kernel.get("cmdline") or "")
+    if case.settings.get("rdma") and numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
+        yield _problem(
+            "kernel",
+            f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot register memory"
+            " (ibv_reg_mr: Cannot allocate memory) and NCCL dies.",
+            "Add kho=off to the kernel's command line and reboot, or boot a 6.17 kernel.",
+        )
+    if release.startswith("6.17.0-1008-"):
+        yield _problem(
+            "kernel",
+            f"Kernel {release}, which DGX OS 7.4.0 brought, is reported to be unstable on DGX Spark.",
+            "Update DGX OS to a newer kernel of its own.",
             "warning",
         )
 
-    def _disk(self) -> None:
-        disks = list(self.observation.get("disk") or [])
-        wanted: dict[str, list[t.Mapping[str, t.Any]]] = {}
-        found: dict[str, t.Mapping[str, t.Any]] = {}
-        for need in self.settings.get("disk") or []:
-            disk = mount_of(str(need["path"]), disks)
-            if disk is not None:
-                found.setdefault(file_system(disk), disk)
-                wanted.setdefault(file_system(disk), []).append(need)
-        # On a host that was provisioned before, most of what is counted here lies on the disk already.
-        ours = [path for path in self._part("managed_files") if path.startswith(LOADER_ENTRY)]
-        severity = "warning" if ours else "error"
-        for key, needs in wanted.items():
-            disk, total = found[key], sum(float(need["gib"]) for need in needs)
-            available = disk.get("available_mib")
-            if available is None or available >= total * MIB_PER_GIB:
-                continue
-            parts = ", ".join(
-                f"{float(need['gib']):g} GiB for {need['path']}"
-                + (f" ({need['purpose']})" if need.get("purpose") else "")
-                for need in needs
-            )
-            self._add(
-                "disk",
-                f"The file system {disk['mount']} has {_gib(available)} free, and {total:g} GiB are needed: {parts}.",
-                f"Free {_gib(total * MIB_PER_GIB - available)} there, or set sparkforge_root to a larger file"
-                " system, or lower preflight_disk_minimum.",
-                severity,
-            )
 
-    def _python(self) -> None:
-        wanted = self.stack.get("python") or {}
-        version = str(wanted.get("version") or "")
-        if not version:
-            return
-        minimum, maximum = str(wanted.get("minimum") or version), str(wanted.get("maximum") or version)
-        if older(version, minimum) or older(maximum, version):
-            self._add(
-                "python",
-                f"Stack {self._name} is set to Python {version}, and supports {minimum} to {maximum}.",
-                "Set the stack's python.version to one in that range.",
-            )
-            return
-        rows = [
-            row
-            for row in self.observation.get("python") or []
-            if numbers_of(row["version"])[:2] == numbers_of(version)[:2]
-        ]
-        apt = self._part("apt")
-        packages = apt.get("packages") or {}
-        # python3-minimal and python3 carry the version of the distribution's own interpreter.
-        own = numbers_of(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
-        installable = own == numbers_of(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
-        if installable:
-            return  # what is missing of it (interpreter, headers, venv), the role build_toolchain installs
-        if not rows:
-            there = ", ".join(row["version"] for row in self.observation.get("python") or []) or "none"
-            self._add(
-                "python",
-                f"Stack {self._name} needs Python {version}; the host has {there}, and its own apt"
-                " sources bring"
-                f" {'.'.join(map(str, own)) or 'none'}.",
-                f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or"
-                " from an apt"
-                " source of yours, or choose a stack for the Python that is there.",
-            )
-            return
-        missing = [part for part in ("venv", "headers") if not any(row.get(part) for row in rows)]
-        if missing:
-            self._add(
-                "python",
-                f"{rows[0]['path']} is there without its {' and '.join(missing)}, and the host's own"
-                " packages do not"
-                f" bring Python {version}.",
-                f"Install Python {version} again with {' and '.join(missing)}, from where it came.",
-            )
-
-    def _apt(self) -> None:
-        apt = self._part("apt")
-        broken = list(apt.get("broken") or [])
-        if broken:
-            shown = ", ".join(f"{row['name']} ({row['state']})" for row in broken[:8])
-            more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
-            self._add(
-                "apt",
-                f"dpkg left packages half done: {shown}{more}.",
-                "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
-            )
-        holder = apt.get("lock_holder")
-        if holder:
-            wait = self.settings.get("apt_wait")
-            self._add(
-                "apt lock",
-                f"{holder.get('command')} (process {holder.get('pid')}) holds {holder.get('file')}"
-                + (f", still after a wait of {wait} s." if wait else "."),
-                "Let it finish, or stop unattended-upgrades for the time of the play; a longer wait is"
-                " preflight_apt_wait.",
-            )
-        held = sorted(set(apt.get("held") or []) & set(self.settings.get("packages") or []))
-        if held:
-            self._add(
-                "held packages",
-                f"Packages that stack {self._name} needs are on hold: {', '.join(held)}.",
-                "They stay at their version. Where another is needed: `sudo apt-mark unhold` for them.",
-                "warning",
-            )
-
-    def _apt_sources(self) -> None:
-        signers: dict[tuple[str, str], dict[str, list[str]]] = {}
-        for row in self.observation.get("apt_sources") or []:
-            if not row.get("enabled"):
-                continue
-            if row.get("keyring_present") is False:
-                uris = " ".join(row["uris"])
-                self._add(
-                    "apt source",
-                    f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there:"
-                    " apt ends"
-                    " with NO_PUBKEY.",
-                    "Install the vendor's package again that brings it (nvidia-repo-keys for the CUDA and DGX"
-                    " sources, nvidia-spark-repo for the Spark one), or disable that source.",
-                )
-            for uri in row.get("uris") or []:
-                for suite in row.get("suites") or []:
-                    files = signers.setdefault((uri.rstrip("/"), suite), {})
-                    files.setdefault(row.get("signed_by") or "", []).append(row["file"])
-        told = set()
-        for (uri, _suite), files in signers.items():
-            if len(files) > 1 and uri not in told:
-                told.add(uri)
-                shown = "; ".join(
-                    f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}"
-                    for signer, names in files.items()
-                )
-                self._add(
-                    "apt source",
-                    f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all"
-                    " work"
-                    " (Conflicting values set for option Signed-By).",
-                    "Keep the source that DGX OS brought and remove the other one; a cuda-keyring"
-                    " package on top is"
-                    " removed with `sudo apt-get purge cuda-keyring`.",
-                )
-
-    def _gpg(self) -> None:
-        """Look for what the module apt_source needs, where NVIDIA's source is to be added."""
-        root = f"{str(self.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
-        sources = [
-            uri
-            for row in self.observation.get("apt_sources") or []
-            if row.get("enabled") and row.get("keyring_present") is not False
-            for uri in row.get("uris") or []
-        ]
-        wanted = self.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
-        if wanted and "gpg" not in (self._part("apt").get("packages") or {}):
-            self._add(
-                "gpg",
-                "The package gpg is not installed, so the key of NVIDIA's apt source cannot be compared with its"
-                " fingerprint before the source is added.",
-                "Install it on the host: `sudo apt-get install gpg`.",
-            )
-
-    def _pins(self) -> None:
-        apt = self._part("apt")
-        packages = [name for name in self.settings.get("packages") or [] if name not in (apt.get("packages") or {})]
-        host = urlsplit(str(self.settings.get("cuda_url") or "")).hostname or "developer.download.nvidia.com"
-        blocked: dict[str, list[str]] = {}
-        for name in packages:
-            pin = self._pin_for(name, apt.get("pins") or [], host)
-            if pin is not None and int(pin["priority"]) < 0:
-                blocked.setdefault(f"{pin['file']} ({pin['package']}: {pin['pin']}, {pin['priority']})", []).append(
-                    name
-                )
-        for pin_name, names in blocked.items():
-            self._add(
-                "apt pins",
-                f"The pin {pin_name} forbids packages that stack {self._name} needs: {', '.join(names)}.",
-                "Vendor pins are honoured, so nothing is forced: update DGX OS, choose a stack with the"
-                " CUDA version"
-                " that it brings, or remove the pin if it is your own.",
-            )
-
-    @staticmethod
-    def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t.Mapping[str, t.Any] | None:
-        """Return the pin that counts for a package of NVIDIA's source (apt_preferences(5)).
-
-        The first that names the package wins; ``*`` alone is a general one and counts only without such.
-        """
-        general = None
-        for pin in pins:
-            kind, _space, value = str(pin["pin"]).partition(" ")
-            value = value.strip().strip('"')
-            if kind == "origin":
-                reaches = value == host
-            elif kind == "release":
-                # What NVIDIA's Release file says of itself is not known here: its name and `*` are taken.
-                reaches = value.strip() in ("*", "a=*", "o=*") or "nvidia" in value.lower()
-            else:
-                reaches = kind == "version" and value == "*"
-            if not reaches:
-                continue
-            for pattern in str(pin["package"]).split():
-                if pattern == "*":
-                    general = general or pin
-                elif _names(pattern, name):
-                    return pin
-        return general
-
-    def _clock(self) -> None:
-        clock = self._part("clock")
-        offset, controller = clock.get("offset"), self.settings.get("controller_epoch")
-        if offset is None and controller and clock.get("epoch"):
-            offset = float(clock["epoch"]) - float(controller)
-        tolerance = float(self.settings.get("clock_tolerance") or 0)
-        if offset is None or not tolerance or abs(offset) <= tolerance:
-            return
-        side = "ahead of" if offset > 0 else "behind"
-        self._add(
-            "clock",
-            f"The host's clock is {abs(offset):.0f} s {side} the controller's (more than {tolerance:g} s)"
-            + (", and nothing synchronizes it" if clock.get("synchronized") is False else "")
-            + ": TLS and apt's signatures are judged by it.",
-            "Run `sudo timedatectl set-ntp true` on the one that is wrong and wait until `timedatectl` says"
-            " synchronized.",
+def _memory(case: Case) -> t.Iterator[Problem]:
+    profile, total = case.stack.get("profile") or {}, case.part("memory").get("total_mib")
+    whole = int(profile.get("memory_minimum_mib") or 0)
+    # A warning: kernels that keep some of it for themselves (kexec handover, hugepages) build all the same.
+    if case.devices and total is not None and total < whole:
+        yield _problem(
+            "memory",
+            f"The host has {_gib(total)} of memory, and profile {profile.get('name')} is for {_gib(whole)} or more.",
+            "Look for what the kernel keeps back (kho=, crashkernel= and hugepages= in /proc/cmdline), or set"
+            " stack_profile to the profile of this machine; with less memory fewer compilers run at once.",
+            "warning",
+        )
+    minimum = float(case.settings.get("memory_minimum_gib") or 0)
+    available = case.part("memory").get("available_mib")
+    if available is not None and available < minimum * MIB_PER_GIB:
+        yield _problem(
+            "memory",
+            f"{_gib(available)} of memory are available, and {minimum:g} GiB are needed.",
+            "Stop what holds the memory (on a Spark the GPU's processes share it: see nvidia-smi), or lower"
+            " preflight_memory_minimum_gib.",
         )
 
 
-def _names(pattern: str, name: str) -> bool:
-    """Whether a pin's pattern, a glob or a regular expression between slashes, names the package."""
-    if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
-        try:
-            return re.search(pattern[1:-1], name) is not None
-        except re.error:
-            return False
-    return fnmatch.fnmatchcase(name, pattern)
+def _gpu_processes(case: Case) -> t.Iterator[Problem]:
+    gpu = case.part("gpu")
+    processes = list(gpu.get("processes") or [])
+    if not processes or not gpu.get("unified_memory"):
+        return
+    shown = ", ".join(
+        f"{row['name']} ({row['pid']}" + (f", {_gib(row['used_mib'])}" if row.get("used_mib") is not None else "") + ")"
+        for row in processes[:5]
+    )
+    more = f" and {len(processes) - 5} more" if len(processes) > 5 else ""
+    yield _problem(
+        "gpu processes",
+        f"The GPU is in use, and it shares the host's memory: {shown}{more}.",
+        "Stop these processes before a build or a proof; they are left alone.",
+        "warning",
+    )
+
+
+def _disk(case: Case) -> t.Iterator[Problem]:
+    disks = list(case.observation.get("disk") or [])
+    wanted: dict[str, list[t.Mapping[str, t.Any]]] = {}
+    found: dict[str, t.Mapping[str, t.Any]] = {}
+    for need in case.settings.get("disk") or []:
+        disk = mount_of(str(need["path"]), disks)
+        if disk is not None:
+            found.setdefault(file_system(disk), disk)
+            wanted.setdefault(file_system(disk), []).append(need)
+    # On a host that was provisioned before, most of what is counted here lies on the disk already.
+    ours = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
+    severity = "warning" if ours else "error"
+    for key, needs in wanted.items():
+        disk, total = found[key], sum(float(need["gib"]) for need in needs)
+        available = disk.get("available_mib")
+        if available is None or available >= total * MIB_PER_GIB:
+            continue
+        parts = ", ".join(
+            f"{float(need['gib']):g} GiB for {need['path']}" + (f" ({need['purpose']})" if need.get("purpose") else "")
+            for need in needs
+        )
+        yield _problem(
+            "disk",
+            f"The file system {disk['mount']} has {_gib(available)} free, and {total:g} GiB are needed: {parts}.",
+            f"Free {_gib(total * MIB_PER_GIB - available)} there, or set sparkforge_root to a larger file"
+            " system, or lower preflight_disk_minimum.",
+            severity,
+        )
+
+
+def _python(case: Case) -> t.Iterator[Problem]:
+    wanted = case.stack.get("python") or {}
+    version = str(wanted.get("version") or "")
+    if not version:
+        return
+    minimum, maximum = str(wanted.get("minimum") or version), str(wanted.get("maximum") or version)
+    if older(version, minimum) or older(maximum, version):
+        yield _problem(
+            "python",
+            f"Stack {case.name} is set to Python {version}, and supports {minimum} to {maximum}.",
+            "Set the stack's python.version to one in that range.",
+        )
+        return
+    rows = [
+        row for row in case.observation.get("python") or [] if numbers_of(row["version"])[:2] == numbers_of(version)[:2]
+    ]
+    apt = case.part("apt")
+    packages = apt.get("packages") or {}
+    # python3-minimal and python3 carry the version of the distribution's own interpreter.
+    own = numbers_of(str(packages.get("python3") or packages.get("python3-minimal") or ""))[:2]
+    installable = own == numbers_of(version)[:2] or bool((apt.get("offers") or {}).get(f"python{version}"))
+    if installable:
+        return  # what is missing of it (interpreter, headers, venv), the role build_toolchain installs
+    if not rows:
+        there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
+        yield _problem(
+            "python",
+            f"Stack {case.name} needs Python {version}; the host has {there}, and its own apt sources bring"
+            f" {'.'.join(map(str, own)) or 'none'}.",
+            f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or from an apt source"
+            " of yours, or choose a stack for the Python that is there.",
+        )
+        return
+    missing = [part for part in ("venv", "headers") if not any(row.get(part) for row in rows)]
+    if missing:
+        yield _problem(
+            "python",
+            f"{rows[0]['path']} is there without its {' and '.join(missing)}, and the host's own packages do not bring"
+            f" Python {version}.",
+            f"Install Python {version} again with {' and '.join(missing)}, from where it came.",
+        )
+
+
+def _apt(case: Case) -> t.Iterator[Problem]:
+    apt = case.part("apt")
+    broken = list(apt.get("broken") or [])
+    if broken:
+        shown = ", ".join(f"{row['name']} ({row['state']})" for row in broken[:8])
+        more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
+        yield _problem(
+            "apt",
+            f"dpkg left packages half done: {shown}{more}.",
+            "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
+        )
+    holder = apt.get("lock_holder")
+    if holder:
+        wait = case.settings.get("apt_wait")
+        yield _problem(
+            "apt lock",
+            f"{holder.get('command')} (process {holder.get('pid')}) holds {holder.get('file')}"
+            + (f", still after a wait of {wait} s." if wait else "."),
+            "Let it finish, or stop unattended-upgrades for the time of the play; a longer wait is preflight_apt_wait.",
+        )
+    held = sorted(set(apt.get("held") or []) & set(case.settings.get("packages") or []))
+    if held:
+        yield _problem(
+            "held packages",
+            f"Packages that stack {case.name} needs are on hold: {', '.join(held)}.",
+            "They stay at their version. Where another is needed: `sudo apt-mark unhold` for them.",
+            "warning",
+        )
+
+
+def _apt_sources(case: Case) -> t.Iterator[Problem]:
+    signers: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in case.observation.get("apt_sources") or []:
+        if not row.get("enabled"):
+            continue
+        if row.get("keyring_present") is False:
+            uris = " ".join(row["uris"])
+            yield _problem(
+                "apt source",
+                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there: apt ends with"
+                " NO_PUBKEY.",
+                "Install the vendor's package again that brings it (nvidia-repo-keys for the CUDA and DGX"
+                " sources, nvidia-spark-repo for the Spark one), or disable that source.",
+            )
+        for uri in row.get("uris") or []:
+            for suite in row.get("suites") or []:
+                files = signers.setdefault((uri.rstrip("/"), suite), {})
+                files.setdefault(row.get("signed_by") or "", []).append(row["file"])
+    told = set()
+    for (uri, _suite), files in signers.items():
+        if len(files) > 1 and uri not in told:
+            told.add(uri)
+            shown = "; ".join(
+                f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
+            )
+            yield _problem(
+                "apt source",
+                f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all work"
+                " (Conflicting values set for option Signed-By).",
+                "Keep the source that DGX OS brought and remove the other one; a cuda-keyring package on top is"
+                " removed with `sudo apt-get purge cuda-keyring`.",
+            )
+
+
+def _gpg(case: Case) -> t.Iterator[Problem]:
+    """Look for what the module apt_source needs, where NVIDIA's source is to be added."""
+    root = f"{str(case.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
+    sources = [
+        uri
+        for row in case.observation.get("apt_sources") or []
+        if row.get("enabled") and row.get("keyring_present") is not False
+        for uri in row.get("uris") or []
+    ]
+    wanted = case.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
+    if wanted and "gpg" not in (case.part("apt").get("packages") or {}):
+        yield _problem(
+            "gpg",
+            "The package gpg is not installed, so the key of NVIDIA's apt source cannot be compared with its"
+            " fingerprint before the source is added.",
+            "Install it on the host: `sudo apt-get install gpg`.",
+        )
+
+
+def _pins(case: Case) -> t.Iterator[Problem]:
+    apt = case.part("apt")
+    packages = [name for name in case.settings.get("packages") or [] if name not in (apt.get("packages") or {})]
+    host = urlsplit(str(case.settings.get("cuda_url") or "")).hostname or "developer.download.nvidia.com"
+    blocked: dict[str, list[str]] = {}
+    for name in packages:
+        pin = _pin_for(name, apt.get("pins") or [], host)
+        if pin is not None and int(pin["priority"]) < 0:
+            blocked.setdefault(f"{pin['file']} ({pin['package']}: {pin['pin']}, {pin['priority']})", []).append(name)
+    for pin_name, names in blocked.items():
+        yield _problem(
+            "apt pins",
+            f"The pin {pin_name} forbids packages that stack {case.name} needs: {', '.join(names)}.",
+            "Vendor pins are honoured, so nothing is forced: update DGX OS, choose a stack with the CUDA version that"
+            " it brings, or remove the pin if it is your own.",
+        )
+
+
+def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t.Mapping[str, t.Any] | None:
+    """Return the pin that counts for a package of NVIDIA's source (apt_preferences(5)).
+
+    The first that names the package wins; ``*`` alone is a general one and counts only without such.
+    """
+    general = None
+    for pin in pins:
+        kind, _space, value = str(pin["pin"]).partition(" ")
+        value = value.strip().strip('"')
+        if kind == "origin":
+            reaches = value == host
+        elif kind == "release":
+            # What NVIDIA's Release file says of itself is not known here: its name and `*` are taken.
+            reaches = value.strip() in ("*", "a=*", "o=*") or "nvidia" in value.lower()
+        else:
+            reaches = kind == "version" and value == "*"
+        if not reaches:
+            continue
+        for pattern in str(pin["package"]).split():
+            if pattern == "*":
+                general = general or pin
+            elif pin_names(pattern, name):
+                return pin
+    return general
+
+
+def _clock(case: Case) -> t.Iterator[Problem]:
+    clock = case.part("clock")
+    offset, controller = clock.get("offset"), case.settings.get("controller_epoch")
+    if offset is None and controller and clock.get("epoch"):
+        offset = float(clock["epoch"]) - float(controller)
+    tolerance = float(case.settings.get("clock_tolerance") or 0)
+    if offset is None or not tolerance or abs(offset) <= tolerance:
+        return
+    side = "ahead of" if offset > 0 else "behind"
+    yield _problem(
+        "clock",
+        f"The host's clock is {abs(offset):.0f} s {side} the controller's (more than {tolerance:g} s)"
+        + (", and nothing synchronizes it" if clock.get("synchronized") is False else "")
+        + ": TLS and apt's signatures are judged by it.",
+        "Run `sudo timedatectl set-ntp true` on the one that is wrong and wait until `timedatectl` says synchronized.",
+    )
+
+
+#: Each yields the problems that it finds; they are told in this order.
+CHECKS: tuple[t.Callable[[Case], t.Iterator[Problem]], ...] = (
+    _system,
+    _method,
+    _license,
+    _gpu,
+    _driver,
+    _kernel,
+    _memory,
+    _gpu_processes,
+    _disk,
+    _python,
+    _apt,
+    _apt_sources,
+    _gpg,
+    _pins,
+    _clock,
+)
 
 
 def problems(
     observation: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
 ) -> list[Problem]:
-    """Return every problem of a host, errors before warnings."""
-    return Preflight(observation, stack, settings).judge()
+    """Return every problem of a host, errors before warnings: ``check``, ``cause``, ``remedy``, ``severity``."""
+    case = Case(observation, stack, settings)
+    found = [problem for check in CHECKS for problem in check(case)]
+    return sorted(found, key=lambda problem: problem["severity"] != "error")
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:

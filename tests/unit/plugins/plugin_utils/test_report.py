@@ -16,11 +16,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import form as _form
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import page as _page
 
 from tests import example_reports as examples
 
-SCHEMA = _report.schema()
+SCHEMA = _form.schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 EXAMPLES = {
     "healthy": examples.healthy(),
@@ -42,7 +45,7 @@ def small() -> dict[str, t.Any]:
 
 
 def save(directory: Path, report: t.Any, host: str | None = None, check_mode: bool = False) -> None:
-    stem = _report.file_stem(host or report["host"], check_mode)
+    stem = _fleet.file_stem(host or report["host"], check_mode)
     (directory / f"{stem}.json").write_text(json.dumps(report))
 
 
@@ -84,7 +87,7 @@ def test_the_schema_is_strict_and_describes_each_key() -> None:
 @each_example
 def test_an_example_is_a_report(report: dict[str, t.Any]) -> None:
     VALIDATOR.validate(report)
-    assert _report.report_problems(report) == []
+    assert _form.report_problems(report) == []
 
 
 def places(value: t.Any, path: tuple[t.Any, ...] = ()) -> t.Iterator[tuple[t.Any, ...]]:
@@ -116,7 +119,7 @@ def test_our_validator_and_the_library_agree_on_every_way_to_break_a_report() ->
             else:
                 at(broken, path[:-1])[path[-1]] = value
             expected = VALIDATOR.is_valid(broken)
-            found = _report.problems(broken, SCHEMA, SCHEMA)
+            found = _form.problems(broken, SCHEMA, SCHEMA)
             assert expected is not bool(found), f"{path} = {value!r}: {found}"
             refused, accepted = refused + (not expected), accepted + expected
     assert refused > 500 and accepted > 100
@@ -140,18 +143,18 @@ def test_our_validator_and_the_library_agree_on_every_way_to_break_a_report() ->
 def test_what_is_wrong_is_named_with_its_place(path: tuple[t.Any, ...], value: t.Any, said: str) -> None:
     report = examples.changed(small(), "speed.copy", status="fail", cause="Slow.", remedy="Look.")
     at(report, path[:-1])[path[-1]] = value
-    assert said in "; ".join(_report.report_problems(report))
+    assert said in "; ".join(_form.report_problems(report))
 
 
 def test_a_run_with_check_is_never_proven() -> None:
     report = {**examples.healthy(), "check_mode": True}
-    assert any("check_mode" in problem for problem in _report.report_problems(report))
+    assert any("check_mode" in problem for problem in _form.report_problems(report))
 
 
 def test_what_may_be_left_out_is_filled_in() -> None:
     given = {"stack": "s", "method": "wheel", "profile": "generic", "lock": None, "gpu_required": False}
     given.update(verdict="unproven", checks=[{"name": "driver", "status": "pass"}])
-    whole = _report.complete(given, "spark01", True)
+    whole = _form.complete(given, "spark01", True)
     VALIDATOR.validate(whole)
     assert (whole["host"], whole["check_mode"], whole["format"]) == ("spark01", True, 3)
     assert whole["summary"] == {"pass": 1, "warn": 0, "fail": 0, "skip": 0}
@@ -169,7 +172,7 @@ def test_what_may_be_left_out_is_filled_in() -> None:
 )
 def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -> None:
     with pytest.raises(SparkforgeError) as failure:
-        _report.complete({**examples.healthy(), **change}, "spark01", False)
+        _form.complete({**examples.healthy(), **change}, "spark01", False)
     assert said in failure.value.cause and "cuda_proof" in failure.value.remedy
 
 
@@ -178,21 +181,21 @@ def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -
 
 def test_no_two_hosts_share_a_file_and_none_takes_the_fleet_s_own() -> None:
     names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "fleet", "Fleet", "index", "a.check", "[::1]:2222", "x" * 400]
-    stems = [_report.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
+    stems = [_fleet.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
     assert len(set(stems)) == len(stems)
     assert all(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}", stem) for stem in stems)
     assert not {"fleet", "index", "fleet.check", "index.check"} & {stem.lower() for stem in stems}
-    assert _report.file_stem("spark01.example.com") == "spark01.example.com"
+    assert _fleet.file_stem("spark01.example.com") == "spark01.example.com"
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden", "a\x00b", "\ud800"])
 def test_no_name_of_a_host_leaves_the_directory(name: str) -> None:
-    assert "/" not in _report.file_stem(name) and not _report.file_stem(name).startswith(".")
+    assert "/" not in _fleet.file_stem(name) and not _fleet.file_stem(name).startswith(".")
 
 
 def test_a_name_without_letters_is_refused() -> None:
     with pytest.raises(SparkforgeError, match="cannot be named after"):
-        _report.file_stem("..")
+        _fleet.file_stem("..")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +221,7 @@ def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SparkforgeError) as failure:
-        _report.load(str(path), "spark01")
+        _fleet.load(str(path), "spark01")
     assert str(path) in failure.value.cause and cause in failure.value.cause
     assert remedy in failure.value.remedy
 
@@ -226,13 +229,13 @@ def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(
 def test_a_report_that_is_a_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "spark01.json").mkdir()
     with pytest.raises(SparkforgeError, match="cannot be read: Is a directory"):
-        _report.load(str(tmp_path / "spark01.json"), "spark01")
+        _fleet.load(str(tmp_path / "spark01.json"), "spark01")
 
 
 def test_a_copy_of_another_host_s_report_is_no_report_of_this_one(tmp_path: Path) -> None:
     save(tmp_path, examples.healthy("spark02"), "spark01")
     with pytest.raises(SparkforgeError, match=r"is that of spark02\."):
-        _report.load(str(tmp_path / "spark01.json"), "spark01")
+        _fleet.load(str(tmp_path / "spark01.json"), "spark01")
 
 
 # -- many hosts
@@ -243,7 +246,7 @@ def fleet(directory: Path, *more: str, **options: t.Any) -> dict[str, t.Any]:
     save(directory, examples.healthy("spark1"))
     save(directory, examples.healthy("spark10"))
     save(directory, examples.broken("spark2"))
-    return _report.merge(str(directory), hosts, **options)
+    return _fleet.merge(str(directory), hosts, **options)
 
 
 def test_every_host_is_listed_once_and_the_worst_come_first(tmp_path: Path) -> None:
@@ -295,14 +298,14 @@ def test_what_is_required_is_met_by_what_is_as_good(tmp_path: Path, verdict: str
     save(tmp_path, examples.unproven("spark3"))
     merged = fleet(tmp_path, "spark3", "spark4")
     row = next(row for row in merged["hosts"] if row["verdict"] == verdict)
-    said = _report.unmet(row, require)
+    said = _fleet.unmet(row, require)
     assert bool(said) is not REQUIRED[verdict, require]
     assert not said or row["host"] in said
 
 
 def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_path: Path) -> None:
     save(tmp_path, examples.unproven("spark3"))
-    said = {row["host"]: _report.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
+    said = {row["host"]: _fleet.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
     assert "matmul.fp8_rowwise" in said["spark2"]
     assert "Required and not asked for: cpu.matmul.float32." in said["spark3"]
     assert "report_require: unproven" in said["spark3"]
@@ -311,7 +314,7 @@ def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_p
 
 def test_a_line_for_the_terminal_has_nothing_that_a_terminal_obeys() -> None:
     row = {"host": examples.HOSTILE, "verdict": "no report", "report": None, "cause": "\x1b[31mred", "remedy": "\u202e"}
-    assert not re.search("[\x00-\x1f\u202e]", _report.line(row))
+    assert not re.search("[\x00-\x1f\u202e]", _fleet.line(row))
 
 
 # -- the page
@@ -351,24 +354,24 @@ def fleet_of(tmp_path: Path) -> str:
     save(tmp_path, examples.hostile())
     save(tmp_path, examples.unproven("spark3"))
     merged = fleet(tmp_path, "spark3", "spark4", examples.HOSTILE, stopped={"spark1": "was lost in wave 2"})
-    return _report.fleet_page(merged, str(tmp_path))
+    return _page.fleet_page(merged, str(tmp_path))
 
 
 def test_a_warning_is_shown_counted_and_blocks_nothing(tmp_path: Path) -> None:
     save(tmp_path, examples.warned("spark7"))
     row = next(row for row in fleet(tmp_path, "spark7")["hosts"] if row["host"] == "spark7")
-    assert (row["verdict"], row["report"]["summary"]["warn"], _report.unmet(row, "proven")) == ("proven", 2, "")
-    assert ", 2 warn, 0 fail, " in _report.line(row)
-    page = Page(_report.host_page(row["report"]))
+    assert (row["verdict"], row["report"]["summary"]["warn"], _fleet.unmet(row, "proven")) == ("proven", 2, "")
+    assert ", 2 warn, 0 fail, " in _fleet.line(row)
+    page = Page(_page.host_page(row["report"]))
     assert "2 warned" in page.text and "below its floor: at least 163.8 GB/s" in page.text
     assert "unknown: cuDSS has computed nowhere yet" in page.text
     assert [attributes.get("class") for _tag, attributes in page.tags].count("check warn") == 2
-    assert "2 warned, " in Page(_report.fleet_page(fleet(tmp_path, "spark7"), str(tmp_path))).text
+    assert "2 warned, " in Page(_page.fleet_page(fleet(tmp_path, "spark7"), str(tmp_path))).text
 
 
 @pytest.fixture(params=[*EXAMPLES, "fleet"])
 def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fleet_of(tmp_path) if request.param == "fleet" else _report.host_page(EXAMPLES[request.param])
+    return fleet_of(tmp_path) if request.param == "fleet" else _page.host_page(EXAMPLES[request.param])
 
 
 def test_a_page_asks_no_network_and_runs_nothing_but_its_own_script(page: str) -> None:
@@ -396,7 +399,7 @@ def test_a_link_of_a_page_leads_somewhere_and_no_id_is_there_twice(page: str) ->
 
 
 def test_a_page_of_attacks_shows_them_as_text() -> None:
-    parsed = Page(_report.host_page(examples.hostile()))
+    parsed = Page(_page.host_page(examples.hostile()))
     shown = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
     # host, stack, lock, profile, driver, kernel, a device, software, packages, notices, resolved, drift, the checks
     assert parsed.text.count(shown) > 30
@@ -405,7 +408,7 @@ def test_a_page_of_attacks_shows_them_as_text() -> None:
 
 @each_example
 def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None:
-    parsed = Page(_report.host_page(report))
+    parsed = Page(_page.host_page(report))
     text = " ".join(parsed.text.split())
 
     def shown(value: str) -> bool:
@@ -417,7 +420,7 @@ def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None
         for key in ("measured", "bound", "cause", "remedy"):
             assert shown(check[key]), (check["name"], key)
         for value in check["rates"].values():
-            assert shown(_report._figure(value))
+            assert shown(_page._figure(value))
     for value in (*report["notices"], report["lock"], report["kernel"], *report["software"].values()):
         assert shown(value)
     for change in report["drift"]["changes"]:
@@ -427,16 +430,16 @@ def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None
 
 
 def test_failures_come_before_skips_and_those_before_what_passed() -> None:
-    text = Page(_report.host_page(examples.broken())).text
+    text = Page(_page.host_page(examples.broken())).text
     assert -1 < text.index("What to do") < text.index("cuFile is in compatibility") < text.index("4 wheels, sha256")
 
 
 def test_the_verdict_is_explained_in_one_sentence() -> None:
-    said = {name: Page(_report.host_page(report)).text for name, report in EXAMPLES.items()}
+    said = {name: Page(_page.host_page(report)).text for name, report in EXAMPLES.items()}
     assert "Proven on the GPU" in said["healthy"] and "equals a float64 reference" in said["healthy"]
     assert "do not trust what this stack computes" in said["broken"]
     assert "nothing is shown either" in said["unproven"]
-    on_cpu = Page(_report.host_page({**examples.healthy(), "scope": "cpu"})).text
+    on_cpu = Page(_page.host_page({**examples.healthy(), "scope": "cpu"})).text
     assert "Proven on the CPU" in on_cpu and "Nothing was computed on a GPU." in on_cpu
 
 
@@ -453,10 +456,10 @@ def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_a
 
 
 def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -> None:
-    assert "0 hosts" in _report.fleet_page(_report.merge(str(tmp_path), []), str(tmp_path))
-    assert "1 host" in _report.fleet_page(_report.merge(str(tmp_path), ["spark1"]), str(tmp_path))
+    assert "0 hosts" in _page.fleet_page(_fleet.merge(str(tmp_path), []), str(tmp_path))
+    assert "1 host" in _page.fleet_page(_fleet.merge(str(tmp_path), ["spark1"]), str(tmp_path))
     empty = examples.counted({**examples.unproven(), "checks": [], "devices": [], "software": {}})
-    assert "Unproven" in _report.host_page(empty)
+    assert "Unproven" in _page.host_page(empty)
 
 
 @pytest.mark.parametrize(
@@ -471,7 +474,7 @@ def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -
     ],
 )
 def test_a_report_that_is_older_than_the_page_says_so(written: str | None, age: str) -> None:
-    assert _report._age(written, "2026-11-21T16:00:00Z") == age
+    assert _page._age(written, "2026-11-21T16:00:00Z") == age
 
 
 @pytest.mark.parametrize(
@@ -484,18 +487,18 @@ def test_a_report_that_is_older_than_the_page_says_so(written: str | None, age: 
     ],
 )
 def test_the_unit_of_a_rate_is_read_from_its_name(name: str, what: str, unit: str) -> None:
-    assert _report._rate_words(name) == {"what": what, "unit": unit}
+    assert _page._rate_words(name) == {"what": what, "unit": unit}
 
 
 def test_what_to_type_next_is_said_of_the_hosts_that_are_ready() -> None:
     rows = [{"host": f"spark{number}", "verdict": "proven"} for number in range(1, 6)]
     script = "/opt/sparkforge/bin/activate-torch"
-    first, second = _report.next_lines(rows[:1], script)
+    first, second = _fleet.next_lines(rows[:1], script)
     assert first == f"next, on spark1: . {script}"
     assert second.endswith('python -c "import torch; print(torch.__version__, torch.cuda.is_available())"')
-    assert _report.next_lines(rows, script, ["spark2"])[0] == (
+    assert _fleet.next_lines(rows, script, ["spark2"])[0] == (
         f"next, on spark1, spark2, spark3 and 2 more, after a new login, for the membership in the group: . {script}"
     )
     # Where nothing was required a host may have failed, and have no environment at all.
-    assert _report.next_lines([{"host": "spark1", "verdict": "fail"}], script) == []
-    assert _report.next_lines(rows, "") == []
+    assert _fleet.next_lines([{"host": "spark1", "verdict": "fail"}], script) == []
+    assert _fleet.next_lines(rows, "") == []

@@ -15,7 +15,13 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import packages as _apt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import apt_get as _apt_get
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb_version as _deb_version
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import packages as _packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import plan as _plan
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import policy as _policy
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import removal as _removal
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import wanted as _wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
@@ -86,7 +92,7 @@ Conf conflicter (1 T [amd64])
 )
 def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
     with pytest.raises(SparkforgeError, match="does not name a package"):
-        _apt.parse_wanted(text)
+        _wanted.parse_wanted(text)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +115,8 @@ def test_what_could_be_an_option_or_a_removal_is_no_package(text: str):
     ],
 )
 def test_a_package_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
-    assert _apt.satisfied(text, installed) is expected
-    assert _apt.missing([text, text], installed) == ([] if expected else [text])
+    assert _wanted.satisfied(text, installed) is expected
+    assert _wanted.missing([text, text], installed) == ([] if expected else [text])
 
 
 VERSIONS = [
@@ -146,20 +152,20 @@ def test_versions_are_ordered_as_dpkg_orders_them():
     # One shell-free call for each relation would be 462 processes: ask only whether `left lt right`.
     for left, right in pairs:
         less = subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0
-        assert (_apt.compare_versions(left, right) < 0) is less, (left, right)
-        assert _apt.compare_versions(left, right) == -_apt.compare_versions(right, left)
+        assert (_deb_version.compare_versions(left, right) < 0) is less, (left, right)
+        assert _deb_version.compare_versions(left, right) == -_deb_version.compare_versions(right, left)
 
 
 def test_a_version_equals_itself_and_leading_zeros_do_not_count():
-    assert _apt.compare_versions("1.0-01", "1.0-1") == 0
-    assert _apt.compare_versions("0:1", "1") == 0
+    assert _deb_version.compare_versions("1.0-01", "1.0-1") == 0
+    assert _deb_version.compare_versions("0:1", "1") == 0
 
 
 # -- what apt offers -------------------------------------------------------------------------------------
 
 
-def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _apt.Choice:
-    return _apt.choose(text, _apt.parse_policy(POLICY), pins)
+def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _policy.Choice:
+    return _policy.choose(text, _policy.parse_policy(POLICY), pins)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +182,7 @@ def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _apt.Choice:
     ],
 )
 def test_the_version_is_the_one_that_apt_would_prefer_among_those_asked_for(text: str, argument: str):
-    assert choose(text) == _apt.Choice(argument, "")
+    assert choose(text) == _policy.Choice(argument, "")
 
 
 @pytest.mark.parametrize(
@@ -214,29 +220,29 @@ def test_the_pin_that_forbids_a_package_is_named(package: str):
 
 
 def test_the_plan_is_read_from_the_simulation():
-    plan = _apt.parse_simulation(SIMULATION)
+    plan = _plan.parse_simulation(SIMULATION)
     assert plan.remove == [
-        _apt.Step("libcublas-dev-13-0", "13.1.0.3-1", None),
-        _apt.Step("libcublas-13-0", "13.1.0.3-1", None),
+        _plan.Step("libcublas-dev-13-0", "13.1.0.3-1", None),
+        _plan.Step("libcublas-13-0", "13.1.0.3-1", None),
     ]
     assert plan.install == [
-        _apt.Step("libc6", "2.36-9+deb12u9", "2.36-9+deb12u10"),
-        _apt.Step("conflicter", None, "1"),
-        _apt.Step("nvidia-driver-580", None, "580.1"),
+        _plan.Step("libc6", "2.36-9+deb12u9", "2.36-9+deb12u10"),
+        _plan.Step("conflicter", None, "1"),
+        _plan.Step("nvidia-driver-580", None, "580.1"),
     ]
 
 
 def test_a_purge_is_read_as_a_removal():
-    assert _apt.parse_simulation("Purg libfoo [1.0-1]\n").remove == [_apt.Step("libfoo", "1.0-1", None)]
+    assert _plan.parse_simulation("Purg libfoo [1.0-1]\n").remove == [_plan.Step("libfoo", "1.0-1", None)]
 
 
 def test_a_plan_that_removes_is_refused_with_the_names():
     with pytest.raises(SparkforgeError, match="would remove libcublas-dev-13-0, libcublas-13-0"):
-        _apt.check_plan(_apt.parse_simulation(SIMULATION), _apt.PROTECTED)
+        _plan.check_plan(_plan.parse_simulation(SIMULATION), _plan.PROTECTED)
 
 
-def plan_of(*names: str) -> _apt.Plan:
-    return _apt.Plan([_apt.Step(name, None, "1") for name in names], [])
+def plan_of(*names: str) -> _plan.Plan:
+    return _plan.Plan([_plan.Step(name, None, "1") for name in names], [])
 
 
 @pytest.mark.parametrize(
@@ -259,7 +265,7 @@ def plan_of(*names: str) -> _apt.Plan:
 )
 def test_the_vendor_s_packages_are_protected(name: str):
     with pytest.raises(SparkforgeError, match=name):
-        _apt.check_plan(plan_of(name), _apt.PROTECTED)
+        _plan.check_plan(plan_of(name), _plan.PROTECTED)
 
 
 @pytest.mark.parametrize(
@@ -275,19 +281,19 @@ def test_the_vendor_s_packages_are_protected(name: str):
     ],
 )
 def test_a_library_and_the_kernel_s_header_package_are_not_protected(name: str):
-    _apt.check_plan(plan_of(name), _apt.PROTECTED)
+    _plan.check_plan(plan_of(name), _plan.PROTECTED)
 
 
 def test_what_is_asked_for_by_name_can_be_allowed():
-    _apt.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), _apt.PROTECTED, [r"^nvidia-fs"])
+    _plan.check_plan(plan_of("nvidia-fs-dkms", "nvidia-fs"), _plan.PROTECTED, [r"^nvidia-fs"])
     with pytest.raises(SparkforgeError, match="dgx-release"):
-        _apt.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), _apt.PROTECTED, [r"^nvidia-fs"])
+        _plan.check_plan(plan_of("nvidia-fs-dkms", "dgx-release"), _plan.PROTECTED, [r"^nvidia-fs"])
 
 
 def test_a_downgrade_is_refused():
-    plan = _apt.Plan([_apt.Step("libnccl2", "2.28.3-1", "2.27.7-1")], [])
+    plan = _plan.Plan([_plan.Step("libnccl2", "2.28.3-1", "2.27.7-1")], [])
     with pytest.raises(SparkforgeError, match=r"downgrade libnccl2 from 2.28.3-1 to 2.27.7-1"):
-        _apt.check_plan(plan, _apt.PROTECTED)
+        _plan.check_plan(plan, _plan.PROTECTED)
 
 
 # -- complaints ------------------------------------------------------------------------------------------
@@ -376,7 +382,7 @@ COMPLAINTS = [
 
 @pytest.mark.parametrize(("stderr", "cause", "remedy"), COMPLAINTS)
 def test_each_complaint_of_apt_has_one_cause_and_one_remedy(stderr: str, cause: str, remedy: str):
-    error = _apt.diagnose("install libfoo", "", stderr)
+    error = _apt_get.diagnose("install libfoo", "", stderr)
     assert re.search(cause, error.cause), error.cause
     assert remedy in error.remedy
     assert error.details["stderr"] == stderr
@@ -384,7 +390,7 @@ def test_each_complaint_of_apt_has_one_cause_and_one_remedy(stderr: str, cause: 
 
 def test_the_lock_s_holder_is_named_with_its_command():
     holder = {"pid": 42, "command": "/usr/bin/unattended-upgrade", "file": "/var/lib/dpkg/lock-frontend"}
-    error = _apt.diagnose("install", "", COMPLAINTS[0][0], holder)
+    error = _apt_get.diagnose("install", "", COMPLAINTS[0][0], holder)
     assert "process 42 (/usr/bin/unattended-upgrade)" in error.cause
     assert error.details["holder"] == holder
 
@@ -393,7 +399,7 @@ def test_unmet_dependencies_are_named():
     stdout = (
         "The following packages have unmet dependencies:\n broken-dep : Depends: missing but it is not installable\n"
     )
-    error = _apt.diagnose(
+    error = _apt_get.diagnose(
         "install broken-dep", stdout, "E: Unable to correct problems, you have held broken packages.\n"
     )
     assert "broken-dep : Depends: missing but it is not installable" in error.cause
@@ -409,7 +415,7 @@ def status(*rows: tuple[str, str]) -> str:
     )
 
 
-INSTALLED = _apt.parse_dependencies(
+INSTALLED = _removal.parse_dependencies(
     status(
         ("dev", "Depends: lib (= 1), base\n"),
         ("lib", "Pre-Depends: base (>= 1)\n"),
@@ -435,7 +441,7 @@ INSTALLED = _apt.parse_dependencies(
     ],
 )
 def test_only_what_nothing_else_needs_may_leave(brought: set, expected: set):
-    assert _apt.removable(brought, INSTALLED) == expected
+    assert _removal.removable(brought, INSTALLED) == expected
 
 
 def test_a_half_configured_package_counts_as_there_and_a_removed_one_does_not():
@@ -444,18 +450,18 @@ def test_a_half_configured_package_counts_as_there_and_a_removed_one_does_not():
         + "\n"
         + status(("b", "")).replace("install ok installed", "deinstall ok config-files")
     )
-    assert set(_apt.parse_dependencies(text)) == {"a"}
+    assert set(_removal.parse_dependencies(text)) == {"a"}
 
 
 def test_packages_that_apt_chose_itself_are_read_from_extended_states():
     text = "Package: a\nArchitecture: amd64\nAuto-Installed: 1\n\nPackage: b\nArchitecture: amd64\nAuto-Installed: 0\n"
-    assert _apt.parse_extended_states(text) == {"a"}
+    assert _removal.parse_extended_states(text) == {"a"}
 
 
 # -- the whole, on a recorded host -----------------------------------------------------------------------
 
 
-class FakeApt(_apt.Apt):
+class FakeApt(_apt_get.Apt):
     """A host of two directories' worth of files, on which install and purge edit dpkg's status file."""
 
     def __init__(self, root: Path) -> None:
@@ -509,8 +515,8 @@ def apt(tmp_path: Path) -> FakeApt:
     return FakeApt(tmp_path)
 
 
-def package_set(apt: FakeApt, tmp_path: Path, *wanted: str, name: str = "x", **more: t.Any) -> _apt.PackageSet:
-    return _apt.PackageSet(apt, name=name, wanted=wanted, root=str(tmp_path / "root"), **more)
+def package_set(apt: FakeApt, tmp_path: Path, *wanted: str, name: str = "x", **more: t.Any) -> _packages.PackageSet:
+    return _packages.PackageSet(apt, name=name, wanted=wanted, root=str(tmp_path / "root"), **more)
 
 
 def receipt(tmp_path: Path, name: str = "x") -> dict:
@@ -661,7 +667,7 @@ def test_a_lock_that_only_root_may_take_is_not_waited_for():
         "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n"
     )
     calls: list[list[str]] = []
-    apt = _apt.Apt(lambda argv, _environment: (calls.append(argv) or 100, "", said), lock_timeout=60)
+    apt = _apt_get.Apt(lambda argv, _environment: (calls.append(argv) or 100, "", said), lock_timeout=60)
     with pytest.raises(SparkforgeError, match="not run as root"):
         apt.run(["apt-get", "update"], "update")
     assert len(calls) == 1

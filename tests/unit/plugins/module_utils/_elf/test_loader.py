@@ -14,7 +14,9 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import loader, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache, loader, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.closure import Closure
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import (
     AARCH64,
@@ -38,7 +40,7 @@ def root(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def closure(root: pathlib.Path, *paths: str, **options: t.Any) -> dict[str, t.Any]:
-    return loader.Closure(list(paths), root=str(root), **options).result()
+    return Closure(list(paths), root=str(root), **options).result()
 
 
 def sonames(entries: list[dict[str, t.Any]]) -> list[str]:
@@ -249,7 +251,7 @@ def test_glibc_hwcaps_directories_are_preferred_where_the_processor_has_them(tmp
     write_elf(tmp_path / "usr/lib/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(tmp_path / "usr/lib/glibc-hwcaps/x86-64-v3/libx.so.1", soname="libx.so.1", machine=X86_64)
     write_elf(tmp_path / "a.so", needed=["libx.so.1"], machine=X86_64)
-    files = loader.FileSystem(str(tmp_path))
+    files = FileSystem(str(tmp_path))
     best = loader.Loader(files, hwcaps=["x86-64-v3", "x86-64-v2"]).load("/a.so")
     plain = loader.Loader(files, hwcaps=["x86-64-v2"]).load("/a.so")
     assert best.needs[0].path == "/usr/lib/glibc-hwcaps/x86-64-v3/libx.so.1"
@@ -278,19 +280,19 @@ def test_every_format_of_the_cache_is_read(order: str) -> None:
     new = elf_writer.new_cache([*CACHE, ("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")], order)
     old = elf_writer.old_cache([(name, path, flags) for name, path, flags, _hwcaps in CACHE], order=order)
     double = elf_writer.old_cache([("libold.so", "/libold.so", 3)] * 3, embedded=new, order=order)
-    expected = [loader.CacheEntry(name, path, flags) for name, path, flags, _hwcaps in CACHE]
-    hwcaps = loader.CacheEntry("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")
-    assert loader.parse_cache(new) == [*expected, hwcaps]
-    assert loader.parse_cache(old) == expected
-    assert loader.parse_cache(double) == [*expected, hwcaps]
+    expected = [ldcache.CacheEntry(name, path, flags) for name, path, flags, _hwcaps in CACHE]
+    hwcaps = ldcache.CacheEntry("liby.so", "/v/liby.so", X86_64_CACHE_FLAGS, "x86-64-v3")
+    assert ldcache.parse_cache(new) == [*expected, hwcaps]
+    assert ldcache.parse_cache(old) == expected
+    assert ldcache.parse_cache(double) == [*expected, hwcaps]
     undeclared = elf_writer.new_cache(CACHE, order, declared=False)
-    assert loader.parse_cache(undeclared) == expected
+    assert ldcache.parse_cache(undeclared) == expected
 
 
 @pytest.mark.parametrize("size", [0, 10, 30, 47, 60, 90])
 def test_a_damaged_cache_is_one_clear_error(size: int) -> None:
     with pytest.raises(SparkforgeError, match=r"ld\.so\.cache is damaged") as failure:
-        loader.parse_cache(elf_writer.new_cache(CACHE)[:size])
+        ldcache.parse_cache(elf_writer.new_cache(CACHE)[:size])
     assert "ldconfig" in failure.value.remedy
 
 
@@ -332,8 +334,8 @@ def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.P
     (root / "etc/ld.so.conf").write_text("include ld.so.conf.d/*.conf  # the rest\n\nhwcap 1 nosegneg\n/opt/y=libc6\n")
     (root / "etc/ld.so.conf.d/b.conf").write_text("# sparkforge\n/opt/sparkforge/redist/libcudss/current/lib/\n")
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
-    files = loader.FileSystem(str(root))
-    assert loader.configured_directories(files) == [
+    files = FileSystem(str(root))
+    assert ldcache.configured_directories(files) == [
         "/usr/local/lib",
         "/opt/sparkforge/redist/libcudss/current/lib",
         "/opt/y",
@@ -348,7 +350,7 @@ def test_the_cache_of_this_host_is_read_as_ldconfig_reads_it() -> None:
         pytest.skip("this host has no ldconfig or no /etc/ld.so.cache to compare with")
     printed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=True).stdout
     lines = re.findall(r"^\t(\S+) \((.*?)\) => (\S+)$", printed, re.MULTILINE)
-    entries = loader.parse_cache(pathlib.Path("/etc/ld.so.cache").read_bytes())
+    entries = ldcache.parse_cache(pathlib.Path("/etc/ld.so.cache").read_bytes())
     assert len(lines) > 10
     assert [(entry.soname, entry.path) for entry in entries] == [(name, path) for name, _kind, path in lines]
     for entry, (_name, kind, _path) in zip(entries, lines):
@@ -518,7 +520,7 @@ def test_a_link_that_goes_in_a_circle_is_a_clear_error(root: pathlib.Path, tmp_p
         closure(root, "/loop")
     (tmp_path / "again").symlink_to("again")
     with pytest.raises(SparkforgeError, match="leads nowhere or round in a circle"):
-        loader.Closure([str(tmp_path / "again")]).result()
+        Closure([str(tmp_path / "again")]).result()
 
 
 def test_absolute_links_of_another_root_stay_inside_it(root: pathlib.Path) -> None:
@@ -582,7 +584,7 @@ def test_a_pattern_stands_for_what_it_matches(root: pathlib.Path) -> None:
 )
 def test_arguments_that_make_no_sense_are_refused(options: dict[str, t.Any], says: str) -> None:
     with pytest.raises(SparkforgeError, match=says):
-        loader.Closure(**options).result()
+        Closure(**options).result()
 
 
 def test_different_files_for_one_soname_are_reported_as_a_conflict(root: pathlib.Path) -> None:

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
+    pkg_config,
+    redist_manifest,
+    redist_record,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
 
 from tests.unit.redist_tree import Tree, archive
@@ -31,11 +36,11 @@ MANIFEST: dict[str, t.Any] = {
         },
     },
 }
-WANTED = _redist.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
+WANTED = redist_manifest.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
 
 
 def test_a_manifest_gives_path_size_and_hash_of_the_wanted_variant() -> None:
-    found = _redist.resolve(MANIFEST, WANTED, "url")
+    found = redist_manifest.resolve(MANIFEST, WANTED, "url")
     assert (found.relative_path, found.size, found.sha256) == ("libcudss/linux-sbsa/b.tar.xz", 156677968, PIN)
 
 
@@ -53,14 +58,14 @@ def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
     variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
     manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
     with pytest.raises(SparkforgeError, match="which cannot be"):
-        _redist.resolve(manifest, WANTED, "url")
+        redist_manifest.resolve(manifest, WANTED, "url")
 
 
 @pytest.mark.parametrize("version", ["../x", "", None, 8])
 def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
     with pytest.raises(SparkforgeError, match="which cannot be"):
-        _redist.resolve(manifest, WANTED, "url")
+        redist_manifest.resolve(manifest, WANTED, "url")
 
 
 RECEIPT = {
@@ -76,17 +81,17 @@ RECEIPT = {
 
 
 def test_an_installed_archive_is_told_from_the_wanted_one_by_each_input() -> None:
-    assert _redist.differs(RECEIPT, WANTED, "/prefix") == ""
-    assert _redist.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, /other is wanted"
+    assert redist_record.differs(RECEIPT, WANTED, "/prefix") == ""
+    assert redist_record.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, /other is wanted"
     for key in ("product", "release", "version", "platform", "variant", "sha256"):
-        assert _redist.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
+        assert redist_record.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
 
 
 def test_a_fingerprint_covers_each_input_and_no_place() -> None:
-    fingerprint = _redist.fingerprint(RECEIPT)
-    assert _redist.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
+    fingerprint = redist_record.fingerprint(RECEIPT)
+    assert redist_record.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
     for key in ("product", "component", "release", "version", "platform", "variant", "sha256"):
-        assert _redist.fingerprint({**RECEIPT, key: "x"}) != fingerprint
+        assert redist_record.fingerprint({**RECEIPT, key: "x"}) != fingerprint
 
 
 @pytest.mark.parametrize(
@@ -108,7 +113,7 @@ def test_a_fingerprint_covers_each_input_and_no_place() -> None:
     ],
 )
 def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any, expected: t.Any) -> None:
-    assert _redist.corrected_pkg_config(text, "/p/v", "/p/v/lib/pkgconfig") == expected
+    assert pkg_config.corrected(text, "/p/v", "/p/v/lib/pkgconfig") == expected
 
 
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
@@ -130,7 +135,7 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
 
     def redist() -> _redist.RedistArchives:
         return _redist.RedistArchives(
-            _redist.archives_from(entries, "linux-sbsa", "cuda13", "present"),
+            redist_manifest.archives_from(entries, "linux-sbsa", "cuda13", "present"),
             base_url=(tmp_path / "mirror/compute").as_uri(),
             prefix=str(tmp_path / "prefix"),
             root=str(tmp_path / "root"),

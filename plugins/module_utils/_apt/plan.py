@@ -1,0 +1,127 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What apt-get would do, refused where that touches what is the vendor's."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+# The driver, the kernel and DGX packages are the vendor's (DESIGN.md, rule 10). linux-libc-dev is no
+# kernel: it is the header package that every compiler pulls in. The names are those of nvidia-facts A and
+# of Ubuntu's kernels.
+PROTECTED = (
+    r"^nvidia-driver",
+    r"^nvidia-kernel",
+    r"^nvidia-dkms",
+    r"^nvidia-open",
+    r"^nvidia-firmware",
+    r"^nvidia-fabricmanager",
+    r"^nvidia-modprobe$",
+    r"^nvidia-persistenced$",
+    r"^nvidia-utils-",
+    r"^nvidia-compute-utils-",
+    r"^nvidia-fs",
+    r"^nvidia-spark",
+    r"^nvidia-system-",
+    r"^libnvidia-",
+    r"^xserver-xorg-video-nvidia",
+    r"^cuda-drivers",
+    r"^cuda-compute-repo",
+    r"^linux-(?!libc-dev)",
+    r"^dgx-",
+    r"^grub-",
+    r"^shim-",
+)
+
+_INST = re.compile(r"^Inst (\S+) (?:\[(\S+)\] )?\((\S+) ?([^)\[]*)")
+_REMV = re.compile(r"^(?:Remv|Purg) (\S+)(?: \[(\S+)\])?")
+
+
+class Step(t.NamedTuple):
+    """One package in apt's plan: installed anew where ``previous`` is None, removed where ``version`` is
+    None."""
+
+    name: str
+    previous: t.Optional[str]
+    version: t.Optional[str]
+
+    def as_result(self) -> t.Dict[str, t.Optional[str]]:
+        return {"name": self.name, "previous": self.previous, "version": self.version}
+
+
+class Plan(t.NamedTuple):
+    """What apt-get would do."""
+
+    install: t.List[Step]
+    remove: t.List[Step]
+
+
+def parse_simulation(text: str) -> Plan:
+    """Read the output of ``apt-get --simulate``."""
+    plan = Plan([], [])
+    for line in text.splitlines():
+        inst, remv = _INST.match(line), _REMV.match(line)
+        if inst:
+            plan.install.append(Step(inst.group(1), inst.group(2), inst.group(3)))
+        elif remv and remv.group(1) not in {step.name for step in plan.remove}:
+            plan.remove.append(Step(remv.group(1), remv.group(2), None))
+    return plan
+
+
+def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()) -> None:
+    """Refuse a plan that removes or downgrades anything, or that touches a protected package.
+
+    :param protect: regular expressions of package names that nobody but the vendor changes.
+    :param allow: regular expressions that take names out of ``protect`` again (nvidia-fs, where it is
+        asked for).
+    """
+    if plan.remove:
+        raise SparkforgeError(
+            f"apt would remove {names_of(plan.remove)} to install what is asked for.",
+            "Find out with `apt-get -s install` which package conflicts; remove it by hand if it is not needed, or"
+            " ask for versions that fit.",
+            would_remove=[step.as_result() for step in plan.remove],
+        )
+    allowed = [re.compile(pattern) for pattern in allow]
+    guarded = [re.compile(pattern) for pattern in protect]
+    touched = [
+        step
+        for step in plan.install
+        if any(pattern.search(step.name) for pattern in guarded)
+        and not any(pattern.search(step.name) for pattern in allowed)
+    ]
+    if touched:
+        raise SparkforgeError(
+            f"apt would install or upgrade {names_of(touched)}: the driver, the kernel and DGX packages are "
+            "the vendor's.",
+            "Bring the host up to date with the vendor's own update first (apt full-upgrade, or DGX Dashboard), or"
+            " ask for package versions that work with what is installed.",
+            protected=[step.as_result() for step in touched],
+        )
+    down = [
+        step
+        for step in plan.install
+        if step.previous is not None and step.version is not None and compare_versions(step.previous, step.version) > 0
+    ]
+    if down:
+        raise SparkforgeError(
+            "apt would downgrade "
+            + ", ".join(f"{step.name} from {step.previous} to {step.version}" for step in down)
+            + ".",
+            "Ask for the version that is installed, or remove the newer package by hand first.",
+            would_downgrade=[step.as_result() for step in down],
+        )
+
+
+def names_of(steps: t.Sequence[Step], limit: int = 12) -> str:
+    names = [step.name for step in steps]
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more

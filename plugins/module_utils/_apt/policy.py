@@ -1,0 +1,109 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What apt's sources offer of a package and what the pins say of it: ``apt-cache policy``, read and chosen from."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
+
+
+class Policy(t.NamedTuple):
+    """What ``apt-cache policy`` says of one name."""
+
+    candidate: t.Optional[str]
+    versions: t.List[t.Tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
+    offered: t.FrozenSet[str]  # versions that a source offers, and not dpkg's status alone
+
+
+def parse_policy(text: str) -> t.Dict[str, Policy]:
+    """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
+    found: t.Dict[str, Policy] = {}
+    name = None
+    candidate: t.Optional[str] = None
+    versions: t.List[t.Tuple[str, int]] = []
+    offered: t.Set[str] = set()
+    for line in [*text.splitlines(), "end:"]:
+        head = re.match(r"^(\S[^ ]*):$", line)
+        row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
+        origin = re.match(r"^ {8,}-?\d+ (\S+)", line)
+        if head:
+            if name is not None:
+                found[name] = Policy(candidate, versions, frozenset(offered))
+            name, candidate, versions, offered = head.group(1), None, [], set()
+        elif line.startswith("  Candidate: "):
+            value = line.split(": ", 1)[1]
+            candidate = None if value == "(none)" else value
+        elif row:
+            versions.append((row.group(1), int(row.group(2))))
+        elif origin and versions and origin.group(1) != f"{DPKG}/status":
+            offered.add(versions[-1][0])
+    return found
+
+
+class Choice(t.NamedTuple):
+    """What to ask apt-get for, or why there is nothing to ask for."""
+
+    argument: t.Optional[str]
+    reason: str
+
+
+def pin_names(pattern: str, name: str) -> bool:
+    """Tell whether a pin's pattern, a glob or a regular expression between slashes, names the package."""
+    regular = re.fullmatch(r"/(.+)/", pattern)
+    try:
+        return bool(re.search(regular.group(1), name)) if regular else fnmatch.fnmatchcase(name, pattern)
+    except re.error:
+        return False
+
+
+def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Optional[t.Mapping[str, t.Any]]:
+    """Return the first pin with a negative priority that names ``name`` (apt_preferences(5)), or None.
+
+    :param pins: rows of :meth:`AptState.pins`.
+    """
+    for pin in pins:
+        if pin["priority"] < 0 and any(pin_names(pattern, name) for pattern in str(pin["package"]).split()):
+            return pin
+    return None
+
+
+def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mapping[str, t.Any]] = ()) -> Choice:
+    """Pick the first alternative that a source offers, in the version that apt would prefer.
+
+    The highest pin priority wins, then the highest version, as apt does it itself; a version whose
+    priority is
+    negative is not taken: a pin of -1 is the vendor's word (preferences.d of DGX OS).
+    """
+    reasons = []
+    for wanted in parse_wanted(text):
+        policy = policies.get(wanted.name)
+        if policy is None or not policy.versions:
+            reasons.append(f"{wanted.name} is not known to any enabled source")
+            continue
+        if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
+            return Choice(wanted.name, "")
+        allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.offered]
+        if allowed:
+            best = allowed[0]
+            for version, priority in allowed[1:]:
+                if (priority, compare_versions(version, best[0])) > (best[1], 0):
+                    best = (version, priority)
+            return Choice(f"{wanted.name}={best[0]}", "")
+        if any(wanted.accepts(version) and priority < 0 for version, priority in policy.versions):
+            pin = forbidding_pin(wanted.name, pins)
+            which = f"the pin of {pin['package']} to {pin['priority']} in {pin['file']}" if pin else None
+            reasons.append(f"{wanted.name} is forbidden by {which or 'a pin with a negative priority'}")
+        else:
+            has = ", ".join(version for version, _priority in policy.versions[:4])
+            reasons.append(f"{wanted.name} has no version {wanted.asked}, only {has}")
+    return Choice(None, "; ".join(reasons))

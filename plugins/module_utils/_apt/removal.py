@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Which installed packages may leave: who depends on whom, and what apt itself chose."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+# States of dpkg in which a package's files lie on the disk.
+_ON_DISK = (
+    " installed",
+    " triggers-pending",
+    " triggers-awaited",
+    " half-configured",
+    " unpacked",
+    " half-installed",
+)
+
+
+class Installed(t.NamedTuple):
+    """One installed package, as far as its removal depends on it."""
+
+    depends: t.List[t.List[str]]  # one list of alternatives for each dependency
+    provides: t.List[str]
+
+
+def parse_dependencies(status: str, native: t.Optional[str] = None) -> t.Dict[str, Installed]:
+    """Read which installed package needs which from dpkg's status file (Depends and Pre-Depends)."""
+    found = {}
+    for stanza in status.split("\n\n"):
+        fields = dict(re.findall(r"^(Package|Status|Architecture|Depends|Pre-Depends|Provides): *(.*)$", stanza, re.M))
+        if "Package" not in fields or not fields.get("Status", "").endswith(_ON_DISK):
+            continue
+        own = fields.get("Architecture", "all")
+        name = fields["Package"] if native is None or own in ("all", native) else f"{fields['Package']}:{own}"
+        clauses = []
+        for field in ("Pre-Depends", "Depends"):
+            for clause in filter(None, (part.strip() for part in fields.get(field, "").split(","))):
+                clauses.append([_bare(alternative) for alternative in clause.split("|")])
+        provides = [_bare(part) for part in fields.get("Provides", "").split(",") if part.strip()]
+        found[name] = Installed(clauses, provides)
+    return found
+
+
+def _bare(relation: str) -> str:
+    """Return the package name of ``name:any (>= 1)``."""
+    return re.split(r"[\s:(\[]", relation.strip(), maxsplit=1)[0]
+
+
+def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> t.Set[str]:
+    """Return those of ``brought`` that no package outside of them depends on, followed to the end."""
+    leaving = {name for name in brought if name in installed}
+    while True:
+        staying = [name for name in installed if name not in leaving]
+        offered = {name.split(":")[0] for name in staying}
+        for name in staying:
+            offered.update(installed[name].provides)
+        needed: t.Set[str] = set()
+        for name in staying:
+            for alternatives in installed[name].depends:
+                if offered.isdisjoint(alternatives):
+                    needed.update(
+                        one
+                        for one in leaving
+                        if one.split(":")[0] in alternatives
+                        or not set(installed[one].provides).isdisjoint(alternatives)
+                    )
+        if not needed:
+            return leaving
+        leaving -= needed
+
+
+def parse_extended_states(text: str) -> t.Set[str]:
+    """Return the packages that apt itself chose (``Auto-Installed: 1``), from its extended_states."""
+    found = set()
+    for stanza in text.split("\n\n"):
+        fields = dict(re.findall(r"^([A-Za-z-]+): *(.*)$", stanza, re.M))
+        if fields.get("Auto-Installed") == "1" and "Package" in fields:
+            found.add(fields["Package"])
+    return found

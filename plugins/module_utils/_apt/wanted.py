@@ -1,0 +1,72 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Packages as they are asked for, and which of them are installed."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+_WANTED = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
+_NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")
+
+
+class Wanted(t.NamedTuple):
+    """One package by name, with a version or a glob of versions, and the oldest, where that matters."""
+
+    name: str
+    version: t.Optional[str]
+    minimum: t.Optional[str] = None
+
+    def accepts(self, version: str) -> bool:
+        """Tell whether ``version`` is one that was asked for."""
+        if self.minimum is not None and compare_versions(version, self.minimum) < 0:
+            return False
+        return self.version is None or fnmatch.fnmatchcase(version, self.version)
+
+    @property
+    def asked(self) -> str:
+        """Return in words which versions are accepted."""
+        newer = f"{self.minimum} or newer" if self.minimum is not None else ""
+        return " and ".join(filter(None, (self.version, newer)))
+
+    def __str__(self) -> str:
+        exact = "" if self.version is None else f"={self.version}"
+        return self.name + exact + ("" if self.minimum is None else f">={self.minimum}")
+
+
+def parse_wanted(text: str) -> t.List[Wanted]:
+    """Read ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
+    joined by ``|``, best first.
+
+    :raises SparkforgeError: for what can be no package name (apt-get would take ``name-`` for a removal).
+    """
+    found = []
+    for alternative in text.split("|"):
+        match = _WANTED.fullmatch(alternative.strip())
+        if match is None or not _NAME.match(match["name"]) or match["name"].endswith("-"):
+            raise SparkforgeError(
+                f"{text!r} does not name a package.",
+                "Write name, name=version, name=glob, name>=version, or alternatives joined by '|'"
+                " (libfoo-cuda-13|libfoo).",
+            )
+        found.append(Wanted(match["name"], match["version"], match["minimum"]))
+    return found
+
+
+def satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
+    """Tell whether one of the alternatives is installed in a version that was asked for."""
+    return any(one.name in installed and one.accepts(installed[one.name]) for one in parse_wanted(text))
+
+
+def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> t.List[str]:
+    """Return those of ``wanted`` that are not satisfied, in order and without repeats."""
+    return [text for text in dict.fromkeys(wanted) if not satisfied(text, installed)]

@@ -1,0 +1,102 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""A library that the loader does not find: who needs it, and what on the host comes near it."""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.loader import TRIPLETS, Loader
+
+
+@dataclass
+class Gap:
+    """A SONAME that some need of some file did not get."""
+
+    soname: str
+    architecture: reader.Architecture
+    needed_by: list[str] = field(default_factory=list)
+    rejected: dict[str, str] = field(default_factory=dict)
+    directories: list[str] = field(default_factory=list)
+    optional: str = ""
+
+
+def _nearby(gap: Gap, loader: Loader) -> list[str]:
+    """Return directories that may hold the library though the loader passes them by.
+
+    Those where the loader did look come last.
+    """
+    triplet = TRIPLETS.get((gap.architecture[2], gap.architecture[0]), "*")
+    patterns = [pattern.format(triplet=triplet) for pattern in providers.OFF_PATH_DIRECTORIES]
+    matches = [match for pattern in patterns for match in loader.files.glob(pattern)]
+    return list(dict.fromkeys([*loader.configured, *matches, *gap.directories]))
+
+
+def _fits(path: str, gap: Gap, loader: Loader) -> t.Optional[reader.ElfFile]:
+    try:
+        file = loader.open(path)
+    except SparkforgeError:
+        return None
+    return file if file.architecture == gap.architecture and file.kind == reader.ET_DYN else None
+
+
+def off_path(gap: Gap, loader: Loader) -> list[str]:
+    """Return the files of that SONAME on the host that the loader does not look at."""
+    found: dict[t.Optional[tuple[int, int]], str] = {}
+    for directory in _nearby(gap, loader):
+        for name in sorted(loader.files.names(directory)):
+            # libx.so.1.2 whose SONAME is libx.so.1 counts: the link that ldconfig makes is missing.
+            if not name.startswith(gap.soname):
+                continue
+            path = os.path.join(directory, name)
+            if path in gap.rejected:
+                continue
+            file = _fits(path, gap, loader)
+            if file is not None and (file.soname or name) == gap.soname:
+                found.setdefault(loader.files.identity(path), path)
+    return sorted(found.values())
+
+
+def other_versions(gap: Gap, loader: Loader) -> list[dict[str, t.Any]]:
+    """Return the libraries of the same name and another SONAME version.
+
+    For libcudss.so.0 that is libcudss.so.1.
+    """
+    stem = re.match(r"(.+?\.so)(?:\.\d+)*$", gap.soname)
+    if stem is None:
+        return []
+    form = re.compile(re.escape(stem.group(1)) + r"(?:\.\d+)*")
+    candidates: list[str] = [
+        entry.path
+        for soname, entries in sorted(loader.cache.items())
+        if soname != gap.soname and form.fullmatch(soname)
+        for entry in entries
+    ]
+    for directory in _nearby(gap, loader):
+        candidates.extend(
+            os.path.join(directory, name)
+            for name in sorted(loader.files.names(directory))
+            if name != gap.soname and form.fullmatch(name)
+        )
+    found: dict[str, dict[str, t.Any]] = {}
+    for path in candidates:
+        file = _fits(path, gap, loader)
+        if file is None or file.soname in (None, gap.soname) or file.soname in found:
+            continue
+        found[str(file.soname)] = {
+            "soname": gap.soname,
+            "found": file.soname,
+            "path": path,
+            "needed_by": sorted(gap.needed_by),
+            "note": f"{gap.soname} is missing; {path} is {file.soname}, which does not satisfy it.",
+        }
+    return list(found.values())

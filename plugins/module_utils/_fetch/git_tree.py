@@ -1,0 +1,152 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The tree of a commit: its submodules, and its files checked out of the store."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import posixpath
+import re
+import shutil
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import GitError, Kind, Say
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
+    Wanted,
+    absolute_url,
+    clean,
+    make_wanted,
+)
+
+
+def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> t.List[Wanted]:
+    """Return the submodules that the commit itself has, in the order of their paths."""
+    listing = git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", wanted.commit)
+    links, has_modules = {}, False
+    for entry in listing.split(b"\0"):
+        if entry.startswith(b"160000 "):
+            commit, _tab, path = entry[len(b"160000 commit ") :].decode("utf-8", "surrogateescape").partition("\t")
+            links[path] = commit
+        has_modules = has_modules or (entry.startswith(b"100") and entry.endswith(b"\t.gitmodules"))
+    if not links:
+        return []
+    modules = _modules(wanted, store, git) if has_modules else {}
+    found = []
+    for path, commit in sorted(links.items()):
+        whole = posixpath.join(wanted.path, path)
+        module = modules.get(path, {})
+        if module.get("update") == "none":
+            say(f"{wanted.label}: its submodule {whole} is left out, as .gitmodules says (update = none)")
+            continue
+        if not module.get("url"):
+            raise SparkforgeError(
+                f"{wanted.label} has the submodule {whole} at {commit}, and its .gitmodules names no URL for it.",
+                "Take another version of the source; where it is not needed, set source.submodules to false.",
+                path=whole,
+            )
+        url = absolute_url(wanted.url, module["url"])
+        child = make_wanted(url, commit, rewrite, whole, wanted)
+        found.append(dataclasses.replace(child, parent=wanted.path, name=module["name"]))
+    return found
+
+
+def _modules(wanted: Wanted, store: str, git: Commands) -> t.Dict[str, t.Dict[str, str]]:
+    """Return what ``.gitmodules`` says: path -> its settings."""
+    try:
+        listing = git.local("--git-dir", store, "config", "--blob", f"{wanted.commit}:.gitmodules", "--null", "--list")
+    except GitError as error:
+        if "bad config" not in error.output:
+            raise
+        raise SparkforgeError(
+            f"The .gitmodules of {wanted.inside} cannot be read: {error.line}.",
+            "Take another version of the source, or set source.submodules to false.",
+        ) from error
+    named: t.Dict[str, t.Dict[str, str]] = {}
+    for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
+        key, _line, value = entry.partition("\n")
+        found = re.fullmatch(r"submodule\.(.*)\.([a-z]+)", key, re.S)
+        if found:
+            named.setdefault(found[1], {"name": found[1]})[found[2]] = value
+    return {settings["path"].rstrip("/"): settings for settings in named.values() if settings.get("path")}
+
+
+def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
+    """Put the commit's files where they belong in the tree, with a repository that needs the store no more.
+
+    :raises GitError: with the directory that was full, where one was.
+    """
+    try:
+        _check_out(wanted, directory, store, git, say)
+    except GitError as error:
+        error.place = directory
+        raise
+
+
+def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
+    tree = os.path.join(directory, wanted.path) if wanted.path else directory
+    # Made by the superproject's checkout, which git lets through no symlink; a tree that says otherwise is a trap.
+    if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
+        raise SparkforgeError(
+            f"{wanted.label} would be checked out through a symlink: refused.", "Do not build this source."
+        )
+    if not os.path.isdir(tree):
+        raise GitError(Kind.CORRUPT, f"the checkout made no directory {wanted.path}")
+    for name in os.listdir(tree):  # of a checkout that was in vain
+        disk.remove(os.path.join(tree, name))
+    metadata = os.path.join(tree, ".git")
+    git.local("init", "--quiet", "--template=", tree)
+    _share(os.path.join(store, "objects"), os.path.join(metadata, "objects"))
+    if os.path.exists(os.path.join(store, "shallow")):
+        shutil.copyfile(os.path.join(store, "shallow"), os.path.join(metadata, "shallow"))
+    at = ("--git-dir", metadata, "--work-tree", tree)
+    # Where it came from, not through which mirror: builds write it into what they make.
+    for key, value in (("gc.auto", "0"), ("remote.origin.url", clean(wanted.url))):
+        git.local(*at, "config", key, value)
+    git.local(*at, "update-ref", "--no-deref", "HEAD", wanted.commit)
+    git.local(*at, "reset", "--quiet", "--hard", wanted.commit)
+    head = git.local(*at, "rev-parse", "--verify", "HEAD").decode("ascii").strip()
+    if head != wanted.commit:
+        raise GitError(Kind.CORRUPT, f"{head} was checked out instead of {wanted.commit}")
+    if wanted.path and not re.search(r"[\x00-\x1f]", wanted.name):
+        # As `git submodule init` has it: the superproject knows that the submodule is there.
+        config = os.path.join(directory, wanted.parent, ".git", "config")
+        for key, value in (("active", "true"), ("url", clean(wanted.url))):
+            git.local("config", "--file", config, f"submodule.{wanted.name}.{key}", value)
+    _warn_of_lfs(wanted, tree, say)
+
+
+def _warn_of_lfs(wanted: Wanted, tree: str, say: Say) -> None:
+    attributes = os.path.join(tree, ".gitattributes")
+    if not os.path.isfile(attributes) or os.path.islink(attributes):
+        return
+    with open(attributes, encoding="utf-8", errors="replace") as stream:
+        if re.search(r"\bfilter=lfs\b", stream.read()):
+            say(f"{wanted.label} keeps files in Git LFS, which are not fetched: pointers stand in their place")
+
+
+def _share(source: str, target: str) -> None:
+    """Give ``target`` the objects of ``source``: the same files under a second name; copies on another file system."""
+    for directory, names, files in os.walk(source):
+        names[:] = [name for name in names if not name.startswith(("tmp_", "incoming-"))]
+        below = os.path.join(target, os.path.relpath(directory, source))
+        os.makedirs(below, exist_ok=True)
+        for name in files:
+            if name.startswith("tmp_") or name == "alternates":
+                continue
+            one, other = os.path.join(directory, name), os.path.join(below, name)
+            try:
+                os.link(one, other)
+            except OSError as error:
+                if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
+                    raise
+                shutil.copyfile(one, other)
+                shutil.copymode(one, other)

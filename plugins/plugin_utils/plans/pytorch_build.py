@@ -1,0 +1,64 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What is known of one build of PyTorch while its plan is worked out, and what is wrong with it so far."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
+
+_FALSE = ("0", "off", "no", "false", "n", "")
+
+
+class Build:
+    """One build of PyTorch on one host, worked out step by step; ``problems`` collects what is wrong with it."""
+
+    def __init__(
+        self, stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
+    ) -> None:
+        self.stack = stack
+        self.settings = settings
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self.missing: list[str] = []
+        self.root = str(settings.get("root") or "/opt/sparkforge").rstrip("/")
+        self.version = str(settings.get("version") or stack["versions"]["torch"])
+        # A commit may begin with digits as well.
+        self.release = numbers(self.version) if "." in self.version else ()
+        self.cuda = bool(settings["cuda"])
+        self.machine = str(observation["kernel"]["machine"])
+        self.multiarch = f"{self.machine}-linux-gnu"
+        self.packages: t.Mapping[str, str] = observation["apt"]["packages"]
+        self.loader: t.Mapping[str, str] = (observation.get("loader") or {}).get("libraries") or {}
+        self.toolkits: t.Sequence[t.Mapping[str, t.Any]] = observation.get("cuda_toolkits") or []
+        self.devices: t.Sequence[t.Mapping[str, t.Any]] = (observation.get("gpu") or {}).get("devices") or []
+        #: What stack and user say of the unit.
+        self.unit: t.Mapping[str, t.Any] = settings.get("unit") or {}
+        self.given: dict[str, str] = {}
+        self.toolkit = ""
+        self.environment: dict[str, str] = {}
+        self.edits: list[dict[str, t.Any]] = []
+        self.architectures: list[str] = []
+        self.libraries: list[str] = []  # SONAMEs that something must be linked with
+        self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as the unit's option libraries has them
+        self.cache: dict[str, str] = {}
+        self.unit_of_role: dict[str, t.Any] = {}
+
+
+def asks_for(build: Build, name: str) -> bool:
+    """The user's own word counts: what is off is neither looked for nor expected."""
+    word = (build.unit.get("environment") or {}).get(f"USE_{name.upper()}")
+    if word is None:
+        return build.cuda and name in (build.settings["libraries"] or [])
+    return true(word)
+
+
+def true(value: t.Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() not in _FALSE
+    return bool(value)

@@ -1,0 +1,236 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The host's libraries that PyTorch is built with: where each lies, what is linked with it, and what is missing."""
+
+from __future__ import annotations
+
+import fnmatch
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_build import Build, asks_for, true
+
+BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
+#: From here on Eigen is no submodule either (tools/optional_submodules.py clones it).
+EIGEN_CLONED = (2, 8)
+
+
+def _cudnn(build: Build) -> None:
+    package = f"libcudnn9-dev-cuda-{build.stack['cuda']['major']}"
+    _need(build, "cuDNN", package, "libcudnn.so.*", "cuda_libraries")
+    _against(build, "cudnn", "cuDNN", package)
+    # A hint that comes before all other directories: NVIDIA's packages have the headers beside the libraries'.
+    build.environment.update(
+        {"CUDNN_INCLUDE_DIR": f"/usr/include/{build.multiarch}", "CUDNN_LIBRARY": f"/usr/lib/{build.multiarch}"}
+    )
+    build.libraries.append("libcudnn.so.*")
+    build.cache["USE_CUDNN"] = "ON"
+
+
+def _nccl(build: Build) -> None:
+    build.cache["USE_NCCL"] = "ON"
+    if not true(build.given.get("USE_SYSTEM_NCCL") or "1"):
+        return  # the submodule's, linked statically
+    _against(build, "nccl", "NCCL", "libnccl-dev")
+    _need(build, "NCCL", "libnccl-dev", "libnccl.so.*", "cuda_libraries")
+    build.environment.update(
+        {"USE_SYSTEM_NCCL": "1", "NCCL_INCLUDE_DIR": "/usr/include", "NCCL_LIB_DIR": f"/usr/lib/{build.multiarch}"}
+    )
+    build.libraries.append("libnccl.so.*")
+    build.cache["USE_SYSTEM_NCCL"] = "ON"
+
+
+def _cufile(build: Build) -> None:
+    # A part of the toolkit, which CMake finds there; it stops where it does not.
+    _need(build, "cuFile", f"libcufile-dev-{build.stack['cuda']['suffix']}", "libcufile.so.*", "cuda_libraries")
+    build.libraries.append("libcufile.so.*")
+    build.cache["USE_CUFILE"] = "ON"
+
+
+def _cusparselt(build: Build) -> None:
+    row = build.stack["cusparselt"]
+    _against(build, "cusparselt", "cuSPARSELt", f"libcusparselt0-dev-cuda-{build.stack['cuda']['major']}")
+    _place(
+        build,
+        "CUSPARSELT",
+        "cuSPARSELt",
+        "cusparselt",
+        row["soname"],
+        row.get("archive"),
+        "libcusparseLt",
+        "libcusparselt0",
+    )
+    build.cache["USE_CUSPARSELT"] = "ON"
+
+
+def _cudss(build: Build) -> None:
+    archive = _archive(build, "libcudss")
+    soname = (archive or {}).get("soname") or "libcudss.so.0"
+    # USE_CUDSS itself stays 1 in the cache where cuDSS was dropped (2.9.1 sets a variable over it), so that
+    # the path that CMake found, and the linked SONAME, are what tells.
+    _place(build, "CUDSS", "cuDSS", "math_libraries", soname, archive, "libcudss", "libcudss0")
+
+
+def _place(
+    build: Build,
+    variable: str,
+    title: str,
+    role: str,
+    soname: str,
+    archive: t.Mapping[str, t.Any] | None,
+    directory: str,
+    package: str,
+) -> None:
+    """Say where a library lies whose packages keep it out of the compiler's way.
+
+    NVIDIA's packages have it in ``<directory>/<CUDA major>`` below /usr/include and /usr/lib/<multiarch>, the
+    archives below ``<root>/redist``. ``_ROOT`` comes before the host's own directories, ``_LIBRARY`` after them.
+    """
+    major = build.stack["cuda"]["major"]
+    loaded = str(build.loader.get(soname) or "")
+    by_package = f"{package}-dev-cuda-{major}" in build.packages
+    by_archive = loaded.startswith(f"{build.root}/") or (not by_package and _for_this_machine(build, archive))
+    if by_archive and archive:
+        prefix = _prefix(build, archive)
+        build.environment.update(
+            {
+                f"{variable}_ROOT": prefix,
+                f"{variable}_INCLUDE_DIR": f"{prefix}/include",
+                f"{variable}_LIBRARY": f"{prefix}/lib",
+            }
+        )
+        build.cache[f"{variable}_LIBRARY_PATH"] = f"{prefix}/lib/{soname.split('.so')[0]}.so"
+        if not loaded:
+            build.missing.append(f"{title}, {soname} (role {role})")
+    else:
+        build.environment.update(
+            {
+                f"{variable}_INCLUDE_DIR": f"/usr/include/{directory}/{major}",
+                f"{variable}_LIBRARY": f"/usr/lib/{build.multiarch}/{directory}/{major}",
+            }
+        )
+        build.cache[f"{variable}_LIBRARY_PATH"] = f"*/{soname.split('.so')[0]}.so"
+        if not by_package:
+            build.missing.append(f"{title}, {package}-dev-cuda-{major} (role {role})")
+    build.libraries.append(soname)
+
+
+#: What is worked out of each library that the build may be linked with.
+LIBRARIES: dict[str, t.Callable[[Build], None]] = {
+    "cudnn": _cudnn,
+    "nccl": _nccl,
+    "cufile": _cufile,
+    "cusparselt": _cusparselt,
+    "cudss": _cudss,
+}
+
+
+def libraries(build: Build) -> None:
+    """Work out the libraries of CUDA that are asked for."""
+    for name, work_out in LIBRARIES.items():
+        option = f"USE_{name.upper()}"
+        on = asks_for(build, name)
+        build.environment[option] = "1" if on else "0"
+        if on:
+            work_out(build)
+    major = build.stack["cuda"]["major"]
+    build.libraries += [f"libcudart.so.{major}", f"libcublas.so.{major}"]
+    build.cache["USE_CUDA"] = "ON"
+
+
+def blas(build: Build) -> None:
+    """Work out which library computes linear algebra on the CPU."""
+    chosen = str(build.settings.get("blas") or ("NVPL" if build.machine == "aarch64" else "OpenBLAS"))
+    if chosen not in BLAS:
+        build.problems.append(f"pytorch_blas is {chosen}: choose {' or '.join(BLAS)}.")
+        return
+    build.environment["BLAS"] = chosen
+    if chosen == "Eigen" and build.release >= EIGEN_CLONED:
+        _eigen(build)
+    if chosen == "OpenBLAS":
+        if not any(fnmatch.fnmatchcase(name, "libopenblas*-dev") for name in build.packages):
+            build.missing.append("OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)")
+        build.libraries.append("libopenblas*.so.*")
+    elif chosen == "MKL" and build.machine != "x86_64":
+        build.problems.append(
+            f"pytorch_blas is MKL, which Intel makes for x86-64 and not for {build.machine}: set NVPL."
+        )
+    elif chosen == "NVPL":
+        _nvpl(build)
+
+
+def _eigen(build: Build) -> None:
+    if "libeigen3-dev" in build.packages:
+        build.environment["USE_SYSTEM_EIGEN_INSTALL"] = "1"
+    else:
+        build.notes.append(
+            "BLAS=Eigen wants third_party/eigen, which is not a submodule of this release: without it in the source"
+            " the build fails or clones it, checked by no hash. libeigen3-dev (build_toolchain_extra_packages)"
+            " takes its place; pytorch_blas OpenBLAS is faster."
+        )
+
+
+def _nvpl(build: Build) -> None:
+    prefixes = []
+    for component in ("nvpl_blas", "nvpl_lapack"):
+        archive = _archive(build, component)
+        if not archive or not _for_this_machine(build, archive):
+            build.problems.append(
+                f"BLAS=NVPL needs the archive {component}, which the stack does not pin for {build.machine}: "
+                "set pytorch_blas to OpenBLAS, or add the archive to the stack."
+            )
+            continue
+        prefix = _prefix(build, archive)
+        prefixes.append(prefix)
+        # CMake's package files of NVPL; the wheels on the index have none.
+        build.environment[f"{component.upper()}_ROOT"] = prefix
+        build.libraries.append(archive["soname"])
+        if not build.loader.get(archive["soname"]):
+            build.missing.append(f"NVPL, {archive['soname']} (role math_libraries)")
+    if prefixes:
+        # With a semicolon: PyTorch appends it to a CMake list.
+        build.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
+
+
+def _against(build: Build, name: str, title: str, package: str) -> None:
+    """Say which version the stack asks for and which the host has, and refuse an older one.
+
+    The packages' names have the SONAME, so that a newer one serves as well: compiled against, and recorded.
+    """
+    asked = str((build.stack.get(name) or {}).get("version") or "")
+    found = build.packages.get(package, "")
+    build.against[name] = {key: text for key, text in (("version", asked), ("found", found)) if text}
+    if not asked or not found:
+        return
+    if compare_versions(found, asked) < 0:
+        build.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
+    elif numbers(found)[:2] != numbers(f"{asked}.0")[:2]:
+        build.notes.append(
+            f"{title} {found} is newer than the stack's {asked} and has its SONAME: it is compiled against."
+        )
+
+
+def _need(build: Build, title: str, package: str, soname: str, role: str) -> None:
+    if package not in build.packages and not any(fnmatch.fnmatchcase(name, soname) for name in build.loader):
+        build.missing.append(f"{title}, {package} (role {role})")
+
+
+def _archive(build: Build, component: str) -> t.Mapping[str, t.Any] | None:
+    rows = [row for row in build.stack.get("archives") or [] if row.get("component") == component]
+    return rows[0] if rows else None
+
+
+def _for_this_machine(build: Build, archive: t.Mapping[str, t.Any] | None) -> bool:
+    return bool(archive) and platforms.redist(build.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
+
+
+def _prefix(build: Build, archive: t.Mapping[str, t.Any]) -> str:
+    """Return the versioned directory, never ``current``: a wheel keeps the version that it was linked with."""
+    variant = f"-{archive['variant']}" if archive.get("variant") else ""
+    return f"{build.root}/redist/{archive['component']}/{archive['version']}{variant}"

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Reports of hosts: checked and completed (``form``), read and merged for a fleet (``fleet``), shown (``page``).
+
+What a report says comes from a host and is trusted in nothing: not in its form, not in its text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import typing as t
+
+FORMAT = 3
+PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
+PROVEN, UNPROVEN, NO_REPORT = "proven", "unproven", "no report"
+#: The worst first.
+VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
+#: What ``require`` may be; what is at the right satisfies what is at the left.
+REQUIREMENTS = ("none", UNPROVEN, PROVEN)
+
+Report = dict[str, t.Any]
+
+# Control characters, marks that turn the direction of text around, and halves of surrogate pairs: they would hide or
+# reorder what a page or a terminal shows.
+_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def summary(checks: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, int]:
+    """Count the checks by status."""
+    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
+    for check in checks:
+        counts[check["status"]] = counts.get(check["status"], 0) + 1
+    return counts
+
+
+def count_words(counts: t.Mapping[str, int]) -> str:
+    """Return ``61 pass, 0 fail, 9 skip``, with the warnings where there are any."""
+    return ", ".join(
+        f"{counts[status]} {status}" for status in (PASS, WARN, FAIL, SKIP) if status != WARN or counts[WARN]
+    )
+
+
+def now() -> str:
+    """Return the time as reports have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def text(value: t.Mapping[str, t.Any]) -> str:
+    """Return a report or a fleet as the text of its file."""
+    return json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def clean(value: str) -> str:
+    """Return text without what a terminal or a page would not show as it is."""
+    return _UNSHOWN.sub("\ufffd", value)

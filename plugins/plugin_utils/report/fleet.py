@@ -1,0 +1,188 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The reports of many hosts: their files, what is known of each host, and what is said of it on a terminal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import (
+    FAIL,
+    FORMAT,
+    NO_REPORT,
+    PROVEN,
+    REQUIREMENTS,
+    UNPROVEN,
+    VERDICTS,
+    Report,
+    clean,
+    count_words,
+    now,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report.form import report_problems, shown
+
+#: Names of the merged files, which no host's files may have.
+FLEET, INDEX = "fleet", "index"
+#: Before the ending of whatever a run with --check writes.
+CHECKED = ".check"
+
+
+def file_stem(name: str, check_mode: bool = False) -> str:
+    """Return what a host's files are named before ``.json`` and ``.html``; no two hosts have the same.
+
+    :raises SparkforgeError: no file can be named after it.
+    """
+    # An inventory may call a host anything, [::1]:2222 for one.
+    stem = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[:150]
+    if not stem:
+        raise SparkforgeError(
+            f"A report cannot be named after {name!r}.", "Give the host a name with letters or digits."
+        )
+    if stem != name or stem.lower() in (FLEET, INDEX) or stem.lower().endswith(CHECKED):
+        stem = f"{stem}-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
+    return stem + (CHECKED if check_mode else "")
+
+
+def load(path: str, host: str) -> Report:
+    """Read a host's report.
+
+    :raises SparkforgeError: there is none, or it is damaged, of another format or of another host.
+    """
+
+    def refuse(constant: str) -> t.NoReturn:
+        raise ValueError(f"{constant} is not a number of JSON")
+
+    again = f"Run playbooks/verify.yml -l {host}, which writes it anew."
+    try:
+        with open(path, encoding="utf-8") as stream:
+            report = json.load(stream, parse_constant=refuse)
+    except FileNotFoundError as error:
+        raise SparkforgeError(
+            f"There is no report {path}.",
+            f"Run playbooks/verify.yml -l {host}; if you did, an earlier step stopped on this host: see its message.",
+            path=path,
+        ) from error
+    except OSError as error:
+        raise SparkforgeError(
+            f"The report {path} cannot be read: {error.strerror}.", "Make it readable for yourself.", path=path
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise SparkforgeError(f"The report {path} is damaged: {error}.", again, path=path) from error
+    found = report.get("format") if isinstance(report, dict) else None
+    if found != FORMAT:
+        kind = f"has format {shown(found)}" if found is not None else "is none of this collection's: it has no format"
+        raise SparkforgeError(f"The report {path} {kind}; format {FORMAT} is read here.", again, path=path)
+    wrong = report_problems(report)
+    if wrong:
+        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise SparkforgeError(f"The report {path} is damaged: {wrong[0]}{more}.", again, path=path)
+    if report["host"] != host:
+        raise SparkforgeError(f"The report {path} is that of {report['host']}.", again, path=path)
+    return t.cast(Report, report)
+
+
+def merge(
+    directory: str, hosts: t.Iterable[str], stopped: t.Mapping[str, str] | None = None, check_mode: bool = False
+) -> Report:
+    """Return what is known of each host, the worst first.
+
+    :param stopped: hosts on which this run stopped before its end, each with why, so that their report may be older.
+    """
+    rows = []
+    for host in dict.fromkeys(hosts):
+        row: Report = {
+            "host": host,
+            "verdict": NO_REPORT,
+            "stopped": (stopped or {}).get(host, ""),
+            "file": None,
+            "report": None,
+        }
+        row.update(cause="", remedy="")
+        try:
+            file = f"{file_stem(host, check_mode)}.json"
+            report = load(os.path.join(directory, file), host)
+            row.update(verdict=report["verdict"], file=file, report=report)
+        except SparkforgeError as error:
+            row.update(cause=error.cause, remedy=error.remedy)
+        rows.append(row)
+    rows.sort(key=lambda row: (VERDICTS.index(row["verdict"]), _natural(row["host"])))
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in reversed(VERDICTS)}
+    return {
+        "format": FORMAT,
+        "written": now(),
+        "check_mode": check_mode,
+        "summary": {"hosts": len(rows), **counts},
+        "hosts": rows,
+    }
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Return a key by which spark2 comes before spark10."""
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def line(row: t.Mapping[str, t.Any]) -> str:
+    """Return one line for a terminal about one host of a fleet."""
+    if row["report"] is None:
+        why = f"The host {row['stopped']}." if row.get("stopped") else f"{row['cause']} {row['remedy']}"
+        said = f"{row['host']}: {row['verdict']}; {why}"
+    else:
+        report = row["report"]
+        counts = count_words(report["summary"])
+        where = f" on the {report['scope'].upper()}" if row["verdict"] == PROVEN else ""
+        said = f"{row['host']}: {row['verdict']}{where} ({counts}), checked {report['started'] or report['written']}"
+        if row["stopped"]:
+            said += f"; the report may be an older one: the host {row['stopped']}"
+    return clean(said)
+
+
+def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t.Collection[str] = ()) -> list[str]:
+    """Return the two lines that a person types next on hosts that are ready, nothing where none is.
+
+    :param rows: hosts that are what is required.
+    :param activate: the script by which the environment is entered.
+    :param joined: hosts on which somebody became a member of the group in this run.
+    """
+    hosts = [row["host"] for row in rows if row["verdict"] in (PROVEN, UNPROVEN)]
+    if not hosts or not activate:
+        return []
+    more = f" and {len(hosts) - 3} more" if len(hosts) > 3 else ""
+    anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
+    check = "import torch; print(torch.__version__, torch.cuda.is_available())"
+    return [
+        clean(f"next, on {', '.join(hosts[:3])}{more}{anew}: . {activate}"),
+        f'and to see that it is there: python -c "{check}"',
+    ]
+
+
+def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
+    """Return why a host is not what is required of it, in cause and remedy, or nothing."""
+    if require not in REQUIREMENTS:
+        raise ValueError(require)
+    verdict = row["verdict"]
+    # Whatever the proof may say: the run did not do what was asked for.
+    if row["stopped"]:
+        return clean(f"{row['host']} {row['stopped']}.")
+    if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):
+        return ""
+    if verdict == NO_REPORT:
+        return clean(f"{row['cause']} {row['remedy']}")
+    if verdict == FAIL:
+        failed = [check["name"] for check in row["report"]["checks"] if check["status"] == FAIL]
+        shown = ", ".join(failed[:8]) + (f" and {len(failed) - 8} more" if len(failed) > 8 else "")
+        return clean(f"{row['host']} failed: {shown}. The report says the cause and the remedy of each.")
+    said = " ".join(row["report"]["notices"])
+    return clean(
+        f"{row['host']} is unproven: nothing failed, but no number was computed or a required check was not asked for."
+        f"{' ' + said if said else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
+        " report_require: unproven."
+    )

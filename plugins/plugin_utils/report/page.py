@@ -1,0 +1,241 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The page of one host or of many, which ``report.html.j2`` draws."""
+
+from __future__ import annotations
+
+import base64
+import calendar
+import hashlib
+import os
+import re
+import time
+import typing as t
+
+import jinja2
+import markupsafe
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import (
+    FAIL,
+    NO_REPORT,
+    PASS,
+    SKIP,
+    VERDICTS,
+    WARN,
+    Report,
+    clean,
+    summary,
+)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+_UNITS = {
+    "tflops": "TFLOP/s",
+    "tops": "TOP/s",
+    "gb_per_s": "GB/s",
+    "gib_per_s": "GiB/s",
+    "mb_per_s": "MB/s",
+    "mhz": "MHz",
+    "watts": "W",
+    "percent": "%",
+    "us": "µs",
+    "ms": "ms",
+}
+
+
+def host_page(report: Report) -> str:
+    """Return the page of one host."""
+    row = {"host": report["host"], "verdict": report["verdict"], "stopped": "", "file": None, "report": report}
+    return _render([_view(0, {**row, "cause": "", "remedy": ""}, report["written"])], None)
+
+
+def fleet_page(fleet: t.Mapping[str, t.Any], directory: str) -> str:
+    """Return the page of many hosts; those whose own page is in the directory are linked."""
+    views = [_view(index, row, fleet["written"]) for index, row in enumerate(fleet["hosts"])]
+    for view in views:
+        page = f"{os.path.splitext(view['file'])[0]}.html" if view["file"] else ""
+        view["page"] = page if page and os.path.isfile(os.path.join(directory, page)) else ""
+    return _render(views, fleet)
+
+
+def _render(views: list[Report], fleet: t.Mapping[str, t.Any] | None) -> str:
+    style, script = (_resource(name) for name in ("report.css", "report.js"))
+    page = _TEMPLATE.render(
+        hosts=views,
+        fleet=fleet,
+        families=_families(views),
+        rates=_rate_columns(views),
+        worst=min((view["verdict"] for view in views), key=VERDICTS.index, default=NO_REPORT),
+        verdicts=VERDICTS,
+        style=markupsafe.Markup(style),  # noqa: S704 - a file of this collection
+        script=markupsafe.Markup(script),  # noqa: S704 - a file of this collection
+        style_hash=_digest(style),
+        script_hash=_digest(script),
+    )
+    return page + "\n"
+
+
+def _resource(name: str) -> str:
+    with open(os.path.join(HERE, name), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def _digest(content: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows exactly this."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+    )
+    environment.filters.update(
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=_plural, words=_words, chunk=_breakable
+    )
+    return environment
+
+
+def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
+    """Return what the template shows of one host."""
+    report = row["report"] or {}
+    checks = [{**check, "id": f"h{index}-{number}"} for number, check in enumerate(report.get("checks", ()))]
+    return {
+        **row,
+        "id": f"h{index}",
+        "page": "",
+        "age": _age(report.get("written"), written),
+        "checks": checks,
+        "failed": [check for check in checks if check["status"] == FAIL],
+        "warned": [check for check in checks if check["status"] == WARN],
+        "skipped": _grouped((check for check in checks if check["status"] == SKIP), "cause"),
+        "passed": _grouped((check for check in checks if check["status"] == PASS), "family"),
+        "families": _grouped(checks, "family"),
+        "rates": [
+            {"check": check["name"], "key": (check["name"], key), "value": value, **_rate_words(key)}
+            for check in checks
+            for key, value in sorted(check["rates"].items())
+        ],
+    }
+
+
+def _grouped(checks: t.Iterable[Report], key: str) -> list[Report]:
+    groups: dict[str, list[Report]] = {}
+    for check in checks:
+        groups.setdefault(check[key], []).append(check)
+    return [{"name": name, "checks": members} for name, members in groups.items()]
+
+
+def _sums(checks: t.Sequence[Report]) -> Report:
+    """Return the counts of some checks, and what of them a reader should see first."""
+    counts = summary(checks)
+    spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
+    shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
+    return {
+        "counts": counts,
+        "shown": shown,
+        "label": ", ".join(f"{counts[status]} {word}" for status, word in spoken if counts[status]),
+    }
+
+
+def _families(views: t.Sequence[Report]) -> list[Report]:
+    """Return the matrix: families of rows, a row for each check with one cell for each host."""
+    names: dict[str, dict[str, None]] = {}
+    for view in views:
+        for check in view["checks"]:
+            names.setdefault(check["family"], {}).setdefault(check["name"])
+    by_name = [{(check["family"], check["name"]): check for check in view["checks"]} for view in views]
+    families = []
+    for family, members in names.items():
+        rows = []
+        for name in members:
+            cells = [checks.get((family, name)) for checks in by_name]
+            statuses = sorted({cell["status"] for cell in cells if cell})
+            short = name.removeprefix(f"{family}.")
+            rows.append({"name": name, "short": short, "cells": cells, "statuses": statuses})
+        of_host = [[row["cells"][index] for row in rows if row["cells"][index]] for index in range(len(views))]
+        totals = [_sums(cells) if cells else None for cells in of_host]
+        statuses = sorted({status for row in rows for status in row["statuses"]})
+        families.append({"name": family, "rows": rows, "totals": totals, "statuses": statuses})
+    return families
+
+
+def _rate_columns(views: t.Sequence[Report]) -> list[Report]:
+    columns: dict[tuple[str, str], Report] = {}
+    for view in views:
+        for rate in view["rates"]:
+            column = columns.setdefault(rate["key"], {**rate, "values": {}})
+            column["values"][view["id"]] = rate["value"]
+    return list(columns.values())
+
+
+def _rate_words(key: str) -> dict[str, str]:
+    """Return what a rate's name says: ``read_gb_per_s`` is ``read`` in ``GB/s``."""
+    for ending, unit in _UNITS.items():
+        if key == ending or key.endswith(f"_{ending}"):
+            return {"what": _words(key[: -len(ending)].rstrip("_")), "unit": unit}
+    return {"what": _words(key), "unit": ""}
+
+
+def _words(value: str) -> str:
+    return value.replace("_", " ")
+
+
+def _when(value: str) -> str:
+    return f"{value[:10]} {value[11:16]} UTC"
+
+
+def _age(written: str | None, at: str) -> str:
+    """Return how much older than the page a report is, from an hour on."""
+    try:
+        first, second = (calendar.timegm(time.strptime(word or "", "%Y-%m-%dT%H:%M:%SZ")) for word in (written, at))
+    except ValueError:
+        return ""
+    hours = (second - first) / 3600
+    if hours < 1:
+        return ""
+    return _plural(round(hours / 24), "day") if hours >= 48 else _plural(round(hours), "hour")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _seconds(value: float) -> str:
+    if value >= 100:
+        return f"{int(value // 60)}\u00a0min {int(value % 60)}\u00a0s"
+    return f"{value:.1f}\u00a0s" if value >= 10 else f"{value:.2f}\u00a0s"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}".replace(",", "\u202f") if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _ratio(value: float) -> dict[str, t.Any]:
+    """Return how to draw an error beside its bound: both as parts of a hundred, and in words."""
+    if value > 1:
+        return {"error": 100, "bound": max(2, round(100 / value)), "text": f"{value:.3g}\u00a0\u00d7"}
+    percent = value * 100
+    return {
+        "error": round(percent, 1),
+        "bound": 100,
+        "text": f"{percent:.0f}\u00a0%" if percent >= 1 else "<\u00a01\u00a0%",
+    }
+
+
+def _breakable(value: str) -> markupsafe.Markup:
+    """Return a name that may be broken after its dots, underscores and slashes, and only there."""
+    parts = re.split(r"(?<=[._/-])", clean(value))
+    return markupsafe.Markup("<wbr>").join(parts)
+
+
+#: Compiled here and not when it is first needed: Ansible's main process imports the action, and then forks a worker for
+#: each host, which would compile it again (90 ms).
+_TEMPLATE = _environment().get_template("report.html.j2")
