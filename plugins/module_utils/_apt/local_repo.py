@@ -294,9 +294,9 @@ class LocalRepository:
             package, verified_by = self._install()
         else:
             package, verified_by = current.package, None
-            self._configure(package, brought=self._brought(receipts.read(self._root, self._receipt)) == package)
+            self._configure(package, brought=_brought(receipts.read(self._root, self._receipt)) == package)
         for one in older:
-            self._purge(one)
+            _purge(self._apt, self._name, one, self._source_of(one.package))
         result = self._result(True, package, older)
         result["verified_by"] = verified_by
         return result
@@ -415,7 +415,8 @@ class LocalRepository:
             self._configure(package)
         except BaseException:
             with contextlib.suppress(SparkforgeError):
-                self._purge(Found(package, self._version or "", True))
+                one = Found(package, self._version or "", True)
+                _purge(self._apt, self._name, one, self._source_of(package))
             raise
 
     # -- source and keyring ----------------------------------------------------------------------------------
@@ -439,11 +440,6 @@ class LocalRepository:
         path = f"{KEYRINGS}/{os.path.basename(inside)}"
         text = (read(str(rows[0]["file"])) or b"").lower()
         return rows[0]["signed_by"] == path and b"trusted" not in text and _same_keyring(path, inside)
-
-    @staticmethod
-    def _brought(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[str]:
-        """Return the package that this module has installed, and not merely configured."""
-        return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Put the keyring where apt looks for it, point the source at it, and fetch this source's lists."""
@@ -492,34 +488,15 @@ class LocalRepository:
         :param keep_foreign: leave alone what no receipt says that this module has installed.
         """
         receipt = receipts.read(self._root, self._receipt)
-        brought = self._brought(receipt)
+        brought = _brought(receipt)
         found = [one for one in self._found() if one.package == brought or not keep_foreign]
         changed = bool(found) or receipt is not None
         if changed and not self._check_mode:
             for one in found:
-                self._purge(one)
+                _purge(self._apt, self._name, one, self._source_of(one.package))
             if receipt is not None:
                 receipts.remove(self._root, self._receipt)
         return self._result(changed, None, found)
-
-    def _purge(self, one: Found) -> None:
-        directory = f"/var/{one.package}"
-        rows = self._source_of(one.package)
-        # The keyrings of this repository: what lies in it under the same name, and what its source names.
-        keyrings = {f"{KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
-        named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
-        keyrings |= {path for path in named if path.startswith(f"{KEYRINGS}/{self._name}-")}
-        others = {
-            path for row in self._apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")
-        }
-        self._apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
-        for row in rows:
-            unlink(str(row["file"]))
-        for path in keyrings - others:
-            unlink(path)
-        if os.path.isdir(directory) and not os.path.islink(directory):
-            shutil.rmtree(directory, ignore_errors=True)
-        remove_lists(f"file:{directory}")
 
     def _result(self, changed: bool, package: t.Optional[str], gone: t.Sequence[Found]) -> t.Dict[str, t.Any]:
         wanted = f"{self._name}-local-repo {self._version}\n" if self._version else ""
@@ -537,6 +514,29 @@ class LocalRepository:
                 "after_header": "local repositories",
             },
         }
+
+
+def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+    """Purge a local repository with its source, keyring and package lists."""
+    directory = f"/var/{one.package}"
+    # The keyrings of this repository: what lies in it under the same name, and what its source names.
+    keyrings = {f"{KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
+    named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
+    keyrings |= {path for path in named if path.startswith(f"{KEYRINGS}/{name}-")}
+    others = {path for row in apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")}
+    apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
+    for row in rows:
+        unlink(str(row["file"]))
+    for path in keyrings - others:
+        unlink(path)
+    if os.path.isdir(directory) and not os.path.islink(directory):
+        shutil.rmtree(directory, ignore_errors=True)
+    remove_lists(f"file:{directory}")
+
+
+def _brought(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[str]:
+    """Return the package that this module has installed, and not merely configured."""
+    return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 
 
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
