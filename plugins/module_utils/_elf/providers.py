@@ -24,6 +24,9 @@ from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 
+# Those that the archives are published for.
+MACHINES = ("aarch64", "x86_64")
+
 # Libraries of the vendor's driver, which this collection asserts and never installs.
 DRIVER = (
     "libcuda.so.1",
@@ -381,7 +384,7 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: t.Optional[str
         return Provider(
             entry.role,
             entry.package.format(*groups, **values) if entry.package else None,
-            f"{entry.archive}/{platforms.redist(machine)}" if entry.archive else None,
+            f"{entry.archive}/{platforms.redist(machine)}" if entry.archive and machine in MACHINES else None,
             entry.hint.format(*groups, **values),
         )
     return Provider(
