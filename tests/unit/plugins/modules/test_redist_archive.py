@@ -142,8 +142,10 @@ def test_the_result_says_what_was_downloaded_and_where_it_is(host: Host) -> None
     result = host.call()
     size = sum(len(body) for path, body in host.server.files.items() if path.endswith(".xz"))
     assert result["downloaded"]["bytes"] == size
-    assert result["downloaded"]["seconds"] > 0
-    assert result["downloaded"]["megabytes_per_second"] > 0
+    seconds = result["downloaded"]["seconds"]
+    assert seconds > 0
+    # On a busy machine it rounds to nothing.
+    assert result["downloaded"]["megabytes_per_second"] == pytest.approx(size / 1e6 / seconds, rel=0.5, abs=0.001)
     row = result["archives"][0]
     assert row["action"] == "install"
     assert row["path"] == f"{host.prefix}/libcudss/0.8.0.10-cuda13"
