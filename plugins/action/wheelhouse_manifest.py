@@ -18,6 +18,7 @@ from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _manifest
 
 PLACES = ["url", "cache", "builder"]
@@ -104,7 +105,7 @@ class ActionModule(ActionBase):
                 saved = cache.record(text["used_by"], manifest, int(arguments["keep"])) or saved
         listed = [
             {"path": cache.wheel(wheel), "sha256": wheel["sha256"]}
-            for wheel in (_manifest.wheels_of(manifest) if arguments["wheels"] else [])
+            for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
         ]
         # The cache is the controller's; no host is another one for it.
         result = {"wheels": listed, "saved": saved or wheels, "in_use": cache.in_use()}
@@ -113,7 +114,7 @@ class ActionModule(ActionBase):
     def _bring(
         self,
         wanted: _manifest.Wanted,
-        manifest: dict[str, t.Any],
+        manifest: Manifest,
         cache: _manifest.Cache,
         served: _manifest.Served | None,
         root: str,

@@ -23,12 +23,13 @@ import os
 import shutil
 import typing as t
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 #: Manifests of one stack that stay in the cache; the wheels that none of them names go.
@@ -48,7 +49,7 @@ class Wanted(t.NamedTuple):
     platform: str
     python: str = ""
 
-    def check(self, manifest: t.Any, where: str) -> dict[str, t.Any]:
+    def check(self, manifest: t.Any, where: str) -> Manifest:
         """Return the manifest.
 
         :raises SparkforgeError: where it is of something else, or was changed.
@@ -68,11 +69,6 @@ class Wanted(t.NamedTuple):
         return publication.file_of(self.stack, self.lock_id)
 
 
-def wheels_of(manifest: Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return the wheels of every unit."""
-    return [wheel for unit in manifest["units"] for wheel in unit["wheels"]]
-
-
 # ------------------------------------------------------------------------------------------------------- the cache
 
 
@@ -85,7 +81,7 @@ class Cache:
     def path_of(self, wanted: Wanted) -> str:
         return os.path.join(self.directory, "manifests", wanted.file)
 
-    def load(self, wanted: Wanted) -> dict[str, t.Any] | None:
+    def load(self, wanted: Wanted) -> Manifest | None:
         """Return the manifest; None where there is none.
 
         :raises SparkforgeError: where what is there is none of what is wanted.
@@ -107,7 +103,7 @@ class Cache:
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run finds the manifest anew.") from error
 
-    def save(self, wanted: Wanted, manifest: Mapping[str, t.Any]) -> bool:
+    def save(self, wanted: Wanted, manifest: Manifest) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
         path = self.path_of(wanted)
         text = publication.text_of(manifest)
@@ -128,7 +124,7 @@ class Cache:
             try:
                 with open(path, encoding="utf-8") as stream:
                     manifest = json.load(stream)
-                hashes = {wheel["sha256"] for wheel in wheels_of(manifest)}
+                hashes = {wheel["sha256"] for wheel in of_manifest(manifest)}
                 if manifest["stack"] == stack:
                     mine.append((os.stat(path).st_mtime, path, hashes))
                 else:
@@ -145,7 +141,7 @@ class Cache:
             if name not in needed and len(name) == 64:
                 shutil.rmtree(os.path.join(store, name), ignore_errors=True)
 
-    def record(self, host: str, manifest: Mapping[str, t.Any], keep: int) -> bool:
+    def record(self, host: str, manifest: Manifest, keep: int) -> bool:
         """Note what an environment of a host was made of; tell whether that is new. The ``keep`` latest are known."""
         path = os.path.join(self.directory, "hosts", f"{urllib.parse.quote(host, safe='')}.json")
         used = sorted(unit["fingerprint"] for unit in manifest["units"])
@@ -161,15 +157,15 @@ class Cache:
         files = os.listdir(folder) if os.path.isdir(folder) else []
         return sorted({mark for file in files for one in _read_lists(os.path.join(folder, file)) for mark in one})
 
-    def wheel(self, wheel: Mapping[str, t.Any]) -> str:
+    def wheel(self, wheel: Wheel) -> str:
         """Return where a wheel lies, or is to lie."""
         return os.path.join(self.directory, "wheels", wheel["sha256"], wheel["file"])
 
-    def missing(self, manifest: Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-        return [wheel for wheel in wheels_of(manifest) if not os.path.isfile(self.wheel(wheel))]
+    def missing(self, manifest: Manifest) -> list[Wheel]:
+        return [wheel for wheel in of_manifest(manifest) if not os.path.isfile(self.wheel(wheel))]
 
     @contextlib.contextmanager
-    def bringing(self, wheel: Mapping[str, t.Any]) -> Iterator[str | None]:
+    def bringing(self, wheel: Wheel) -> Iterator[str | None]:
         """Give the path of a file to put a wheel into, which is then verified; None where another run has brought it.
 
         :raises SparkforgeError: where the sha256 of what was put there is another one.
@@ -208,7 +204,7 @@ def _read_lists(path: str) -> list[list[str]]:
     return [one for one in data if isinstance(one, list)] if isinstance(data, list) else []
 
 
-def wrong_wheel(wheel: Mapping[str, t.Any], actual: str, path: str) -> SparkforgeError:
+def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
     """Return what is to be said of a wheel with another sha256 than its manifest says."""
     with open(path, "rb") as stream:
         html = http.is_html(stream.read(1024))
@@ -253,7 +249,7 @@ class Served:
     def of(self, *parts: str) -> str:
         return "/".join([self.url, *(urllib.parse.quote(part) for part in parts)])
 
-    def manifest(self, wanted: Wanted, cached: Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
+    def manifest(self, wanted: Wanted, cached: Manifest | None) -> Manifest | None:
         """Return the manifest that is served; None where the server has none.
 
         Without TLS it is taken only where its seal is known already.
@@ -268,7 +264,7 @@ class Served:
                 return None
             raise self._explained(error, url) from error
         found = wanted.check(publication.read(content, f"The manifest at {url}"), f"The manifest at {url}")
-        known = self.pinned or (cached or {}).get("seal", "")
+        known = self.pinned or (cached["seal"] if cached else "")
         if self.pinned and found["seal"] != self.pinned:
             raise SparkforgeError(
                 f"The seal of the manifest at {url} is {found['seal']}, and sparkforge_wheelhouse_manifest_sha256 says"
@@ -287,7 +283,7 @@ class Served:
             )
         return found
 
-    def wheel(self, wheel: Mapping[str, t.Any], platform: str, target: str) -> list[str]:
+    def wheel(self, wheel: Wheel, platform: str, target: str) -> list[str]:
         """Download a wheel into ``target``, whose sha256 who calls verifies; return why not, where it is not to be had.
 
         :raises SparkforgeError: where somebody answers and refuses.
@@ -343,7 +339,7 @@ def is_passed_over(error: SparkforgeError) -> bool:
 class Found(t.NamedTuple):
     """A manifest and where it was; ``served`` None where nobody was asked, or nobody answered."""
 
-    manifest: dict[str, t.Any] | None
+    manifest: Manifest | None
     where: str | None
     tried: list[dict[str, str]]
     served: bool | None

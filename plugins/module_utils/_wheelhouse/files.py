@@ -19,6 +19,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
 
 #: What is no unit below ``<root>/wheelhouse/<platform>``.
@@ -49,7 +50,7 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
     return rows
 
 
-def _read(path: str, wheel: t.Mapping[str, t.Any], known: t.Any) -> t.Tuple[t.Dict[str, t.Any], str]:
+def _read(path: str, wheel: Wheel, known: t.Any) -> t.Tuple[t.Dict[str, t.Any], str]:
     """Return size and times of a file with its sha256, which is read again where one of them changed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -17,6 +17,7 @@ import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import wheel
 
 _SHA256 = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
@@ -33,8 +34,7 @@ class Build:
     fingerprint: str
     finished: str
     depends: t.FrozenSet[Key]
-    #: Rows as a manifest has them; a prefix, which no index serves, is none.
-    wheels: t.Tuple[t.Mapping[str, t.Any], ...]
+    wheels: t.Tuple[wheel.Wheel, ...]
 
     @property
     def key(self) -> Key:
@@ -44,17 +44,8 @@ class Build:
     def of(cls, receipt: t.Mapping[str, t.Any]) -> Build:
         """Return the build that ``receipt`` is about."""
         name, mark = receipt["name"], receipt["fingerprint"]
-        wheels = [
-            {
-                **{key: item[key] for key in ("name", "version", "sha256", "size")},
-                "file": item["path"],
-                "path": f"{name}/{mark}/{item['path']}",
-            }
-            for item in receipt["outputs"]
-            if "version" in item
-        ]
         depends = receipt["inputs"].get("depends") or {}
-        return cls(name, mark, str(receipt["finished"]), frozenset(depends.items()), tuple(wheels))
+        return cls(name, mark, str(receipt["finished"]), frozenset(depends.items()), tuple(wheel.built(receipt)))
 
 
 class Rule(t.NamedTuple):
@@ -64,12 +55,12 @@ class Rule(t.NamedTuple):
     stays: t.Dict[Key, str]
 
 
-def keys_of(manifest: t.Mapping[str, t.Any]) -> t.FrozenSet[Key]:
+def keys_of(manifest: wheel.Manifest) -> t.FrozenSet[Key]:
     """Return the units of a manifest."""
     return frozenset((unit["name"], unit["fingerprint"]) for unit in manifest["units"])
 
 
-def newest(published: t.Sequence[t.Dict[str, t.Any]], keep: int) -> t.List[t.Dict[str, t.Any]]:
+def newest(published: t.Sequence[wheel.Manifest], keep: int) -> t.List[wheel.Manifest]:
     """Return the first ``keep`` manifests of each stack name."""
     seen: t.Dict[str, int] = {}
     found = []
@@ -82,7 +73,7 @@ def newest(published: t.Sequence[t.Dict[str, t.Any]], keep: int) -> t.List[t.Dic
 
 def judge(
     builds: t.Sequence[Build],
-    published: t.Sequence[t.Dict[str, t.Any]],
+    published: t.Sequence[wheel.Manifest],
     keep: int,
     used: t.Mapping[Key, str],
     needed: t.Iterable[Key] = (),
@@ -153,7 +144,7 @@ def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> t
             ) from error
         words = {*_SHA256.findall(text), *_FINGERPRINT.findall(text)}
         for key, build in builds.items():
-            if build.fingerprint in words or any(wheel["sha256"] in words for wheel in build.wheels):
+            if build.fingerprint in words or any(one["sha256"] in words for one in build.wheels):
                 found.setdefault(key, f"the environment of {os.path.relpath(path, root)} uses it")
     return found
 

@@ -27,6 +27,7 @@ import urllib.parse
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.
 FORMAT = 1
@@ -55,26 +56,29 @@ def manifest(
     host: str,
     written: str,
     units: t.Iterable[t.Mapping[str, t.Any]],
-) -> t.Dict[str, t.Any]:
+) -> Manifest:
     """Return the manifest of a stack, with its seal.
 
     :param units: of each its ``name``, ``fingerprint`` and ``wheels`` (``name``, ``version``, ``file``, ``sha256``,
         ``size``), in any order.
     :raises SparkforgeError: for what no manifest can say.
     """
-    rows = []
+    rows: t.List[Unit] = []
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
-        wheels = [
+        wheels: t.List[Wheel] = [
             {
-                **{key: str(wheel[key]) for key in _WHEEL_TEXTS},
+                "name": str(wheel["name"]),
+                "version": str(wheel["version"]),
+                "file": str(wheel["file"]),
+                "sha256": str(wheel["sha256"]),
                 "size": wheel["size"],
                 "path": f"{name}/{mark}/{wheel['file']}",
             }
             for wheel in sorted(unit["wheels"], key=lambda wheel: str(wheel["file"]))
         ]
         rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
-    made: t.Dict[str, t.Any] = {
+    made: Manifest = {
         "format": FORMAT,
         "stack": stack,
         "lock_id": lock_id,
@@ -83,6 +87,7 @@ def manifest(
         "host": host,
         "written": written,
         "units": rows,
+        "seal": "",
     }
     made["seal"] = seal(made)
     return check(made)
@@ -93,7 +98,7 @@ def seal(manifest: t.Mapping[str, t.Any]) -> str:
     return digests.of_data({key: value for key, value in manifest.items() if key != "seal"})
 
 
-def text_of(manifest: t.Mapping[str, t.Any]) -> bytes:
+def text_of(manifest: Manifest) -> bytes:
     """Return the bytes of a manifest's file, the same for the same manifest."""
     return (json.dumps(manifest, indent=2, sort_keys=True) + "\n").encode("ascii")
 
@@ -103,7 +108,7 @@ def file_of(stack: str, lock_id: str) -> str:
     return f"{stack}-{lock_id}.json"
 
 
-def read(content: bytes, where: str = "The manifest") -> t.Dict[str, t.Any]:
+def read(content: bytes, where: str = "The manifest") -> Manifest:
     """Return the manifest that ``content`` is.
 
     :param where: how messages call it, for example ``The manifest at https://…``.
@@ -128,7 +133,7 @@ def check(
     lock_id: t.Optional[str] = None,
     platform: t.Optional[str] = None,
     where: str = "The manifest",
-) -> t.Dict[str, t.Any]:
+) -> Manifest:
     """Return ``manifest`` if it is whole, unchanged, and of what is asked for.
 
     Its texts become paths, URLs and requirement lines: each is checked for what it may hold.
@@ -155,7 +160,7 @@ def check(
                 expected=wanted,
                 got=manifest[key],
             )
-    return dict(manifest)
+    return t.cast(Manifest, dict(manifest))
 
 
 def _check_shape(manifest: t.Any, where: str) -> None:
@@ -208,12 +213,12 @@ def _shown(value: t.Any) -> str:
 # ----------------------------------------------------------------------------------------------------- simple index
 
 
-def index(wheels: t.Iterable[t.Mapping[str, t.Any]]) -> t.Dict[str, str]:
+def index(wheels: t.Iterable[Wheel]) -> t.Dict[str, str]:
     """Return the pages of the simple index by their path below ``simple/``.
 
     :param wheels: rows of manifests; one that several manifests have stands in the page once.
     """
-    projects: t.Dict[str, t.Dict[str, t.Mapping[str, t.Any]]] = {}
+    projects: t.Dict[str, t.Dict[str, Wheel]] = {}
     for wheel in wheels:
         projects.setdefault(normalised(wheel["name"]), {})[wheel["path"]] = wheel
     pages = {

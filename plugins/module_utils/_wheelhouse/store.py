@@ -25,6 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as surveys
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, keep, publication
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
@@ -117,7 +118,7 @@ class Store:
         kept = keep.newest(published, self.options["keep"])
         # An older one serves as long as an environment needs all that it names.
         published = [one for one in published if one in kept or keep.keys_of(one) <= (set(builds) - gone)]
-        pages = publication.index(wheel for one in published for unit in one["units"] for wheel in unit["wheels"])
+        pages = publication.index(wheel for one in published for wheel in of_manifest(one))
         wanted = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
         for one in reversed(published):
             # Two of one stack and lock: the latest has the name.
@@ -215,9 +216,9 @@ class Store:
             found.append(build)
         return found, pending
 
-    def _published(self, before: t.Mapping[str, t.Any]) -> t.List[t.Dict[str, t.Any]]:
+    def _published(self, before: t.Mapping[str, t.Any]) -> t.List[Manifest]:
         """Return the intact manifests, the latest first: those of the receipt, and files that it does not know."""
-        found: t.List[t.Dict[str, t.Any]] = []
+        found: t.List[Manifest] = []
         candidates = list(before.get("published") or [])
         with self.account.acting():
             places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
@@ -233,8 +234,8 @@ class Store:
         return found
 
     def _manifest(
-        self, units: t.Iterable[keep.Build], published: t.Sequence[t.Dict[str, t.Any]]
-    ) -> t.Tuple[t.Dict[str, t.Any], t.Optional[t.Dict[str, t.Any]]]:
+        self, units: t.Iterable[keep.Build], published: t.Sequence[Manifest]
+    ) -> t.Tuple[Manifest, t.Optional[Manifest]]:
         """Return the manifest, the published one where that says the same, and the one whose place it takes."""
         new = publication.manifest(
             stack=self.options["stack"],
@@ -247,7 +248,7 @@ class Store:
         )
         of_lock = [one for one in published if (one["stack"], one["lock_id"]) == (new["stack"], new["lock_id"])]
 
-        def said(one: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+        def said(one: Manifest) -> t.Dict[str, t.Any]:
             return {key: value for key, value in one.items() if key not in ("written", "seal")}
 
         same = next((one for one in of_lock if said(one) == said(new)), None)
@@ -255,8 +256,8 @@ class Store:
 
     def _diff(
         self,
-        manifest: t.Mapping[str, t.Any],
-        old: t.Optional[t.Mapping[str, t.Any]],
+        manifest: Manifest,
+        old: t.Optional[Manifest],
         builds: t.Mapping[keep.Key, keep.Build],
         rule: keep.Rule,
     ) -> t.List[t.Dict[str, str]]:

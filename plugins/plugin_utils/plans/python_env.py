@@ -15,6 +15,7 @@ import typing as t
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
@@ -44,8 +45,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         locked = stack["lock"]["run_requirements"].get(platform) or {}
         parts = ["beside", *(unit["name"] for unit in units)]
         beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
-        built = [f"{wheel['name']}=={wheel['version']} --hash=sha256:{wheel['sha256']}" for wheel in wheels]
-        requirements = [*built, *beside]
+        requirements = [*map(requirement, wheels), *beside]
     else:
         requirements = given or list(stack["lock"]["wheels"].get(platform) or ())
     if missing:
@@ -107,9 +107,7 @@ def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: 
     return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
 
 
-def _way(
-    settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[t.Mapping[str, t.Any]]
-) -> str:
+def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[Wheel]) -> str:
     """Return how the wheels come: from the ``own`` wheelhouse, by ``pull`` from the URL, by ``push``; or ``""``."""
     if not wheels:
         return ""
@@ -121,9 +119,7 @@ def _way(
     return "pull" if settings["sparkforge_wheelhouse_url"] and served is not False else "push"
 
 
-def _places(
-    way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[t.Mapping[str, t.Any]]
-) -> list[str]:
+def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[Wheel]) -> list[str]:
     """Return where pip finds what was built: directories of the host's own wheelhouse, or pages of the served one."""
     if way == "own":
         root = f"{settings['sparkforge_root']}/wheelhouse/{system}"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils._manifest import Cache, Found, Served, Wanted, look
 
 WHEEL = b"not much of a wheel"
@@ -80,7 +80,7 @@ class Server:
     def publish(self, made: dict[str, t.Any], wheel: bytes = WHEEL) -> None:
         base = f"/wheelhouse/{made['platform']}"
         self.files[f"{base}/manifests/{WANTED.file}"] = publication.text_of(made)
-        for item in _manifest.wheels_of(made):
+        for item in of_manifest(made):
             self.files[f"{base}/{item['path'].replace('+', '%2B')}"] = wheel
 
 
