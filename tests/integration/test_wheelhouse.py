@@ -493,10 +493,8 @@ def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> 
     assert host.roles("wheelhouse", wheelhouse_state="absent").succeeded().changed == 0
     assert host.snapshot()["packages"] == before["packages"]
     assert image.podman("exec", host.container, "systemctl", "is-active", "nginx", quiet=True).returncode != 0
-    # With an nginx that stays the page comes back; one that was somebody's before keeps its page and goes on.
-    host.roles("wheelhouse").succeeded()
-    host.execute("apt-mark manual nginx")
-    host.roles("wheelhouse", wheelhouse_state="absent").succeeded()
+    # One that was somebody's before keeps its page and goes on.
+    host.execute("DEBIAN_FRONTEND=noninteractive apt-get install -qq -y nginx")
     theirs = host.contents()
     assert host.execute("ls /etc/nginx/sites-enabled") == "default"
     first = host.execute("systemctl show nginx -p MainPID --value")
