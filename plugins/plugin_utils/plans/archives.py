@@ -20,6 +20,17 @@ LOADER_DIRECTORY = "/etc/ld.so.conf.d"
 KEYS = ("product", "component", "release", "version", "variant", "soname")
 
 
+def exists(archive: t.Mapping[str, t.Any] | None, machine: str) -> bool:
+    """Tell whether NVIDIA publishes an archive for a machine, as far as the stack knows."""
+    return platforms.redist(machine) in ((archive or {}).get("sha256") or {})
+
+
+def directory(root: str, archive: t.Mapping[str, t.Any]) -> str:
+    """Return where a version lies, never ``current``: what is built keeps the version that it was linked with."""
+    variant = f"-{archive['variant']}" if archive.get("variant") else ""
+    return f"{root}/redist/{archive['component']}/{archive['version']}{variant}"
+
+
 def select(
     archives: t.Sequence[t.Mapping[str, t.Any]],
     observation: t.Mapping[str, t.Any],

@@ -16,7 +16,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
 COMPILED = ("torchaudio", "torchvision", "triton")
@@ -142,13 +142,11 @@ def _library_paths(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
     given = settings.get("python_env_library_paths")
     if given is not None:
         return list(given)
-    stack, platform = settings["stack"], platforms.redist(observation["kernel"]["machine"])
+    stack = settings["stack"]
     if stack["method"] != "build":
         return []
     return [
-        f"{settings['sparkforge_root']}/redist/{archive['component']}/{archive['version']}"
-        + (f"-{archive['variant']}" if archive.get("variant") else "")
-        + "/lib"
+        f"{archives.directory(settings['sparkforge_root'], archive)}/lib"
         for archive in stack["archives"]
-        if archive["sha256"].get(platform)
+        if archives.exists(archive, observation["kernel"]["machine"])
     ]

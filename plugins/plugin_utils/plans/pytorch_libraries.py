@@ -12,8 +12,8 @@ import fnmatch
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_build import Build, asks_for, true
 
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
@@ -95,9 +95,9 @@ def _place(
     major = build.stack["cuda"]["major"]
     loaded = str(build.loader.get(soname) or "")
     by_package = f"{package}-dev-cuda-{major}" in build.packages
-    by_archive = loaded.startswith(f"{build.root}/") or (not by_package and _for_this_machine(build, archive))
+    by_archive = loaded.startswith(f"{build.root}/") or (not by_package and archives.exists(archive, build.machine))
     if by_archive and archive:
-        prefix = _prefix(build, archive)
+        prefix = archives.directory(build.root, archive)
         build.environment.update(
             {
                 f"{variable}_ROOT": prefix,
@@ -180,13 +180,13 @@ def _nvpl(build: Build) -> None:
     prefixes = []
     for component in ("nvpl_blas", "nvpl_lapack"):
         archive = _archive(build, component)
-        if not archive or not _for_this_machine(build, archive):
+        if not archive or not archives.exists(archive, build.machine):
             build.problems.append(
                 f"BLAS=NVPL needs the archive {component}, which the stack does not pin for {build.machine}: "
                 "set pytorch_blas to OpenBLAS, or add the archive to the stack."
             )
             continue
-        prefix = _prefix(build, archive)
+        prefix = archives.directory(build.root, archive)
         prefixes.append(prefix)
         # CMake's package files of NVPL; the wheels on the index have none.
         build.environment[f"{component.upper()}_ROOT"] = prefix
@@ -224,13 +224,3 @@ def _need(build: Build, title: str, package: str, soname: str, role: str) -> Non
 def _archive(build: Build, component: str) -> t.Mapping[str, t.Any] | None:
     rows = [row for row in build.stack.get("archives") or [] if row.get("component") == component]
     return rows[0] if rows else None
-
-
-def _for_this_machine(build: Build, archive: t.Mapping[str, t.Any] | None) -> bool:
-    return bool(archive) and platforms.redist(build.machine) in (archive.get("sha256") or {})  # type: ignore[union-attr]
-
-
-def _prefix(build: Build, archive: t.Mapping[str, t.Any]) -> str:
-    """Return the versioned directory, never ``current``: a wheel keeps the version that it was linked with."""
-    variant = f"-{archive['variant']}" if archive.get("variant") else ""
-    return f"{build.root}/redist/{archive['component']}/{archive['version']}{variant}"

@@ -11,8 +11,7 @@ from __future__ import annotations
 import os.path
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -21,10 +20,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     The timer looks at the environment that is current on the day that it runs.
     """
     stack = settings["stack"]
-    platform = platforms.redist(observation["kernel"]["machine"])
-    archives = [row for row in stack["archives"] if row["sha256"].get(platform)]
-    cusparselt = [stack["cusparselt"]] if platform in _hashes(stack["cusparselt"]) else []
-    sonames = list(dict.fromkeys(row["soname"] for row in [*archives, *cusparselt]))
+    machine = observation["kernel"]["machine"]
+    rows = [row for row in stack["archives"] if archives.exists(row, machine)]
+    cusparselt = [stack["cusparselt"]] if archives.exists(stack["cusparselt"].get("archive"), machine) else []
+    sonames = list(dict.fromkeys(row["soname"] for row in [*rows, *cusparselt]))
     own_python, lock_id = settings["verify_python"], settings["verify_lock_id"]
     required = settings["verify_required_checks"]
     profile = {
@@ -36,7 +35,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     def reference(lock_id: str | None) -> dict[str, t.Any]:
         environments = f"{settings['sparkforge_root']}/envs/{settings['verify_environment']}"
         place = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{lock_id or 'current'}"
-        paths = [f"{settings['sparkforge_root']}/redist/{row['component']}/current/lib" for row in archives]
+        paths = [f"{settings['sparkforge_root']}/redist/{row['component']}/current/lib" for row in rows]
         paths.append(f"{place}/lib/python3*/site-packages/torch/lib")
         given = settings["verify_paths"], settings["verify_sonames"]
         return {
@@ -54,7 +53,3 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         }
 
     return Plan({"profile": profile, "reference": reference(lock_id), "current": reference(None)})
-
-
-def _hashes(cusparselt: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:
-    return (cusparselt.get("archive") or {}).get("sha256") or {}
