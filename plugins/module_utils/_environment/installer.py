@@ -59,12 +59,15 @@ class Installer:
 
     def _may_use_uv(self) -> bool:
         """Tell whether uv would do as pip: it reads no configuration of pip's."""
-        if not any(os.access(path, os.X_OK) for path in UV) and not self._own_uv():
+        if not self._host_uv() and not self._own_uv():
             return False
         if self.options.index_url is not None:
             return True
         files = map(os.path.expanduser, _PIP_CONFIGURATIONS)
         return not any(map(os.path.exists, files)) and not any(name.startswith("PIP_") for name in os.environ)
+
+    def _host_uv(self) -> str | None:
+        return next((path for path in UV if os.access(path, os.X_OK)), None)
 
     def _own_uv(self) -> list[str]:
         """Return the line of uv among the requirements."""
@@ -122,7 +125,7 @@ class Installer:
             alone = os.path.join(place, ".tmp", "uv.txt")
             _write_private(alone, "\n".join([*self._places(None), *own, ""]))
             first = self._with_pip(place, alone)
-        uv = os.path.join(place, "bin", "uv") if own else next(path for path in UV if os.access(path, os.X_OK))
+        uv = os.path.join(place, "bin", "uv") if own else t.cast(str, self._host_uv())
         # The cache goes when the environment is made, so that it may share its files.
         install = [uv, "--no-config", "--no-progress", "--cache-dir", self.options.paths.of(".download/uv")]
         install += ["pip", "install", "--python", os.path.join(place, "bin", "python"), "--require-hashes"]
