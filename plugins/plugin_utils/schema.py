@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Checks data against the *.schema.json beside the code and says each problem in one sentence, by the key's path.
+"""Checks data against our *.schema.json files and says each problem in one sentence, by the key's path.
 
 A schema's ``title`` or first example is what messages say a value should look like. Patterns match the whole value.
 """
@@ -15,6 +15,7 @@ import contextlib
 import difflib
 import functools
 import json
+import math
 import os
 import re
 import typing as t
@@ -24,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 with contextlib.suppress(ImportError):
     # The import check of ansible-test runs without it.
     import jsonschema
-    import referencing.jsonschema
+    import referencing
 
 
 _TYPES = {
@@ -37,17 +38,33 @@ _TYPES = {
 }
 
 
+#: Where the schemas are: those of what people write, and that of what we write for others to read.
+_DIRECTORIES = (
+    os.path.join(os.path.dirname(__file__), "stack"),
+    os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")),
+)
+
+
 @functools.cache
 def document(name: str) -> dict[str, t.Any]:
     """Return the schema in ``<name>.schema.json``."""
-    with open(os.path.join(os.path.dirname(__file__), "stack", f"{name}.schema.json"), encoding="utf-8") as file:
-        return t.cast("dict[str, t.Any]", json.load(file))
+    paths = [os.path.join(directory, f"{name}.schema.json") for directory in _DIRECTORIES]
+    path = next(filter(os.path.exists, paths), paths[0])
+    try:
+        with open(path, encoding="utf-8") as file:
+            return t.cast("dict[str, t.Any]", json.load(file))
+    except OSError as error:
+        raise SparkforgeError(
+            f"{path}, a part of this collection, cannot be read: {error.strerror}.",
+            "Install the collection again.",
+            path=path,
+        ) from error
 
 
 @functools.cache
 def _validator(name: str) -> t.Any:
     try:
-        draft = jsonschema.Draft7Validator
+        draft = jsonschema.validators.validator_for(document(name))
     except NameError:
         raise SparkforgeError(
             "Ansible's Python on the controller lacks the library jsonschema.",
@@ -55,14 +72,20 @@ def _validator(name: str) -> t.Any:
         ) from None
     known = [(f"{one}.schema.json", document(one)) for one in dict.fromkeys((name, "common"))]
     registry = referencing.Registry().with_resources(
-        (uri, referencing.jsonschema.DRAFT7.create_resource(content)) for uri, content in known
+        (uri, referencing.Resource.from_contents(content)) for uri, content in known
     )
-    # To the library 20.0 is an integer as well, and another pin than 20.
-    types = draft.TYPE_CHECKER.redefine(
-        "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
-    )
+    # To the library 20.0 is an integer as well, which is another pin than 20, and infinity is a number.
+    types = draft.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     strict = jsonschema.validators.extend(draft, {"pattern": _pattern}, type_checker=types)
     return strict(document(name), registry=registry)
+
+
+def _is_integer(_checker: t.Any, value: t.Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_checker: t.Any, value: t.Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _pattern(validator: t.Any, pattern: str, value: t.Any, schema: t.Mapping[str, t.Any]) -> t.Iterator[t.Any]:
@@ -89,6 +112,10 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
     at = f"{where}." if where else ""
     value, rule, schema = error.instance, error.validator, error.schema
+    if rule == "anyOf":
+        # The first alternative is what a value should be; the others are how it may be left out.
+        first = [inner for inner in error.context if inner.schema_path[0] == 0]
+        return [sentence for inner in first for sentence in _sentences(inner, path)]
     if "propertyNames" in error.absolute_schema_path:
         return [f"{at}{value} is not a name there{_example(schema)}"]
     if value is None or value == "":
@@ -102,12 +129,16 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
         return [f"{where} {_type_problem(value, error.validator_value)}"]
     if rule == "minItems":
         return [f"{where} is an empty list"]
-    if rule in ("minimum", "maximum"):
+    if rule in ("minimum", "maximum") and "maximum" in schema:
         return [f"{where} is {value}, it must be from {schema['minimum']} to {schema['maximum']}"]
+    if rule == "minimum":
+        return [f"{where} is {value}, it must be {error.validator_value} or more"]
+    if rule == "const":
+        return [f"{where} is {value!r:.80}, it must be {json.dumps(error.validator_value)}"]
     if rule == "exclusiveMinimum":
         return [f"{where} is {value}, it must be above {error.validator_value}"]
     if rule in ("pattern", "enum"):
-        return [f"{where} is {value!r}{_example(schema)}"]
+        return [f"{where} is {value!r:.80}{_example(schema)}"]
     return [f"{where or 'it'}: {error.message}"]
 
 
@@ -134,6 +165,7 @@ def _type_problem(value: t.Any, wanted: str | list[str]) -> str:
         # 13.0 and 3.10 are numbers to YAML, and 3.10 is 3.1.
         return f"is the number {value}: quote it, YAML changes versions that are not quoted"
     found = {dict: "a mapping", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
+    found[float] = str(value)
     words = [_TYPES[kind] for kind in kinds]
     listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
     return f"must be {listed}, it is {found.get(type(value), f'a {type(value).__name__}')}"

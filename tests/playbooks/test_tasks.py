@@ -114,7 +114,7 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     refuse = {
         "sparkforge.dgx_spark.verify_report": {"directory": "reports", "name": "x", "report": {"checks": []}},
         "register": "refused",
-        "failed_when": "refused is not failed or 'the report has no stack' not in refused.cause",
+        "failed_when": "refused is not failed or 'stack is missing' not in refused.cause",
     }
     check = {"ansible.builtin.assert": {"that": ["written.verdict == 'unproven'", "written is not changed"]}}
     variables = {"name": "torch-2.15.0", "report": report}

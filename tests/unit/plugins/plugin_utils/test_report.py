@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import hashlib
 import html.parser
 import json
@@ -17,13 +16,14 @@ import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import form as _form
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import page as _page
 
 from tests import example_reports as examples
 
-SCHEMA = _form.schema()
+SCHEMA = schema.document("report")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 EXAMPLES = {
     "healthy": examples.healthy(),
@@ -52,34 +52,14 @@ def save(directory: Path, report: t.Any, host: str | None = None, check_mode: bo
 # -- the form
 
 
-def keywords(schema: t.Any) -> t.Iterator[str]:
-    """Yield every keyword of a schema and of those inside it."""
-    for keyword, value in schema.items():
-        yield keyword
-        if keyword in ("properties", "$defs"):
-            for inner in value.values():
-                yield from keywords(inner)
-        elif keyword in ("allOf", "anyOf"):
-            for inner in value:
-                yield from keywords(inner)
-        elif keyword in ("items", "additionalProperties", "if", "then", "else") and isinstance(value, dict):
-            yield from keywords(value)
-
-
-def test_the_schema_is_valid_and_says_nothing_that_our_validator_does_not_know() -> None:
+def test_the_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    words = {"$schema", "$id", "title", "description", "$defs"}
-    known = {
-        *("$ref", "allOf", "anyOf", "if", "then", "else", "type", "const", "enum", "minLength", "pattern", "minimum"),
-        *("items", "properties", "required", "additionalProperties"),
-    }
-    assert set(keywords(SCHEMA)) <= words | known
 
 
 def test_the_schema_is_strict_and_describes_each_key() -> None:
-    for schema in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
-        assert schema["additionalProperties"] is False
-        assert set(schema["required"]) == set(schema["properties"])
+    for part in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
+        assert part["additionalProperties"] is False
+        assert set(part["required"]) == set(part["properties"])
     for name, value in SCHEMA["properties"].items():
         assert value["description"], name
 
@@ -90,54 +70,25 @@ def test_an_example_is_a_report(report: dict[str, t.Any]) -> None:
     assert _form.report_problems(report) == []
 
 
-def places(value: t.Any, path: tuple[t.Any, ...] = ()) -> t.Iterator[tuple[t.Any, ...]]:
-    yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from places(inner, (*path, key))
-
-
 def at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
     for key in path:
         value = value[key]
     return value
 
 
-def test_our_validator_and_the_library_agree_on_every_way_to_break_a_report() -> None:
-    report = small()
-    refused = accepted = 0
-    for path in list(places(report)):
-        values: list[t.Any] = [None, True, 1, -1, 2.5, "", "x", "fail", "proven", [], {"x": 1}, "delete", "add"]
-        for value in values:
-            broken = copy.deepcopy(report)
-            if not path:
-                broken = value
-            elif value == "delete":
-                del at(broken, path[:-1])[path[-1]]
-            elif value == "add" and isinstance(at(broken, path), dict):
-                at(broken, path)["unknown"] = "x"
-            else:
-                at(broken, path[:-1])[path[-1]] = value
-            expected = VALIDATOR.is_valid(broken)
-            found = _form.problems(broken, SCHEMA, SCHEMA)
-            assert expected is not bool(found), f"{path} = {value!r}: {found}"
-            refused, accepted = refused + (not expected), accepted + expected
-    assert refused > 500 and accepted > 100
-
-
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("checks", 1, "status"), "maybe", 'checks[1].status is "maybe" and not "pass" or "warn" or "fail" or "skip"'),
+        (("checks", 1, "status"), "maybe", "checks[1].status is 'maybe', write it as pass or warn or fail or skip"),
         (("checks", 2, "remedy"), "", "checks[2].remedy is empty"),
         (("checks", 1, "cause"), "", "checks[1].cause is empty"),
-        (("checks", 1, "ratio"), float("inf"), "checks[1].ratio is Infinity and not a number or null"),
-        (("checks", 0, "seconds"), -1, "checks[0].seconds is -1 and not at least 0"),
-        (("checks", 0, "colour"), "red", 'checks[0] has the unknown key "colour"'),
-        (("verdict",), "proven", "summary.fail is 2 and not 0"),
+        (("checks", 1, "ratio"), float("inf"), "checks[1].ratio must be a number, it is inf"),
+        (("checks", 0, "seconds"), -1, "checks[0].seconds is -1, it must be 0 or more"),
+        (("checks", 0, "colour"), "red", "checks[0].colour is not a key of it"),
+        (("verdict",), "proven", "summary.fail is 2, it must be 0"),
         (("summary", "pass"), 7, "summary does not count what is in checks"),
-        (("checks", 0, "name"), "storage.gds", 'checks has two named "storage.gds"'),
-        (("started",), "yesterday", 'started is "yesterday", which does not match'),
+        (("checks", 0, "name"), "storage.gds", "checks has two named storage.gds"),
+        (("started",), "yesterday", "started is 'yesterday', write it as 2026-"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(path: tuple[t.Any, ...], value: t.Any, said: str) -> None:
@@ -163,11 +114,11 @@ def test_what_may_be_left_out_is_filled_in() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": 1}, "format is 1 and not 3"),
-        ({"level": "host"}, 'unknown key "level"'),
+        ({"format": 1}, "format is 1, it must be 3"),
+        ({"level": "host"}, "level is not a key of it"),
         ({"checks": ["torch"]}, "checks[0]"),
         ({"checks": {"torch": "pass"}}, "checks"),
-        ({"verdict": None}, "verdict is null"),
+        ({"verdict": None}, "verdict is empty"),
     ],
 )
 def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -> None:
@@ -210,8 +161,8 @@ def test_a_name_without_letters_is_refused() -> None:
         (b"[]", "it has no format", "verify.yml"),
         (b'{"hello": "world"}', "it has no format", "verify.yml"),
         (b'{"format": 1, "host": "spark01"}', "has format 1; format 3 is read here", "verify.yml"),
-        (b'{"format": true}', "has format true", "verify.yml"),
-        (b'{"format": 3, "host": "spark01"}', "is damaged: the report has no stack", "verify.yml"),
+        (b'{"format": true}', "has format True", "verify.yml"),
+        (b'{"format": 3, "host": "spark01"}', "is damaged: stack is missing", "verify.yml"),
     ],
 )
 def test_a_report_that_cannot_be_used_is_named_with_cause_and_remedy(

@@ -56,7 +56,7 @@ def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path)
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("llvm_major", 20.0, "llvm_major must be an integer, it is a float"),
+        ("llvm_major", 20.0, "llvm_major must be an integer, it is 20.0"),
         ("driver_minimum", "580.65.06\n", r"driver_minimum is '580.65.06\n', write it as \"580.65.06\""),
         ("wheel", {"available": True, "cuda": None, "beside": {1: "2"}}, "wheel.beside.1 is not a name there"),
         ("machines", [None], "machines[0] is empty, write it as aarch64 or x86_64"),
