@@ -46,8 +46,10 @@ class History:
         return report if isinstance(report, dict) and report.get("format") == verdict.FORMAT else None
 
     def last(self) -> t.Optional[t.Dict[str, t.Any]]:
-        """Return the report of the run before this one."""
-        return next(filter(None, map(self._read, reversed(self._reports()))), None)
+        """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever."""
+        now = _stamp(time.gmtime())
+        past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
+        return next(filter(None, map(self._read, past)), None)
 
     def baseline(self, devices: t.Sequence[str]) -> t.Optional[t.Dict[str, t.Any]]:
         """Return the report of the first run that proved this host with these GPUs, and keep it."""
@@ -60,6 +62,10 @@ class History:
 
     def remember(self, report: t.Mapping[str, t.Any]) -> None:
         """Keep a report; the oldest goes."""
+        now = _stamp(time.gmtime())
+        for name in self._reports():
+            if name > now and name != self._kept:
+                os.unlink(os.path.join(self.directory, name))
         names = self._reports()
         path = os.path.join(self.directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
         disk.make_directories(self.directory)
@@ -67,3 +73,8 @@ class History:
         # The first proven one, whose rates are the host's floors, goes with none of the others.
         for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
             os.unlink(os.path.join(self.directory, name))
+
+
+def _stamp(moment: time.struct_time) -> str:
+    """Return what sorts after the files of all reports up to ``moment``."""
+    return time.strftime("%Y-%m-%dT%H%M%SZ.~", moment)

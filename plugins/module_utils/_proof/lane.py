@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pwd
 import select
@@ -27,10 +28,13 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
 
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
+
+#: Bytes of a line; the longest row of a check has some thousand.
+_LONGEST = 1 << 20
 
 #: What runs in the environment.
 PROGRAM = "_proof.runner"
@@ -183,39 +187,72 @@ def _collect(
     lanes: Lanes, process: subprocess.Popen[bytes], reading: int, names: t.Sequence[str], output: str
 ) -> t.List[Result]:
     """Read results until the runner ends or the time is up."""
-    results: t.List[Result] = []
+    results: t.Dict[str, Result] = {}
     end = time.monotonic() + lanes.limits["seconds"]
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
     ready, buffered = False, b""
-    while True:
+    while time.monotonic() < deadline and len(buffered) < _LONGEST:
         readable, _unused, _unused = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
         block = os.read(reading, 1 << 16) if readable else b""
         if not block:
             break
         *lines, buffered = (buffered + block).split(b"\n")
         for line in lines:
-            said = json.loads(line)
-            if said.pop("event") == "ready":
-                ready, deadline, lanes.software = True, end, said["software"]
-            else:
-                results.append(Result(**said))
-    missing = [name for name in names if name not in {result.name for result in results}]
+            said = _event(line)
+            if said is None:
+                continue
+            if isinstance(said, Result):
+                # No word on another check than those asked for, and none a second time.
+                if said.name in names and said.name not in results:
+                    results[said.name] = said
+            elif not ready:
+                ready, deadline, lanes.software = True, end, said
+    missing = [name for name in names if name not in results]
+    found = list(results.values())
     if not missing:
-        return results
+        return found
     printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
-    late = time.monotonic() >= deadline
-    if not late:
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            late = True
-    how = "gave no answer in time" if late else _how(process.returncode)
+    status = None if time.monotonic() >= deadline else _status(process, 10)
+    how = "gave no answer in time" if status is None else _how(status)
     if not ready:
-        return results + _nothing(missing, _import_failure(lanes.python, last, how))
+        return found + _nothing(missing, _import_failure(lanes.python, last, how))
     cause = f"What runs the checks {how} before {missing[0]} was done." + (f" It printed: {last}" if last else "")
     remedy = "Give limits.seconds more where it was the time; else read what it printed, and run the proof again."
-    return results + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
+    return found + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
+
+
+def _event(line: bytes) -> t.Union[Result, t.Dict[str, t.Any], None]:
+    """Return the row that a line is, or what the environment says of its software at the beginning.
+
+    The environment may write anything to that pipe: what is neither is passed over, and the row is missing then.
+    """
+    try:
+        said = json.loads(line)
+        if said.pop("event") == "ready":
+            return {str(name): version and str(version) for name, version in said["software"].items()}
+        row = Result(**said)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    texts = (row.name, row.status, row.measured, row.bound, row.cause, row.remedy, row.family, row.evidence)
+    sound = all(isinstance(text, str) for text in texts) and row.status in (PASS, WARN, FAIL, SKIP)
+    numbers = [row.seconds, *(row.rates.values() if isinstance(row.rates, dict) else [None])]
+    numbers += [] if row.ratio is None else [row.ratio]
+    return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None
+
+
+def _status(process: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+    """Return how a process ended, as ``Popen.returncode`` has it; None where it has not.
+
+    It stays a zombie: until its group is killed, nobody else may get its number.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is not None:
+            return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        time.sleep(0.05)
+    return None
 
 
 def _import_failure(python: str, last: str, how: str) -> Result:

@@ -96,6 +96,52 @@ def test_an_interpreter_that_says_nothing_is_ended(tmp_path: Path) -> None:
     assert "gave no answer in time" in found["cause"]
 
 
+#: An interpreter of an environment that answers whatever it likes.
+HOSTILE = """#!{python}
+import json, os, sys
+pipe = json.load(open(sys.argv[2]))["results"]
+name = "cpu.matmul.float32"
+row = {{"event": "result", "name": name, "status": "pass"}}
+def say(data):
+    try:
+        os.write(pipe, data if isinstance(data, bytes) else json.dumps(data).encode() + b"\\n")
+    except OSError:
+        sys.exit()
+{code}
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "say(b'no JSON\\n' + b'[' * 100000 + b'\\n' + b'3\\n\\xff\\n{}\\n')",
+        "for more in ({'more': 1}, {'status': 'good'}, {'seconds': 'x'}, {'rates': 7}): say({**row, **more})",
+        "say({'event': 'ready', 'software': 7}); say({'event': 'ready'})",
+        "while True: say(b'x' * 65536)",
+        "while True: say(b'{}\\n')",
+        "import time\nif os.fork(): sys.exit(3)\nos.setsid(); time.sleep(600)",
+    ],
+    ids=["lines", "rows", "ready", "no end", "chatter", "left behind"],
+)
+def test_an_environment_that_answers_anything_is_one_failure(tmp_path: Path, code: str) -> None:
+    hostile = tmp_path / "hostile"
+    hostile.write_text(HOSTILE.format(python=sys.executable, code=code))
+    hostile.chmod(0o755)
+    report = Proof(options(python=str(hostile), limits={"seconds": 2})).run()
+    assert rows(report)["python"]["status"] == "fail" and report["verdict"] == "fail"
+
+
+def test_an_environment_has_no_word_on_the_host_s_checks_nor_a_second_one(tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile"
+    code = "say({**row, 'name': 'driver'}); say(row); say({**row, 'status': 'fail'}); say({**row, 'name': 'cpu.other'})"
+    hostile.write_text(HOSTILE.format(python=sys.executable, code=code))
+    hostile.chmod(0o755)
+    report = Proof(options(python=str(hostile), limits={"seconds": 20})).run()
+    before = rows(Proof(options(python=str(hostile)), check_mode=True).run())
+    assert rows(report)["cpu.matmul.float32"]["status"] == "pass" and rows(report)["driver"] == before["driver"]
+    assert "cpu.other" not in rows(report)
+
+
 def test_a_check_of_the_gpu_is_skipped_with_the_reason_where_none_is_required(bare: Path) -> None:
     report = Proof(options(python=str(bare), checks=["attention.*"], profile={"required_checks": ["*"]})).run()
     found = rows(report)["attention.flash"]
@@ -113,6 +159,17 @@ def test_check_mode_computes_nothing_remembers_nothing_and_does_not_fail(tmp_pat
     assert report["verdict"] == "unproven" and report["check_mode"]
     assert rows(report)["cpu.matmul.float32"]["cause"] == "check mode computes nothing"
     assert not history.exists()
+
+
+def test_a_report_of_a_clock_that_was_ahead_is_not_the_last_one_for_ever(tmp_path: Path, bare: Path) -> None:
+    history = tmp_path / "history"
+    Proof(options(python=str(bare), history=str(history), reference={"stack": "ahead"})).run()
+    [ahead] = history.iterdir()
+    ahead.rename(history / f"2999{ahead.name[4:]}")
+    second = Proof(options(python=str(bare), history=str(history), reference={"stack": "now"})).run()
+    assert second["drift"]["since"] is None
+    [kept] = history.iterdir()
+    assert json.loads(kept.read_text())["stack"] == "now"
 
 
 def test_each_run_is_remembered_and_the_next_one_says_what_differs(bare: Path, tmp_path: Path) -> None:
