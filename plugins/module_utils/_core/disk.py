@@ -9,12 +9,26 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
 import stat
+import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+
+def open_regular(path: str) -> t.BinaryIO:
+    """Open a file of a directory that another account may write: a link there, or a pipe, is not what was meant.
+
+    :raises OSError: it is not a regular file, or cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return open(descriptor, "rb")
 
 
 def write_file(path: str, content: bytes, mode: int = 0o644) -> None:

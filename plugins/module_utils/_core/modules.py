@@ -50,6 +50,8 @@ def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
 
     :raises SystemExit: always, through ``exit_json`` or ``fail_json``.
     """
+    # What is made is read by other accounts: those that use it, nobody, and apt's.
+    os.umask(0o022)
     try:
         take_proxies(os.environ)
         result = work()

@@ -11,15 +11,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
@@ -39,6 +39,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
+_BRING_ANEW = "Give the wheel that the lock names; remove {} so that it is brought anew."
 
 
 #: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
@@ -92,8 +93,6 @@ class Apply:
         if paths.kernel in plan.files:
             wanted.append(os.path.dirname(paths.kernel))
         new = _missing_directories(wanted)
-        # Whoever may enter the environment must be able to read it, whatever the umask of the host is.
-        mask = os.umask(0o022)
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
             with receipts.lock(paths.root, paths.receipt_name, wait):
@@ -104,7 +103,6 @@ class Apply:
                     self._clean_up(plan, error)
                     raise
         finally:
-            os.umask(mask)
             for directory in reversed(new):
                 with contextlib.suppress(OSError):
                     os.rmdir(directory)
@@ -157,8 +155,7 @@ class Apply:
     def _install(self, plan: Plan) -> Facts:
         receipt, place = plan.receipt, self.paths.of(plan.lock_id)
         partial, aside = self.paths.of(f".{plan.lock_id}.partial"), self.paths.of(f".{plan.lock_id}.replaced")
-        self._store(plan)
-        self.installer.install(partial, plan.identity)
+        self.installer.install(partial, dataclasses.replace(plan.identity, wheels=self._store(plan)))
         tree.relocate(partial, partial, place)
         _make_links(triton_links(partial, receipt["environment"]))
         _sync(partial)
@@ -175,6 +172,9 @@ class Apply:
                 os.rename(aside, place)
             raise
         disk.remove(aside)
+        # This host has them elsewhere too.
+        for digest in self.new_wheels if self.options.remote_src else ():
+            disk.remove(os.path.join(self.paths.wheels, digest))
         kept = ("fingerprint", "python", "requirements", "wheels", "library_paths", "environment", "stack")
         return {
             **{key: receipt[key] for key in kept},
@@ -195,22 +195,19 @@ class Apply:
         place, version = receipt["paths"]["environment"], receipt["python"]["version"]
         return fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
 
-    def _store(self, plan: Plan) -> None:
-        """Verify every wheel and bring those that were sent into the store."""
+    def _store(self, plan: Plan) -> list[model.Wheel]:
+        """Return the wheels as they lie in the store: verified there, where nobody but root can change them."""
+        stored = []
         for wheel in plan.identity.wheels:
-            if wheel.sha256 in self.sent and not wheel.on_host:
+            kept = os.path.join(self.paths.wheels, wheel.sha256, wheel.name.file)
+            source = wheel.path if wheel.on_host else self.sent.get(wheel.sha256, wheel.path)
+            if source == kept and os.path.isfile(kept):
+                verify(wheel, kept, kept, _BRING_ANEW.format(kept))
+            else:
                 self.new_wheels.append(wheel.sha256)
-                disk.make_directories(os.path.dirname(wheel.path))
-                temporary = f"{wheel.path}.{os.getpid()}"
-                shutil.copyfile(self.sent[wheel.sha256], temporary)
-                os.chmod(temporary, 0o644)
-                os.replace(temporary, wheel.path)
-            if not os.path.isfile(wheel.path):
-                raise SparkforgeError(
-                    f"The wheel {wheel.path} is not on this host.", "Bring it there, or set remote_src to false."
-                )
-            remedy = "Give the wheel that the lock names; remove that file so that it is brought anew."
-            verify(wheel, wheel.path, wheel.path, remedy)
+                _copy_verified(wheel, source, kept)
+            stored.append(dataclasses.replace(wheel, path=kept))
+        return stored
 
     def _write_files(self, plan: Plan) -> None:
         kernel, receipt = self.paths.kernel, plan.receipt
@@ -262,9 +259,10 @@ def prove(options: Options, receipt: t.Mapping[str, t.Any], run: Run) -> Facts:
     if receipt["library_paths"]:
         variables["LD_LIBRARY_PATH"] = ":".join(receipt["library_paths"])
     place = receipt["paths"]["environment"]
-    rc, out, err = run(
-        [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted], environ_update=variables, cwd=place
+    argv, variables = unprivileged.command(
+        [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted], variables
     )
+    rc, out, err = run(argv, environ_update=variables, cwd=place)
     said = [json.loads(line[len("@sparkforge ") :]) for line in out.splitlines() if line.startswith("@sparkforge ")]
     failed = {entry["module"]: entry["error"] for entry in said if entry["state"] == "failed"}
     found = {entry["module"]: entry["found"] for entry in said if entry["state"] == "imported"}
@@ -282,12 +280,45 @@ def prove(options: Options, receipt: t.Mapping[str, t.Any], run: Run) -> Facts:
     return found
 
 
+def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
+    """Copy a wheel while its sha256 is computed: what lies at ``source`` may be another account's to change.
+
+    :raises SparkforgeError: it is not there, is no plain file, or has another sha256.
+    """
+    disk.make_directories(os.path.dirname(kept))
+    temporary = f"{kept}.{os.getpid()}"
+    digest = hashlib.sha256()
+    try:
+        with disk.open_regular(source) as reading, open(temporary, "wb") as writing:
+            for block in iter(lambda: reading.read(1 << 20), b""):
+                digest.update(block)
+                writing.write(block)
+            writing.flush()
+            os.fsync(writing.fileno())
+            os.fchmod(writing.fileno(), 0o644)
+        if digest.hexdigest() != wheel.sha256:
+            raise _another_sha256(wheel, digest.hexdigest(), source, _BRING_ANEW.format(source))
+        os.replace(temporary, kept)
+    except FileNotFoundError as error:
+        raise SparkforgeError(
+            f"The wheel {source} is not on this host.", "Bring it there, or set remote_src to false."
+        ) from error
+    except OSError as error:
+        raise disk.failed(f"The wheel {source} cannot be copied to {kept}", error) from error
+    finally:
+        disk.remove(temporary)
+
+
 def verify(wheel: model.Wheel, path: str, name: str, remedy: str) -> None:
     """Refuse a file whose sha256 is not the wheel's; ``name`` is what a person knows it by."""
     actual = digests.of_file(path)
     if actual != wheel.sha256:
-        cause = f"The sha256 of {name} is {actual}, the pin says {wheel.sha256}."
-        raise SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
+        raise _another_sha256(wheel, actual, name, remedy)
+
+
+def _another_sha256(wheel: model.Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
+    cause = f"The sha256 of {name} is {actual}, the pin says {wheel.sha256}."
+    return SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
 
 
 def remove_file(path: str, *, directory: bool) -> None:

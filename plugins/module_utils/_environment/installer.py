@@ -4,22 +4,27 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Makes an environment at a path from an interpreter, requirements and wheels: with uv where there is one, or pip.
+"""Makes an environment at a path from an interpreter, requirements and wheels: with the host's uv, or else pip.
 
 Both take the same file of requirements and refuse what has another sha256. uv is several times as fast, and knows
 nothing of pip's configuration; pip's words are what :mod:`failures` explains. So whatever uv does not manage pip does.
+
+Root never runs what a wheel brings. uv and pip only unpack; pip is a copy from before the first wheel, the bytecode is
+compiled by the interpreter that the environment is made from, and what starts the finished one has no rights.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import re
+import shutil
 import typing as t
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import failures
@@ -28,7 +33,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised, short
 
-#: Where a host's own uv is looked for; one that the requirements bring is preferred.
+#: Where the host's uv is looked for. One that the requirements bring is a wheel's, which root does not run.
 UV = ("/usr/local/bin/uv", "/usr/bin/uv")
 #: What configures pip beside the variables of the environment (pip.pypa.io, Configuration).
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "~/.pip/pip.conf", "~/.config/pip/pip.conf")
@@ -59,19 +64,15 @@ class Installer:
 
     def _may_use_uv(self) -> bool:
         """Tell whether uv would do as pip: it reads no configuration of pip's."""
-        if not self._host_uv() and not self._own_uv():
+        if not self._uv():
             return False
         if self.options.index_url is not None:
             return True
         files = map(os.path.expanduser, _PIP_CONFIGURATIONS)
         return not any(map(os.path.exists, files)) and not any(name.startswith("PIP_") for name in os.environ)
 
-    def _host_uv(self) -> str | None:
-        return next((path for path in UV if os.access(path, os.X_OK)), None)
-
-    def _own_uv(self) -> list[str]:
-        """Return the line of uv among the requirements."""
-        return [requirement.line for requirement in self.options.requirements if requirement.name == "uv"]
+    def _uv(self) -> str:
+        return next((path for path in UV if os.access(path, os.X_OK)), "")
 
     def _make(self, place: str, identity: Identity) -> None:
         # Without a prompt it would be the name of the directory, which does not stay.
@@ -81,14 +82,16 @@ class Installer:
             free = os.statvfs(os.path.dirname(place))
             raise failures.venv_failure(identity.python, identity.version, out + err, free.f_bavail * free.f_frsize)
 
-    def _fill(self, place: str, identity: Identity, install: t.Callable[[str, str], list[list[str]]]) -> str | None:
-        """Install what is asked for with the commands that ``install`` returns; return what a failing one said.
+    def _fill(self, place: str, identity: Identity, install: t.Callable[[str, str], list[str]]) -> str | None:
+        """Install what is asked for with the command that ``install`` returns; return what it said if it fails.
 
         :raises SparkforgeError: where what was installed does not fit together.
         """
         requirements = os.path.join(place, ".requirements.txt")
         temporary = os.path.join(place, ".tmp")
-        os.mkdir(temporary)
+        [pip] = glob.glob(os.path.join(glob.escape(place), "lib", "python3*", "site-packages", "pip"))
+        # pip imports parts of itself when it has installed already: by then those may be a wheel's.
+        shutil.copytree(pip, os.path.join(temporary, "pip"))
         _write_private(requirements, "\n".join([*self._places(identity), *self._wanted(identity), ""]))
         # Next to the environment: /tmp is often a small file system in memory.
         variables = {**ENGLISH, "PIP_USER": "0", "TMPDIR": temporary}
@@ -96,11 +99,14 @@ class Installer:
         if "SSL_CERT_FILE" in os.environ and not {"PIP_CERT", "REQUESTS_CA_BUNDLE"} & set(os.environ):
             variables["PIP_CERT"] = os.environ["SSL_CERT_FILE"]
         with self._netrc(place, identity) as netrc:
-            for command in install(place, requirements):
-                rc, out, err = self.run(command, environ_update={**variables, **netrc}, cwd=place)
-                if rc != 0:
-                    return f"{out}\n{err}"
-        rc, out, err = self.run([*_pip(place), "check"], environ_update=variables, cwd=place)
+            rc, out, err = self.run(install(place, requirements), environ_update={**variables, **netrc}, cwd=place)
+        if rc != 0:
+            return f"{out}\n{err}"
+        if self.options.compile:
+            # A file that is no Python of this version is left as it is, as pip does.
+            self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(place, "lib")])
+        check, settings = unprivileged.command([*_own_pip(place), "check"], ENGLISH)
+        rc, out, err = self.run(check, environ_update=settings, cwd=place)
         if rc != 0:
             first = ((out or err).strip().splitlines() or ["pip check failed"])[0]
             raise SparkforgeError(
@@ -113,30 +119,19 @@ class Installer:
             disk.remove(leftover)
         return None
 
-    def _with_pip(self, place: str, requirements: str) -> list[list[str]]:
-        install = [*_pip(place), "--cache-dir", self.options.paths.of(".download"), "install", "--require-hashes"]
-        install += ["--only-binary=:all:", "--progress-bar=off", *([] if self.options.compile else ["--no-compile"])]
-        return [[*install, "--requirement", requirements]]
+    def _with_pip(self, place: str, requirements: str) -> list[str]:
+        install = [*_own_pip(place), "--cache-dir", self.options.paths.of(".download")]
+        install += ["install", "--require-hashes", "--only-binary=:all:", "--progress-bar=off", "--no-compile"]
+        return [*install, "--requirement", requirements]
 
-    def _with_uv(self, place: str, requirements: str) -> list[list[str]]:
-        own = self._own_uv()
-        first = []
-        if own:
-            alone = os.path.join(place, ".tmp", "uv.txt")
-            _write_private(alone, "\n".join([*self._places(None), *own, ""]))
-            first = self._with_pip(place, alone)
-        uv = os.path.join(place, "bin", "uv") if own else t.cast(str, self._host_uv())
+    def _with_uv(self, place: str, requirements: str) -> list[str]:
         # The cache goes when the environment is made, so that it may share its files.
-        install = [uv, "--no-config", "--no-progress", "--cache-dir", self.options.paths.of(".download/uv")]
+        install = [self._uv(), "--no-config", "--no-progress", "--cache-dir", self.options.paths.of(".download/uv")]
         install += ["pip", "install", "--python", os.path.join(place, "bin", "python"), "--require-hashes"]
-        install += ["--only-binary=:all:", *(["--compile-bytecode"] if self.options.compile else [])]
-        return [*first, [*install, "--requirement", requirements]]
+        return [*install, "--only-binary=:all:", "--requirement", requirements]
 
-    def _places(self, identity: Identity | None) -> list[str]:
-        """Return where to look, for the file of requirements: a command line shows the password that a URL may have.
-
-        :param identity: whose wheels are offered as well.
-        """
+    def _places(self, identity: Identity) -> list[str]:
+        """Return where to look, for the file of requirements: a command line shows the password that a URL may have."""
         url = self.options.index_url
         lines = []
         if url is not None and url.strip().lower() in ("", "none"):
@@ -149,9 +144,10 @@ class Installer:
                 # Every hash is given, so that whoever answers there need not be trusted; pip would pass it over.
                 lines.append(f"--trusted-host {urllib.parse.urlsplit(place).netloc.rpartition('@')[2]}")
         pinned = self._pinned()
-        wheels = identity.wheels if identity else ()
         return lines + [
-            f"--find-links {os.path.dirname(wheel.path)}" for wheel in wheels if wheel.name.distribution in pinned
+            f"--find-links {os.path.dirname(wheel.path)}"
+            for wheel in identity.wheels
+            if wheel.name.distribution in pinned
         ]
 
     def _wanted(self, identity: Identity) -> list[str]:
@@ -217,8 +213,10 @@ class Installer:
         return [*pages, *(f"{place.rstrip('/')}/{project}/" for place in indexes)]
 
 
-def _pip(place: str) -> list[str]:
-    return [os.path.join(place, "bin", "python"), "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
+def _own_pip(place: str) -> list[str]:
+    """Return the start of a command of the pip that the environment began with."""
+    runner = os.path.join(place, ".tmp", "pip", "__pip-runner__.py")
+    return [os.path.join(place, "bin", "python"), "-I", "-B", runner, "--no-input", "--disable-pip-version-check"]
 
 
 def _write_private(path: str, text: str) -> None:

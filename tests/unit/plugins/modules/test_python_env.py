@@ -15,6 +15,7 @@ import http.server
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import subprocess
@@ -25,11 +26,11 @@ import typing as t
 import zipfile
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.tests.unit import web_server
+from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, web_server
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 MODULE = REPOSITORY / "plugins" / "modules" / "python_env.py"
-VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+VERSION = "{}.{}".format(*interpreter.version())
 
 
 def record_hash(content: bytes) -> str:
@@ -109,7 +110,7 @@ class Host:
             "ANSIBLE_MODULE_ARGS": {
                 "name": "torch",
                 "root": str(self.root),
-                "python": sys.executable,
+                "python": interpreter.PYTHON,
                 "index_url": "none",
                 "find_links": [str(self.links)],
                 "kernel_dir": str(self.kernels),
@@ -178,8 +179,9 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path: pathlib.Path) -> Host:
-    return Host(tmp_path)
+def host() -> t.Iterator[Host]:
+    with interpreter.open_directory() as place:
+        yield Host(place)
 
 
 def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
@@ -798,7 +800,7 @@ def test_no_space_left_is_said_in_one_sentence(host: Host) -> None:
     # A pip that meets a full disk, at the end of an interpreter that makes everything else for real.
     fake = host.directory / f"python{VERSION}"
     fake.write_text(
-        f'#!/bin/sh\n{sys.executable} "$@" || exit 1\nfor last; do :; done\nrm $last/bin/python\n'
+        f'#!/bin/sh\n{interpreter.PYTHON} "$@" || exit 1\nfor last; do :; done\nrm $last/bin/python\n'
         "printf '#!/bin/sh\\necho \"ERROR: Could not install packages due to an OSError: [Errno 28] "
         "No space left on device\" >&2; exit 1\\n' > $last/bin/python; chmod 755 $last/bin/python\n"
     )
@@ -963,3 +965,61 @@ def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(hos
     host.succeed(requirements=[pin(other)], keep=1)
     host.succeed(state="absent")
     assert not host.root.exists()
+
+
+# -- root runs nothing that a wheel brings
+
+SAYS = "import os; open({path!r}, 'a').write('%d\\n' % os.geteuid())"
+
+
+@pytest.fixture
+def told(host: Host) -> pathlib.Path:
+    """A file that every account may write to: whatever a wheel runs says there as whom."""
+    path = host.directory / "told"
+    path.touch()
+    path.chmod(0o666)
+    return path
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_root_runs_no_code_of_a_wheel(host: Host, told: pathlib.Path, compiled: bool) -> None:
+    say = SAYS.format(path=str(told))
+    files = {"evil.py": say, "evil.pth": f"{say}\n", "pip/_internal/commands/check.py": say}
+    files.update({f"pip/_internal/{name}.py": say for name in ("operations/check", "utils/logging", "cli/main")})
+    wheel = write_wheel(host.links, "evil", files=files, script=False)
+    host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=compiled)
+    assert set(told.read_text().split()) == {str(pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid())}
+
+
+def test_what_a_wheel_runs_sees_no_variable_of_the_module(host: Host, told: pathlib.Path) -> None:
+    host.extra = {"https_proxy": "http://user:secret@127.0.0.1:9"}
+    code = f"import os; open({str(told)!r}, 'a').write(str(dict(os.environ)))"
+    wheel = write_wheel(host.links, "evil", code=code, script=False)
+    host.succeed(requirements=[pin(wheel)], imports=["evil"])
+    assert "nonexistent" in told.read_text() and "secret" not in told.read_text()
+
+
+@pytest.mark.parametrize("with_pin", [True, False])
+def test_what_is_hashed_is_what_is_installed(host: Host, with_pin: bool) -> None:
+    """The wheel lies where another account writes, who changes it once it was hashed."""
+    wheel = write_wheel(host.directory / "house", "tiny", script=False)
+    forged = write_wheel(host.directory / "forged", "tiny", code="FORGED = 1", script=False)
+    asked = {"path": str(wheel), "sha256": sha256(wheel)}
+    pins = [pin(wheel)] if with_pin else []
+    # Made of the interpreter, so that it runs between hashing and installing.
+    fake = host.directory / f"python{VERSION}"
+    fake.write_text(f'#!/bin/sh\ncp {forged} {wheel}\nexec {interpreter.PYTHON} "$@"\n')
+    fake.chmod(0o755)
+    host.succeed(requirements=pins, wheels=[asked], remote_src=True, python=str(fake), imports=["tiny"])
+    [installed] = host.root.glob("envs/torch/current/lib/python3*/site-packages/tiny.py")
+    assert "FORGED" not in installed.read_text()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_wheel_that_is_no_file_is_refused(host: Host, kind: str) -> None:
+    wheel = write_wheel(host.directory / "house", "tiny", script=False)
+    asked = {"path": str(wheel), "sha256": sha256(wheel)}
+    wheel.unlink()
+    os.mkfifo(wheel) if kind == "pipe" else wheel.symlink_to(write_wheel(host.links, "tiny", script=False))
+    failed = host.run(wheels=[asked], remote_src=True)
+    assert failed["failed"] and str(wheel) in failed["msg"] and not host.environments.exists()

@@ -2,15 +2,37 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The proxies that a module takes from a file, so that no password stands in its environment."""
+"""What every module of a host begins with: its umask, and the proxies from a file that keeps their password."""
 
 from __future__ import annotations
 
+import os
+import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+
+def test_what_a_module_makes_can_be_read_whatever_umask_the_host_has(tmp_path: Path) -> None:
+    class Module:
+        def exit_json(self, **_result: object) -> None:
+            raise SystemExit
+
+    def work() -> dict[str, object]:
+        (tmp_path / "made").mkdir()
+        (tmp_path / "made/file").touch()
+        return {}
+
+    before = os.umask(0o077)
+    try:
+        with pytest.raises(SystemExit):
+            modules.run(t.cast("t.Any", Module()), work)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "made/file").stat().st_mode & 0o777 == 0o644
 
 
 def test_the_file_is_added_to_the_environment(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
 from lab import stand_ins
-from tests.unit import wheel_tree
+from tests.unit import interpreter, wheel_tree
 
 UV = Path(sys.executable).with_name("uv")
 
@@ -67,7 +67,8 @@ class Bench:
             **{"index_url": "none", "compile": False, "find_links": [str(self.links)], **options},
         )
         os.makedirs(paths.directory, exist_ok=True)
-        installer.Installer(given, self.run).install(str(place), Identity("0" * 12, "0" * 16, sys.executable, (3, 13)))
+        identity = Identity("0" * 12, "0" * 16, interpreter.PYTHON, interpreter.version())
+        installer.Installer(given, self.run).install(str(place), identity)
         assert not list(place.glob(".*"))
         [site] = place.glob("lib/python3*/site-packages")
         return site
@@ -79,8 +80,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return Bench(tmp_path, monkeypatch)
+def bench(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Bench]:
+    with interpreter.open_directory() as place:
+        yield Bench(place, monkeypatch)
 
 
 def installed_by(site: Path, project: str) -> str:
@@ -134,14 +136,12 @@ def test_a_wheel_with_another_sha256_is_refused(bench: Bench, uv: bool) -> None:
     assert bench.programs == (["uv", "python"] if uv else ["python"])
 
 
-def test_uv_comes_from_the_requirements_where_they_have_it(bench: Bench) -> None:
+def test_root_does_not_run_the_uv_of_a_wheel(bench: Bench) -> None:
     bench.has(bench.path / "none")
-    data = wheel_tree.wheel("uv", "9.0", scripts={"uv": f'#!/bin/sh\nexec {UV} "$@"\n'})
+    data = wheel_tree.wheel("uv", "9.0", scripts={"uv": "#!/bin/sh\ntouch ran\n"})
     (bench.links / "uv-9.0-py3-none-any.whl").write_bytes(data)
-    site = bench.install(f"uv==9.0 --hash=sha256:{hashlib.sha256(data).hexdigest()}")
-    # Its wheel has a hash as all have, and pip checks that.
-    assert bench.programs == ["python", "uv"]
-    assert (installed_by(site, "uv"), installed_by(site, "tiny")) == ("pip", "uv")
+    bench.install(f"uv==9.0 --hash=sha256:{hashlib.sha256(data).hexdigest()}")
+    assert bench.programs == ["python"] and not (bench.path / "place/ran").exists()
 
 
 @pytest.mark.parametrize("uv", [True, False])
