@@ -119,7 +119,7 @@ def say(data):
         "say({'event': 'ready', 'software': 7}); say({'event': 'ready'})",
         "while True: say(b'x' * 65536)",
         "while True: say(b'{}\\n')",
-        "import time\nif os.fork(): sys.exit(3)\nos.setsid(); time.sleep(600)",
+        "import time\nif os.fork(): sys.exit(3)\nos.setsid()\nwhile os.path.exists(sys.argv[2]): time.sleep(0.1)",
     ],
     ids=["lines", "rows", "ready", "no end", "chatter", "left behind"],
 )
