@@ -412,6 +412,14 @@ def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: P
     assert "cret" not in str(error.as_result())
 
 
+def test_the_beginning_of_a_host_is_not_that_host() -> None:
+    rewrite = {"https://example.com": "https://user:secret@mirror.test", "git://": "https://"}
+    assert urls.rewritten("https://example.com/a", rewrite) == "https://user:secret@mirror.test/a"
+    assert urls.rewritten("git://example.org/a", rewrite) == "https://example.org/a"
+    for hostile in ("https://example.com.evil.test/a", "https://example.com:80@evil.test/a"):
+        assert urls.rewritten(hostile, rewrite) == hostile
+
+
 @pytest.mark.parametrize("user", ["user:secret@", "token@"])
 def test_credentials_do_not_follow_a_redirection(bench: Bench, tmp_path: Path, user: t.Any) -> None:
     commit = bench.repository("one").commit({"file": "1"})
