@@ -28,6 +28,8 @@ class Server:
         self.authorization: str | None = None
         self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
+        #: The headers Authorization that it got.
+        self.credentials: list[str] = []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -59,13 +61,17 @@ class Server:
         path = handler.path
         wanted_range = handler.headers.get("Range")
         self.requests.append((path, wanted_range))
+        self.credentials += handler.headers.get_all("Authorization") or []
         if path in self.redirects:
             handler.send_response(302)
             handler.send_header("Location", self.redirects[path])
             handler.end_headers()
             return
         if self.authorization and handler.headers.get("Authorization") != self.authorization:
-            handler.send_error(401)
+            handler.send_response(401)
+            handler.send_header("WWW-Authenticate", 'Basic realm="test"')
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
             return
         if self.statuses.get(path):
             handler.send_error(self.statuses[path].pop(0))

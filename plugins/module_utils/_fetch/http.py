@@ -21,6 +21,7 @@ import os
 import re
 import socket
 import ssl
+import string
 import tempfile
 import time
 import typing as t
@@ -36,6 +37,10 @@ BLOCK = 1 << 20
 
 #: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
 TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+#: HTTP states that lead elsewhere, and how many of them are followed.
+REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
+HOPS = 10
 
 _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
@@ -193,11 +198,11 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
 
 def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
     """Fill ``sink`` and tell whether more than one answer of the server went into it."""
-    parts = urllib.parse.urlsplit(url)
-    if parts.scheme == "file":
+    parts = _parts(url)
+    if parts is not None and parts.scheme == "file":
         _read_local(url, urllib.request.url2pathname(parts.path), sink)
         return False
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts is None:
         raise SparkforgeError(
             f"{redact(url)!r} is not a URL that can be fetched.",
             "Give an http://, https:// or file:// URL.",
@@ -226,26 +231,19 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
 
 def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
     """Ask once; append to what ``sink`` has where the server agrees to go on, else begin anew."""
-    # It brings a third of what a module call imports, and most calls fetch nothing.
-    from ansible.module_utils.urls import open_url
-
     headers = {"Accept-Encoding": "identity"}
     if sink.size and validator is not None:
         headers["Range"] = f"bytes={sink.size}-"
         headers["If-Range"] = validator
     try:
-        response = open_url(url, headers=headers, timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark")
+        response = _answer(url, headers, timeout)
+    except SparkforgeError:
+        raise
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
         raise _explained(url, error, timeout, sink.setting) from error
     with response:
-        if urllib.parse.urlsplit(url).scheme == "https" and not response.geturl().startswith("https://"):
-            raise SparkforgeError(
-                f"{redact(url)} redirects to {redact(response.geturl())}, which is not protected by TLS.",
-                "Correct the mirror's redirection, or name a URL that stays within https.",
-                url=redact(url),
-            )
         appended = _goes_on(response, sink)
         if not appended and sink.size:
             sink.restart()
@@ -277,6 +275,70 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     return appended, strong
 
 
+def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
+    """Ask for ``url`` and go where it leads.
+
+    Each hop is a request of its own: what was meant for one server, such as root's netrc, is not told to the next.
+    """
+    # It brings a third of what a module call imports, and most calls fetch nothing.
+    from ansible.module_utils.urls import open_url
+
+    asked = url
+    for _hop in range(HOPS):
+        try:
+            return open_url(
+                asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
+                follow_redirects="none",
+            )  # fmt: skip
+        except urllib.error.HTTPError as error:
+            place = error.headers.get("Location")
+            if error.code not in REDIRECTIONS or not place:
+                raise
+            error.close()
+            asked = _redirected(url, asked, place)
+    raise SparkforgeError(
+        f"{redact(url)} redirects {HOPS} times, at last to {redact(asked)}.",
+        "Correct the mirror's redirection, or name the place itself.",
+        url=redact(url),
+    )
+
+
+def _redirected(url: str, asked: str, place: str) -> str:
+    """Return the URL that ``asked``, one of the hops from ``url``, leads to.
+
+    :raises SparkforgeError: where it is none, or leaves TLS.
+    """
+    with contextlib.suppress(ValueError):
+        # As urllib.request has it: some servers send spaces and umlauts.
+        place = urllib.parse.urljoin(asked, urllib.parse.quote(place, encoding="iso-8859-1", safe=string.punctuation))
+    parts, before = _parts(place), urllib.parse.urlsplit(asked)
+    if parts is None or parts.scheme not in ("http", "https"):
+        raise SparkforgeError(
+            f"{redact(url)} redirects to {redact(place)!r}, which is not a URL that can be fetched.",
+            "Correct the mirror's redirection, or name the place itself.",
+            url=redact(url),
+        )
+    if before.scheme == "https" and parts.scheme != "https":
+        raise SparkforgeError(
+            f"{redact(url)} redirects to {redact(place)}, which is not protected by TLS.",
+            "Correct the mirror's redirection, or name a URL that stays within https.",
+            url=redact(url),
+        )
+    if (before.scheme, before.netloc.rpartition("@")[2]) == (parts.scheme, parts.netloc):
+        parts = parts._replace(netloc=before.netloc)
+    return parts.geturl()
+
+
+def _parts(url: str) -> urllib.parse.SplitResult | None:
+    """Return the parts of a URL; None for one that cannot be fetched."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        sound = parts.scheme == "file" or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+    except ValueError:  # an address or a port that is none
+        return None
+    return parts if sound and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
+
+
 def _goes_on(response: t.Any, sink: _Sink) -> bool:
     if not sink.size or response.status != 206:
         return False
@@ -305,11 +367,11 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
                 sink.write(block)
                 if sink.limit is not None and sink.size > sink.limit:
                     raise _too_large(url, sink.limit, sink.size)
-    except OSError as error:
-        if error.filename is None:
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.filename is None:
             raise
         raise SparkforgeError(
-            f"{redact(url)} cannot be read: {error.strerror}.",
+            f"{redact(url)} cannot be read: {getattr(error, 'strerror', error)}.",
             "Put the file there, or correct the URL; it names a file on the managed host.",
             url=redact(url),
         ) from error

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import subprocess
@@ -181,9 +182,25 @@ def test_a_file_url_is_read_from_the_host(tmp_path: Path) -> None:
     assert http.fetch_bytes((tmp_path / "a b").as_uri()) == b"data"
     with pytest.raises(SparkforgeError, match="cannot be read: No such file"):
         http.fetch_bytes((tmp_path / "none").as_uri())
+    with pytest.raises(SparkforgeError, match="cannot be read: embedded null byte"):
+        http.fetch_bytes("file:///etc/%00passwd")
 
 
-@pytest.mark.parametrize("url", ["ftp://host/file", "/etc/passwd", "http://", "data:,x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://host/file",
+        "/etc/passwd",
+        "http://",
+        "data:,x",
+        "http://[::1/file",
+        "http://host:x/",
+        "http://host:99999/",
+        "https://\u2100.test/",
+        "http://a b/",
+        "http://a\nb/",
+    ],
+)
 def test_what_is_no_url_for_a_download_is_refused(url: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="not a URL that can be fetched"):
         http.fetch_bytes(url)
@@ -278,6 +295,59 @@ def test_a_redirection_out_of_tls_is_refused(
         http.fetch(f"{secure[0].url}/old", str(tmp_path))
     secure[0].redirects["/old"] = "/file"
     assert http.fetch(f"{secure[0].url}/old", str(tmp_path))
+
+
+def test_every_hop_of_a_redirection_keeps_to_tls(
+    secure: tuple[Server, str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", secure[1])
+    secure[0].redirects["/old"] = f"{server.url}/middle"
+    server.redirects["/middle"] = f"{secure[0].url}/file"
+    with pytest.raises(SparkforgeError, match=f"redirects to {server.url}/middle, which is not protected by TLS"):
+        http.fetch(f"{secure[0].url}/old", str(tmp_path))
+    assert server.requests == []
+    assert secure[0].paths == ["/old"]
+
+
+def test_credentials_are_for_the_server_that_they_were_given_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Server()
+    other.files["/file"] = BODY
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    try:
+        server.redirects["/old"] = f"{other.url.replace('127.0.0.1', 'localhost')}/file"
+        assert http.fetch(f"{server.url}/old", str(tmp_path))
+        assert server.credentials
+        assert other.credentials == []
+        monkeypatch.delenv("NETRC")
+        server.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
+        server.redirects["/near"] = f"{server.url}/file"
+        assert http.fetch(f"{server.url.replace('//', '//user:secret@')}/near", str(tmp_path))
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize("place", ["ftp://host/x", "file:///etc/passwd", "http://[::1/x", "http://h:99999/", "data:,x"])
+def test_a_redirection_to_what_cannot_be_fetched_is_refused(server: Server, tmp_path: Path, place: t.Any) -> None:
+    server.redirects["/old"] = place
+    with pytest.raises(SparkforgeError, match=r"not a URL that can be fetched|cannot be fetched: ValueError"):
+        http.fetch(f"{server.url}/old", str(tmp_path))
+    assert server.paths == ["/old"]
+
+
+def test_a_redirection_without_an_end_is_given_up(server: Server, tmp_path: Path) -> None:
+    server.redirects["/old"] = "/old"
+    with pytest.raises(SparkforgeError, match="redirects 10 times"):
+        http.fetch(f"{server.url}/old", str(tmp_path))
+    assert len(server.requests) == 10
+
+
+def test_a_redirection_with_a_space_is_followed(server: Server, tmp_path: Path) -> None:
+    server.files["/a%20b"] = BODY
+    server.redirects["/old"] = "/a b"
+    assert http.fetch(f"{server.url}/old", str(tmp_path))
 
 
 def test_a_server_without_tls_is_not_asked_in_clear(server: Server, tmp_path: Path) -> None:
