@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import re
 import ssl
@@ -25,11 +26,18 @@ class Server:
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
         self.etags = True
+        #: What it says of the range that it sends: so many bytes further on.
+        self.misplaced = 0
+        #: It says how long a body is.
+        self.lengths = True
+        #: "head" or "body": a byte of it now and then, for as long as somebody listens.
+        self.drips = ""
         self.authorization: str | None = None
         self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
         #: The headers Authorization that it got.
         self.credentials: list[str] = []
+        self.closed = threading.Event()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,6 +58,7 @@ class Server:
         self.thread.start()
 
     def close(self) -> None:
+        self.closed.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -84,22 +93,33 @@ class Server:
             handler.send_response(304)
             handler.end_headers()
             return
+        if self.drips:
+            self.drip(handler)
+            return
         body = self.files[path]
         start = 0
         match = re.fullmatch(r"bytes=(\d+)-", wanted_range or "")
         if match and self.etags:
             start = int(match.group(1))
             handler.send_response(206)
-            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+            handler.send_header("Content-Range", f"bytes {start + self.misplaced}-{len(body) - 1}/{len(body)}")
         else:
             handler.send_response(200)
         if path.endswith("/"):
             handler.send_header("Content-Type", "text/html")
         elif self.etags:
             handler.send_header("ETag", '"one"')
-        handler.send_header("Content-Length", str(len(body) - start))
+        if self.lengths:
+            handler.send_header("Content-Length", str(len(body) - start))
         handler.end_headers()
         cuts = self.cuts.get(path)
         end = len(body) if not cuts else min(len(body), start + cuts.pop(0))
         handler.wfile.write(body[start:end])
         handler.close_connection = True
+
+    def drip(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"\r\n" if self.drips == "body" else b"X: "))
+        with contextlib.suppress(OSError):
+            while not self.closed.wait(0.01):
+                handler.wfile.write(b"x")

@@ -18,11 +18,13 @@ import hashlib
 import http.client
 import io
 import os
+import queue
 import re
 import socket
 import ssl
 import string
 import tempfile
+import threading
 import time
 import typing as t
 import urllib.error
@@ -41,6 +43,13 @@ TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
 #: HTTP states that lead elsewhere, and how many of them are followed.
 REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
 HOPS = 10
+
+#: Bytes of a download of which nobody says how large it is; the largest that NVIDIA publishes have some 5 GB.
+SIZE_LIMIT = 16 << 30
+
+#: Seconds that a server may take for nothing, and bytes a second that it must send beyond these.
+GRACE = 600.0
+RATE = 16384
 
 _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
@@ -61,7 +70,7 @@ class _TransientError(Exception):
 class _Sink:
     """A seekable file that knows the size and the sha256 of what was written to it."""
 
-    def __init__(self, stream: t.BinaryIO, limit: int | None = None, setting: str = "sparkforge_nvidia_url") -> None:
+    def __init__(self, stream: t.BinaryIO, limit: int, setting: str = "sparkforge_nvidia_url") -> None:
         self.setting = setting
         self.stream = stream
         self.limit = limit
@@ -84,6 +93,49 @@ class _Sink:
         self.size += len(block)
 
 
+class _Pace:
+    """How fast an answer comes. The timeout is for silence: a byte now and then would keep a host waiting for ever."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.begin = time.monotonic()
+        self.received = 0
+
+    def left(self) -> float:
+        return GRACE + self.received / RATE - (time.monotonic() - self.begin)
+
+    def check(self, size: int) -> None:
+        self.received += size
+        if self.left() < 0:
+            raise self.too_slow()
+
+    def within(self, ask: t.Callable[[], t.Any]) -> t.Any:
+        """Return what ``ask`` returns, or give up waiting for it: only another thread can, for headers may drip too."""
+        answers: queue.SimpleQueue[t.Any] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                answers.put((ask(), None))
+            except Exception as error:
+                answers.put((None, error))
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            answer, error = answers.get(timeout=max(self.left(), 0))
+        except queue.Empty:
+            raise self.too_slow() from None
+        if error is not None:
+            raise error
+        return answer
+
+    def too_slow(self) -> SparkforgeError:
+        return UnreachableError(
+            f"{redact(self.url)} sends too slowly: {self.received} bytes in {time.monotonic() - self.begin:.0f} s.",
+            "Check the network, the proxy and the mirror, then run again.",
+            url=redact(self.url),
+        )
+
+
 def is_html(head: bytes) -> bool:
     """Tell whether ``head``, the first bytes of a body, begins an HTML page (a login or an error page)."""
     return _HTML.match(head) is not None
@@ -97,6 +149,7 @@ def fetch(
     timeout: float = 60.0,
     retries: int = 3,
     setting: str = "sparkforge_nvidia_url",
+    max_bytes: int | None = None,
 ) -> str:
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
@@ -109,6 +162,7 @@ def fetch(
     :param timeout: seconds without a byte after which an attempt is given up.
     :param retries: attempts after the first one.
     :param setting: what a person sets the URL by, for the remedies.
+    :param max_bytes: what the file has, where that is known; a larger one is refused as soon as that shows.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _checked_pin(url, sha256)
@@ -122,7 +176,7 @@ def fetch(
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
-            sink = _Sink(stream, setting=setting)
+            sink = _Sink(stream, SIZE_LIMIT if max_bytes is None else max_bytes, setting)
             resumed = _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
                 # The server changed the file between two attempts: only a whole download tells.
@@ -235,8 +289,9 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     if sink.size and validator is not None:
         headers["Range"] = f"bytes={sink.size}-"
         headers["If-Range"] = validator
+    pace = _Pace(url)
     try:
-        response = _answer(url, headers, timeout)
+        response = pace.within(lambda: _answer(url, headers, timeout))
     except SparkforgeError:
         raise
     except Exception as error:
@@ -249,7 +304,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
             sink.restart()
         length = response.headers.get("Content-Length")
         expected = sink.size + int(length) if length is not None and length.isdigit() else None
-        if sink.limit is not None and expected is not None and expected > sink.limit:
+        if expected is not None and expected > sink.limit:
             raise _too_large(url, sink.limit, expected)
         if not appended and expected is not None:
             _check_free_space(url, sink, expected)
@@ -257,9 +312,11 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
         strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")
         try:
-            for block in iter(lambda: response.read(BLOCK), b""):
+            # Not read(), which waits until the block is full.
+            for block in iter(lambda: response.read1(BLOCK), b""):
                 sink.write(block)
-                if sink.limit is not None and sink.size > sink.limit:
+                pace.check(len(block))
+                if sink.size > sink.limit:
                     raise _too_large(url, sink.limit, sink.size)
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, OSError) and error.errno in (
@@ -365,7 +422,7 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
         with open(path, "rb") as stream:
             for block in iter(lambda: stream.read(BLOCK), b""):
                 sink.write(block)
-                if sink.limit is not None and sink.size > sink.limit:
+                if sink.size > sink.limit:
                     raise _too_large(url, sink.limit, sink.size)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is None:

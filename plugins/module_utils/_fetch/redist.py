@@ -212,7 +212,7 @@ class RedistArchives:
         url = f"{self.base_url}/{archive.product}/redist/{resolved.relative_path}"
         staged = os.path.join(self.prefix, f".staging-{archive.component}-{secrets.token_hex(4)}")
         begin = time.monotonic()
-        file = http.fetch(url, self.prefix, sha256=resolved.sha256)
+        file = http.fetch(url, self.prefix, sha256=resolved.sha256, max_bytes=resolved.size)
         step.download_seconds = time.monotonic() - begin
         try:
             step.downloaded_bytes = os.path.getsize(file)

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import os
 import subprocess
 import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 
 from tests.unit.web_server import Server
@@ -144,6 +145,44 @@ def test_a_page_instead_of_an_archive_is_called_a_page(server: Server, tmp_path:
 def test_a_document_beyond_the_limit_is_refused(server: Server) -> None:
     with pytest.raises(SparkforgeError, match="1000 are allowed"):
         http.fetch_bytes(f"{server.url}/file", limit=1000)
+
+
+@pytest.mark.parametrize("lengths", [True, False])
+def test_a_file_beyond_its_size_is_refused_before_it_is_whole(server: Server, tmp_path: Path, lengths: t.Any) -> None:
+    server.lengths = lengths
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest(), max_bytes=1000)
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1
+    (tmp_path / "local").write_bytes(BODY)
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch((tmp_path / "local").as_uri(), str(tmp_path), max_bytes=1000)
+    assert os.listdir(tmp_path) == ["local"]
+
+
+def test_no_download_is_without_a_bound(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SIZE_LIMIT", len(BODY) - 1)
+    with pytest.raises(SparkforgeError, match="are allowed"):
+        http.fetch(f"{server.url}/file", str(tmp_path))
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: t.Any
+) -> None:
+    monkeypatch.setattr(http, "GRACE", 0.3)
+    server.drips = part
+    with pytest.raises(UnreachableError, match="sends too slowly"):
+        http.fetch(f"{server.url}/file", str(tmp_path))
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1
+
+
+def test_a_slow_server_is_waited_for(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0, 4)
+    monkeypatch.setattr(http.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(http, "GRACE", 10)
+    assert http.fetch(f"{server.url}/file", str(tmp_path))
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
