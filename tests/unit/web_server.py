@@ -26,6 +26,9 @@ class Server:
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
         self.etags = True
+        self.etag = '"one"'
+        #: The headers If-Range that it got.
+        self.conditions: list[str | None] = []
         #: What it says of the range that it sends: so many bytes further on.
         self.misplaced = 0
         #: It says how long a body is.
@@ -88,7 +91,7 @@ class Server:
         if path not in self.files:
             handler.send_error(404)
             return
-        if self.etags and handler.headers.get("If-None-Match") == '"one"':
+        if self.etags and handler.headers.get("If-None-Match") == self.etag:
             self.unmodified += 1
             handler.send_response(304)
             handler.end_headers()
@@ -99,7 +102,8 @@ class Server:
         body = self.files[path]
         start = 0
         match = re.fullmatch(r"bytes=(\d+)-", wanted_range or "")
-        if match and self.etags:
+        self.conditions.append(handler.headers.get("If-Range"))
+        if match and self.etags and handler.headers.get("If-Range") in (None, self.etag):
             start = int(match.group(1))
             handler.send_response(206)
             handler.send_header("Content-Range", f"bytes {start + self.misplaced}-{len(body) - 1}/{len(body)}")
@@ -108,7 +112,7 @@ class Server:
         if path.endswith("/"):
             handler.send_header("Content-Type", "text/html")
         elif self.etags:
-            handler.send_header("ETag", '"one"')
+            handler.send_header("ETag", self.etag)
         if self.lengths:
             handler.send_header("Content-Length", str(len(body) - start))
         handler.end_headers()

@@ -300,10 +300,19 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         raise _explained(url, error, timeout, sink.setting) from error
     with response:
         appended = _goes_on(response, sink)
+        if response.status == 206 and not appended:
+            sink.restart()
+            raise _TransientError(
+                SparkforgeError(
+                    f"{redact(url)} answered with another part of the file than was asked for.",
+                    "Check the server and the proxy, then run again.",
+                    url=redact(url),
+                )
+            )
         if not appended and sink.size:
             sink.restart()
-        length = response.headers.get("Content-Length")
-        expected = sink.size + int(length) if length is not None and length.isdigit() else None
+        length = response.headers.get("Content-Length", "")
+        expected = sink.size + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
         if expected is not None and expected > sink.limit:
             raise _too_large(url, sink.limit, expected)
         if not appended and expected is not None:
@@ -399,7 +408,7 @@ def _parts(url: str) -> urllib.parse.SplitResult | None:
 def _goes_on(response: t.Any, sink: _Sink) -> bool:
     if not sink.size or response.status != 206:
         return False
-    begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    begins = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
     return begins is not None and int(begins.group(1)) == sink.size
 
 

@@ -60,6 +60,14 @@ def test_a_wrong_sha256_names_both_hashes_and_leaves_nothing(server: Server, tmp
     assert len(server.requests) == 1, "a wrong file does not get better by asking again"
 
 
+def test_a_pin_is_compared_from_its_first_digit_to_its_last(server: Server, tmp_path: Path) -> None:
+    digest = hashlib.sha256(BODY).hexdigest()
+    for pin in (digest[:-1] + "0f"[digest.endswith("0")], "0f"[digest.startswith("0")] + digest[1:]):
+        with pytest.raises(SparkforgeError, match="the pin says"):
+            http.fetch(f"{server.url}/file", str(tmp_path), sha256=pin)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_pin_that_is_no_sha256_is_refused_before_the_download(server: Server, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="not a sha256"):
         http.fetch(f"{server.url}/file", str(tmp_path), sha256="abc")
@@ -79,6 +87,31 @@ def test_a_server_that_cannot_resume_sends_the_file_anew(server: Server, tmp_pat
     path = http.fetch(f"{server.url}/file", str(tmp_path))
     assert Path(path).read_bytes() == BODY
     assert [asked for _, asked in server.requests] == [None, None]
+
+
+def test_a_server_that_goes_on_elsewhere_is_asked_for_the_whole(server: Server, tmp_path: Path) -> None:
+    server.cuts["/file"] = [400_000]
+    server.misplaced = 1000
+    path = http.fetch(f"{server.url}/file", str(tmp_path))
+    assert Path(path).read_bytes() == BODY
+    assert [asked for _, asked in server.requests] == [None, "bytes=400000-", None]
+
+
+def test_a_file_that_has_become_another_is_not_gone_on_with(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.cuts["/file"] = [400_000]
+    old = server.answer
+
+    def answer(handler: t.Any) -> None:
+        old(handler)
+        server.files["/file"], server.etag = BODY[::-1], '"two"'
+
+    monkeypatch.setattr(server, "answer", answer)
+    # Without a pin nothing but the server's own word tells that the second half is of another file.
+    path = http.fetch(f"{server.url}/file", str(tmp_path))
+    assert Path(path).read_bytes() == BODY[::-1]
+    assert server.conditions == [None, '"one"']
 
 
 def test_a_file_that_changed_between_two_attempts_is_fetched_whole(
