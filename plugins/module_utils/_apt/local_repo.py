@@ -20,7 +20,6 @@ import gzip
 import lzma
 import os
 import re
-import shutil
 import stat
 import tempfile
 import typing as t
@@ -341,7 +340,8 @@ class LocalRepository:
                     verified_by = "signature"
             self._unpack(deb, package)
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                disk.remove(work)
         return package, verified_by
 
     def _check_control(self, deb: str) -> str:
@@ -541,7 +541,8 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     for path in keyrings - others:
         unlink(path)
     if os.path.isdir(directory) and not os.path.islink(directory):
-        shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            disk.remove(directory)
     remove_lists(f"file:{directory}")
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import typing as t
 
-
 #: Characters of a cause or a remedy: what was fetched is quoted in them, and may have any length.
 LONGEST = 4000
 

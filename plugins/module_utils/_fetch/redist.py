@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import time
 import typing as t
 
@@ -179,7 +178,8 @@ class RedistArchives:
         except BaseException:
             for step in steps:
                 if step.staged is not None:
-                    shutil.rmtree(step.staged, ignore_errors=True)
+                    with contextlib.suppress(OSError):
+                        disk.remove(step.staged)
             for directory in reversed(made):
                 with contextlib.suppress(OSError):
                     os.rmdir(directory)
@@ -242,8 +242,7 @@ class RedistArchives:
                 raise
             step.staged = None
             disk.fsync_directory(os.path.dirname(record["path"]))
-            if os.path.lexists(aside):
-                shutil.rmtree(aside)
+            disk.remove(aside)
         disk.switch_symlink(current_path(self.prefix, component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
 
@@ -339,11 +338,7 @@ def _remove_stale_staging(prefix: str) -> None:
     # The lock is held: whatever a run left here was killed.
     for name in os.listdir(prefix):
         if name.startswith((".staging-", ".fetch-", ".replaced-")):
-            path = os.path.join(prefix, name)
-            if os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path)
-            else:
-                os.unlink(path)
+            disk.remove(os.path.join(prefix, name))
 
 
 def _check_free_space(archive: Archive, resolved: Resolved, prefix: str) -> None:
@@ -365,8 +360,7 @@ def _remove_version(record: t.Mapping[str, t.Any]) -> None:
     component, prefix = str(record.get("component")), str(record.get("prefix"))
     if os.path.dirname(os.path.dirname(path)) != prefix or os.path.basename(os.path.dirname(path)) != component:
         return  # a receipt that somebody edited does not decide what is removed
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(path)
+    disk.remove(path)
     current = current_path(prefix, component)
     if os.path.islink(current) and os.readlink(current) == os.path.basename(path):
         os.unlink(current)

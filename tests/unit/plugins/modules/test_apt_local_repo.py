@@ -328,7 +328,7 @@ def test_without_gpgv_the_fingerprint_cannot_be_used(apt, tmp_path, maker):
 
 
 def test_without_gpg_nothing_is_downloaded(apt, tmp_path, monkeypatch):
-    monkeypatch.setattr(local_repo.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(local_repo.openpgp.shutil, "which", lambda _name: None)
     with pytest.raises(SparkforgeError, match="gpg is not installed"):
         local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64).present()
     assert_untouched(apt, tmp_path)

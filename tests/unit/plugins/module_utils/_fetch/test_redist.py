@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import typing as t
 from pathlib import Path
 
@@ -114,6 +116,58 @@ def test_a_fingerprint_covers_each_input_and_no_place() -> None:
 )
 def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any, expected: t.Any) -> None:
     assert pkg_config.corrected(text, "/p/v", "/p/v/lib/pkgconfig") == expected
+
+
+class Bench:
+    """A mirror with archives of two products, and a host below a directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tree = Tree({})
+        self.entries: list[dict[str, t.Any]] = []
+
+    def publish(self, product: str = "one", version: str = "1.0", release: str = "1") -> dict[str, t.Any]:
+        content = archive("top", f"lib{product}.so.0", "1.0", filler=version.encode())
+        pin = self.tree.publish(product, release, product, version, content)
+        for path, body in self.tree.files.items():
+            (self.path / "mirror" / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / "mirror" / path[1:]).write_bytes(body)
+        self.entries = [{"product": product, "component": product, "release": release, "sha256": pin}]
+        return self.entries[0]
+
+    def redist(self, state: str = "present", **options: t.Any) -> _redist.RedistArchives:
+        return _redist.RedistArchives(
+            redist_manifest.archives_from(self.entries, "linux-sbsa", "cuda13", state),
+            base_url=(self.path / "mirror/compute").as_uri(),
+            prefix=str(self.path / "prefix"),
+            root=str(self.path / "root"),
+            loader_directory=str(self.path / "loader"),
+            **options,
+        )
+
+    def edit_receipt(self, **changes: t.Any) -> None:
+        path = self.path / "root/receipts/redist-one.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_what_a_killed_run_left_is_removed_however_deep_it_is(bench: Bench) -> None:
+    bench.publish()
+    stale = bench.path / "prefix/.staging-one-0"
+    stale.mkdir(parents=True)
+    at = os.open(stale, os.O_RDONLY)
+    for _level in range(3000):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    assert bench.redist().present()["changed"]
+    assert os.listdir(bench.path / "prefix") == ["one"]
 
 
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
