@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import typing as t
@@ -63,11 +64,11 @@ def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
         redist_manifest.resolve(manifest, WANTED, "url")
 
 
-@pytest.mark.parametrize("version", ["../x", "", None, 8])
+@pytest.mark.parametrize("version", ["../x", "", None, 8, "current", "v1", "..", "-1", "1" * 129, "1\n"])
 def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
     with pytest.raises(SparkforgeError, match="which cannot be"):
-        redist_manifest.resolve(manifest, WANTED, "url")
+        redist_manifest.resolve(manifest, dataclasses.replace(WANTED, version=None), "url")
 
 
 RECEIPT = {
@@ -168,6 +169,96 @@ def test_what_a_killed_run_left_is_removed_however_deep_it_is(bench: Bench) -> N
     os.close(at)
     assert bench.redist().present()["changed"]
     assert os.listdir(bench.path / "prefix") == ["one"]
+
+
+def test_a_version_named_as_the_link_does_not_take_its_place(bench: Bench) -> None:
+    bench.publish()
+    bench.redist().present()
+    bench.publish(version="current", release="2")
+    bench.entries[0]["variant"] = ""
+    manifest = bench.path / "mirror/compute/one/redist/redistrib_2.json"
+    described = json.loads(manifest.read_text())
+    described["one"]["linux-sbsa"] = described["one"]["linux-sbsa"]["cuda13"]
+    manifest.write_text(json.dumps(described))
+    with pytest.raises(SparkforgeError, match="gives one the version 'current'"):
+        bench.redist().present()
+    assert os.readlink(bench.path / "prefix/one/current") == "1.0-cuda13"
+
+
+@pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "/etc"])
+def test_a_link_that_leads_elsewhere_decides_nothing_that_is_removed(bench: Bench, target: str) -> None:
+    bench.publish()
+    bench.redist().present()
+    (bench.path / "prefix/other/1.0").mkdir(parents=True)
+    (bench.path / "prefix/one/of-somebody-else").mkdir()
+    link = bench.path / "prefix/one/current"
+    link.unlink()
+    link.symlink_to(target)
+    result = bench.redist("absent").absent()
+    removed = result["archives"][0]["removed"]
+    assert set(removed) <= {str(link), str(bench.path / "prefix/one/1.0-cuda13")} | {
+        str(bench.path / path) for path in ("loader/sparkforge-one.conf", "root/receipts/redist-one.json")
+    }
+    assert (bench.path / "prefix/other/1.0").is_dir()
+    assert os.listdir(bench.path / "prefix/one") == ["of-somebody-else"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "precious", "prefix": "."},
+        {"path": "precious/one", "prefix": ".", "component": "precious"},
+        {"path": "precious/one/..", "prefix": "precious"},
+        {"path": "precious/one/current", "prefix": "precious"},
+        {"path": "precious/one", "prefix": "precious", "component": ""},
+        {"path": "prefix/one/../../precious", "prefix": "prefix/one/.."},
+    ],
+)
+@pytest.mark.parametrize("generation", ["previous", "installed"])
+def test_a_receipt_that_was_edited_does_not_decide_what_is_removed(
+    bench: Bench, changes: dict[str, str], generation: str
+) -> None:
+    bench.publish()
+    bench.redist().present()
+    kept = bench.path / "precious/one/current"
+    kept.mkdir(parents=True)
+    edited = {key: os.path.join(bench.path, value) if key != "component" else value for key, value in changes.items()}
+    bench.edit_receipt(**(edited if generation == "installed" else {"previous": edited}))
+    bench.redist("absent").absent()
+    assert kept.is_dir()
+
+
+def test_a_receipt_that_was_edited_does_not_decide_which_file_is_removed(bench: Bench) -> None:
+    for state in ("absent", "present"):
+        bench.publish(release=state)
+        bench.redist().present()
+        precious = bench.path / "precious.conf"
+        precious.write_text("kept")
+        bench.edit_receipt(loader_entry=str(precious), sha256="0" * 64)
+        assert getattr(bench.redist(state), state)()["changed"]
+        assert precious.exists()
+
+
+def test_what_a_receipt_vouches_for_is_on_the_disk_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[int] = set()
+    written: list[set[int]] = []
+    fsync, write = os.fsync, _redist.receipts.write
+
+    def note(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def receipt(*arguments: t.Any) -> str:
+        written.append(set(synced))
+        return write(*arguments)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(_redist.receipts, "write", receipt)
+    bench.publish()
+    bench.redist().present()
+    version = bench.path / "prefix/one/1.0-cuda13"
+    paths = [version, version.parent, *(path for path in version.rglob("*") if not path.is_symlink())]
+    assert {path.stat().st_ino for path in paths} <= written[0]
 
 
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:
