@@ -246,7 +246,8 @@ def add_link(folder: Path) -> None:
 
 
 def add_link_to_a_directory(folder: Path) -> None:
-    (folder / "link").symlink_to("/etc")
+    (folder.parent / "beside").mkdir()
+    (folder / "link").symlink_to("../beside")
 
 
 def add_key(folder: Path) -> None:
