@@ -98,6 +98,8 @@ class Server:
         self.old = False
         self.dumb = False
         self.requests: list[str] = []
+        #: The headers Authorization that it got.
+        self.credentials: list[str] = []
         self.wants: list[list[str]] = []
         self.sent = 0
         self.port = 0
@@ -133,6 +135,7 @@ class Server:
     def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         body = self.body(handler)
         self.requests.append(f"{handler.command} {handler.path}")
+        self.credentials += handler.headers.get_all("Authorization") or []
         handler.close_connection = True
         for beginning, url in self.redirects.items():
             if handler.path.startswith(beginning):

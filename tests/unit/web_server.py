@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import re
 import ssl
@@ -25,9 +26,21 @@ class Server:
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
         self.etags = True
+        self.etag = '"one"'
+        #: The headers If-Range that it got.
+        self.conditions: list[str | None] = []
+        #: What it says of the range that it sends: so many bytes further on.
+        self.misplaced = 0
+        #: It says how long a body is.
+        self.lengths = True
+        #: "head" or "body": a byte of it now and then, for as long as somebody listens.
+        self.drips = ""
         self.authorization: str | None = None
         self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
+        #: The headers Authorization that it got.
+        self.credentials: list[str] = []
+        self.closed = threading.Event()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -48,6 +61,7 @@ class Server:
         self.thread.start()
 
     def close(self) -> None:
+        self.closed.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -59,13 +73,17 @@ class Server:
         path = handler.path
         wanted_range = handler.headers.get("Range")
         self.requests.append((path, wanted_range))
+        self.credentials += handler.headers.get_all("Authorization") or []
         if path in self.redirects:
             handler.send_response(302)
             handler.send_header("Location", self.redirects[path])
             handler.end_headers()
             return
         if self.authorization and handler.headers.get("Authorization") != self.authorization:
-            handler.send_error(401)
+            handler.send_response(401)
+            handler.send_header("WWW-Authenticate", 'Basic realm="test"')
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
             return
         if self.statuses.get(path):
             handler.send_error(self.statuses[path].pop(0))
@@ -73,27 +91,39 @@ class Server:
         if path not in self.files:
             handler.send_error(404)
             return
-        if self.etags and handler.headers.get("If-None-Match") == '"one"':
+        if self.etags and handler.headers.get("If-None-Match") == self.etag:
             self.unmodified += 1
             handler.send_response(304)
             handler.end_headers()
             return
+        if self.drips:
+            self.drip(handler)
+            return
         body = self.files[path]
         start = 0
         match = re.fullmatch(r"bytes=(\d+)-", wanted_range or "")
-        if match and self.etags:
+        self.conditions.append(handler.headers.get("If-Range"))
+        if match and self.etags and handler.headers.get("If-Range") in (None, self.etag):
             start = int(match.group(1))
             handler.send_response(206)
-            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+            handler.send_header("Content-Range", f"bytes {start + self.misplaced}-{len(body) - 1}/{len(body)}")
         else:
             handler.send_response(200)
         if path.endswith("/"):
             handler.send_header("Content-Type", "text/html")
         elif self.etags:
-            handler.send_header("ETag", '"one"')
-        handler.send_header("Content-Length", str(len(body) - start))
+            handler.send_header("ETag", self.etag)
+        if self.lengths:
+            handler.send_header("Content-Length", str(len(body) - start))
         handler.end_headers()
         cuts = self.cuts.get(path)
         end = len(body) if not cuts else min(len(body), start + cuts.pop(0))
         handler.wfile.write(body[start:end])
         handler.close_connection = True
+
+    def drip(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"\r\n" if self.drips == "body" else b"X: "))
+        with contextlib.suppress(OSError):
+            while not self.closed.wait(0.01):
+                handler.wfile.write(b"x")

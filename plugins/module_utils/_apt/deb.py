@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import typing as t
@@ -18,12 +19,18 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http i
 
 _REMEDY = "Check the URL and download it again; a proxy or a login page may have answered in its place."
 # drwxr-xr-x root/root         0 2025-08-13 10:00 ./var/
-_ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +\d+(?:,\d+)? +\S+ +\S+ (.*)$")
+_ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
+# tar takes four times as much as a name is said to have, and a .deb of some KB may say gigabytes.
+_MEMORY = 1 << 30
+# What stays free on the file system that it is unpacked on.
+_RESERVE = 64 << 20
 
 
 def _dpkg_deb(option: str, path: str, fault: str) -> str:
     # A local repository of all CUDA has some GB, and its contents come last.
-    status, text, said = tools.ask(["dpkg-deb", option, path], seconds=600)
+    # Threads would take memory too.
+    command = ["env", "DPKG_DEB_THREADS_MAX=1", "dpkg-deb", option, path]
+    status, text, said = tools.ask(command, seconds=600, memory=_MEMORY)
     if status == 0:
         return text
     with open(path, "rb") as stream:
@@ -61,12 +68,15 @@ def parse_control(text: str) -> t.Dict[str, str]:
 def files(path: str) -> t.List[str]:
     """Return the path of each regular file in a .deb, beginning with "/"; all of it has been read then.
 
-    :raises SparkforgeError: for a .deb that is cut off, a device, and a path that leaves the tree.
+    :raises SparkforgeError: for a .deb that is cut off, a device, a path that leaves the tree, and one that has not
+        room where it lies.
     """
     found = []
+    total = 0
     for line in _dpkg_deb("--contents", path, "is cut off or damaged").splitlines():
         match = _ENTRY.match(line)
-        kind, name = match.groups() if match else ("?", line)
+        kind, size, name = match.groups() if match else ("?", "0", line)
+        total += int(size)
         name = name.split({"l": " -> ", "h": " link to "}.get(kind, "\0"))[0]
         if kind not in "-dlh" or ".." in name.split("/") or name.startswith("/"):
             raise SparkforgeError(
@@ -76,4 +86,12 @@ def files(path: str) -> t.List[str]:
             )
         if kind == "-":
             found.append(posixpath.normpath("/" + name))
+    numbers = os.statvfs(os.path.dirname(path))
+    free = numbers.f_bavail * numbers.f_frsize
+    if total + _RESERVE > free:
+        raise SparkforgeError(
+            f"{path} needs {total / 1e6:.0f} MB, and {os.path.dirname(path)} has {free / 1e6:.0f} MB free.",
+            "Free some space and run again; should the size be absurd, do not trust the file.",
+            path=path,
+        )
     return found

@@ -20,7 +20,6 @@ import gzip
 import lzma
 import os
 import re
-import shutil
 import stat
 import tempfile
 import typing as t
@@ -106,6 +105,26 @@ def _unpacked_index(path: str) -> str:
     return content.decode("utf-8", "replace")
 
 
+def _regular_files(directory: str) -> t.List[str]:
+    """Return the paths below ``directory`` of the files in it.
+
+    :raises SparkforgeError: for whatever is neither a file nor a directory: a link to one leads to the host's own.
+    """
+    names = []
+    for folder, folders, files in os.walk(directory):
+        for name in (*folders, *files):
+            path = os.path.join(folder, name)
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode):
+                names.append(os.path.relpath(path, directory))
+            elif not stat.S_ISDIR(mode):
+                raise SparkforgeError(
+                    f"{os.path.relpath(path, directory)} in the local repository is not a regular file.",
+                    "Do not use this .deb; ask its vendor for another.",
+                )
+    return sorted(names)
+
+
 def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) -> None:
     """Verify a flat repository: the signature over Release, Release over Packages, Packages over each .deb.
 
@@ -115,17 +134,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
     :param run: runs ``gpgv``.
     :raises SparkforgeError: for whatever is unsigned, signed by another key, changed, or not listed.
     """
-    names = sorted(
-        os.path.relpath(os.path.join(folder, name), directory)
-        for folder, _folders, files in os.walk(directory)
-        for name in files
-    )
-    for name in names:
-        if not stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode):
-            raise SparkforgeError(
-                f"{name} in the local repository is not a regular file.",
-                "Do not use this .deb; ask its vendor for another.",
-            )
+    names = _regular_files(directory)
     release = _signed_release(directory, names, keyring, run)
     sums = parse_release(release)
     covered = {"InRelease", "Release", "Release.gpg"}
@@ -331,7 +340,8 @@ class LocalRepository:
                     verified_by = "signature"
             self._unpack(deb, package)
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                disk.remove(work)
         return package, verified_by
 
     def _check_control(self, deb: str) -> str:
@@ -392,6 +402,7 @@ class LocalRepository:
         for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
             os.makedirs(os.path.join(small, folder), mode=0o755)
         os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
+        # Without a link among them, as verify_chain saw to: chmod would follow it.
         for folder, folders, files in os.walk(os.path.join(small, "var", package)):
             for name in folders:
                 os.chmod(os.path.join(folder, name), 0o755)  # noqa: S103 - apt's unprivileged user reads it
@@ -530,7 +541,8 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     for path in keyrings - others:
         unlink(path)
     if os.path.isdir(directory) and not os.path.islink(directory):
-        shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            disk.remove(directory)
     remove_lists(f"file:{directory}")
 
 

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import os
 import secrets
-import shutil
 import stat
 import typing as t
 
@@ -139,15 +138,62 @@ def names(directory: str) -> list[str]:
 
 
 def remove(path: str) -> None:
-    """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too."""
+    """Remove ``path``, whatever it is and if it is there; a tree with directories that are not writable too.
+
+    By descriptors, so that nothing outside the tree is reached while others change it, and with a few of them however
+    deep the tree is: a directory within another is moved up before it is emptied in its turn.
+    """
     if os.path.islink(path) or not os.path.isdir(path):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(path)
         return
-    for directory, _directories, _names in os.walk(path):
+    prefix = f".removed-{secrets.token_hex(8)}-"
+    moved = 0
+    with _entered(path) as top:
+        waiting = _empty(top)
+        while waiting:
+            directory = waiting.pop()
+            with contextlib.suppress(FileNotFoundError):
+                with _entered(directory, top) as inside:
+                    for name in _empty(inside):
+                        moved += 1
+                        # Entered first: one that may not be written cannot be moved.
+                        with _entered(name, inside):
+                            os.rename(name, f"{prefix}{moved}", src_dir_fd=inside, dst_dir_fd=top)
+                        waiting.append(f"{prefix}{moved}")
+                os.rmdir(directory, dir_fd=top)
+    os.rmdir(path)
+
+
+@contextlib.contextmanager
+def _entered(path: str, parent: int | None = None) -> t.Iterator[int]:
+    """Open a directory, and make it one that may be read and changed."""
+    # O_PATH: one that may not be read can be opened so.
+    handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
         with contextlib.suppress(OSError):
-            os.chmod(directory, 0o700)
-    shutil.rmtree(path)
+            os.chmod(f"/proc/self/fd/{handle}", 0o700)
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
+    finally:
+        os.close(handle)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _empty(directory: int) -> list[str]:
+    """Remove what is no directory from an open directory; return the names of those that are."""
+    directories = []
+    with os.scandir(directory) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_directory in found:
+        if is_directory:
+            directories.append(name)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=directory)
+    return directories
 
 
 def _beside(path: str) -> str:

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import typing as t
 
+#: Characters of a cause or a remedy: what was fetched is quoted in them, and may have any length.
+LONGEST = 4000
+
 
 class SparkforgeError(Exception):
     """A failure that a person can act on.
@@ -20,9 +23,9 @@ class SparkforgeError(Exception):
     """
 
     def __init__(self, cause: str, remedy: str, **details: t.Any) -> None:
-        super().__init__(cause)
-        self.cause = cause
-        self.remedy = remedy
+        super().__init__(_shortened(cause))
+        self.cause = _shortened(cause)
+        self.remedy = _shortened(remedy)
         self.details = details
 
     def __str__(self) -> str:
@@ -31,6 +34,12 @@ class SparkforgeError(Exception):
     def as_result(self) -> dict[str, t.Any]:
         """Return the keys that ``fail_json`` gets: ``msg``, ``cause``, ``remedy`` and the details."""
         return {"msg": str(self), "cause": self.cause, "remedy": self.remedy, **self.details}
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning and the end of a long text: what is wrong is said there."""
+    half = LONGEST // 2 - 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 class UnreachableError(SparkforgeError):

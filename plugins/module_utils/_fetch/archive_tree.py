@@ -8,13 +8,11 @@
 
 from __future__ import annotations
 
-import bz2
 import calendar
 import contextlib
 import dataclasses
-import gzip
 import importlib
-import lzma
+import io
 import math
 import os
 import re
@@ -24,12 +22,11 @@ import typing as t
 import urllib.parse
 import urllib.request
 import zipfile
-import zlib
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, http, unpack
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import LOCK_SECONDS
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
     Patience,
@@ -42,6 +39,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls i
 
 #: Members that an archive of sources may have; LLVM's has about 180,000.
 MEMBERS_LIMIT = 1_000_000
+#: Bytes of a zip archive's directory.
+DIRECTORY_LIMIT = 32 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -117,25 +116,15 @@ def _proxies(environment: t.Mapping[str, str]) -> t.Iterator[None]:
         os.environ.update(before)
 
 
-class _Members(t.Protocol):
-    """What an archive must be able to do to be unpacked: a tar archive can, and ``_Zip``."""
-
-    def __iter__(self) -> t.Iterator[tarfile.TarInfo]: ...
-
-    def extractfile(self, member: tarfile.TarInfo) -> t.Optional[t.IO[bytes]]: ...
-
-
 class _Tree(unpack._Extraction):
     """Unpacks with the guards of ``_fetch.unpack``, and keeps what is at the top: there may be several entries."""
 
     def split(self, name: str, what: str) -> t.Tuple[str, str]:
         return ".", "/".join(part for part in super().split(name, what) if part)
 
-    def members(self, members: _Members) -> None:
-        for count, member in enumerate(members, 1):
-            if count > MEMBERS_LIMIT:
-                raise self.refusal(f"has more than {MEMBERS_LIMIT} members")
-            self.one(t.cast(tarfile.TarFile, members), member)
+    def members(self, members: unpack.Members) -> None:
+        for member in members:
+            self.one(members, member)
         if not (self.files or self.links):
             raise self.refusal("holds no file")
         tops = {path.partition("/")[0] for path in (*self.files, *self.links, *self.directories) if path}
@@ -150,6 +139,16 @@ class _Tree(unpack._Extraction):
                 climbs += part == ".."
             if climbs >= path.count("/") and climbs:
                 raise self.refusal(f"holds the symlink {path!r} to {target!r}, which leaves the archive's directory")
+
+
+class _Bounded(io.FileIO):
+    """A zip archive, of whose directory no more is read than memory holds with ease: zipfile reads it at once."""
+
+    def read(self, size: t.Optional[int] = -1) -> bytes:
+        block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
+        if len(block) > DIRECTORY_LIMIT:
+            raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
+        return block
 
 
 class _ZipMember(tarfile.TarInfo):
@@ -198,21 +197,18 @@ def _unpack_tree(archive: str, directory: str, label: str) -> None:
     :raises SparkforgeError: for an archive that is none, is damaged, or wants to write where it must not.
     """
     os.mkdir(directory, 0o700)
-    tree = _Tree(label, directory)
+    tree = _Tree(label, directory, MEMBERS_LIMIT)
     try:
         with open(archive, "rb") as stream:
             head = stream.read(512)
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            with zipfile.ZipFile(archive) as file:
+            with _Bounded(archive) as whole, zipfile.ZipFile(whole) as file:
                 tree.members(_Zip(file))
         else:
-            with _opened(archive, head, label) as content, tarfile.open(fileobj=content, mode="r|") as members:
-                tree.members(members)
+            with _opened(archive, head, label) as content:
+                tree.members(archive_reader.Members(content))
         os.chmod(directory, 0o755)  # noqa: S103 - sources are no secret
-    except (
-        tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, zipfile.BadZipFile, RuntimeError, UnicodeError,
-    ) as error:  # fmt: skip
-        # RuntimeError: an encrypted member, or (NotImplementedError) a compression that zipfile does not know.
+    except archive_reader.DAMAGED as error:
         raise _damaged(label, error) from error
     except OSError as error:
         if error.errno is None:  # gzip and bz2 report bad data so
@@ -221,12 +217,7 @@ def _unpack_tree(archive: str, directory: str, label: str) -> None:
 
 
 def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:
-    openers: t.Tuple[t.Tuple[bytes, t.Callable[[str], t.Any]], ...] = (
-        (b"\xfd7zXZ\x00", lzma.open),
-        (b"\x1f\x8b", gzip.open),
-        (b"BZh", bz2.open),
-    )
-    for magic, opener in openers:
+    for magic, opener in archive_reader.OPENERS:
         if head.startswith(magic):
             return t.cast("t.IO[bytes]", opener(archive))
     if head[257:262] == b"ustar":

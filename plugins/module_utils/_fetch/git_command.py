@@ -125,6 +125,8 @@ class Commands:
         if remote.header is not None:
             parts = urllib.parse.urlsplit(remote.url)
             settings.append((f"http.{parts.scheme}://{parts.netloc}/.extraHeader", remote.header))
+            # git gives the header to whatever host it is redirected to.
+            settings.append(("http.followRedirects", "false"))
         environment = self._with(settings)
         environment["GIT_ALLOW_PROTOCOL"] = remote.protocols
         process = subprocess.Popen(

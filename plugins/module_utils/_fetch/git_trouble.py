@@ -57,6 +57,7 @@ class Kind(enum.Enum):
     HOST_KEY = "ssh host key"
     OWNER = "a local repository of another user"
     PROTOCOL = "protocol not allowed"
+    REDIRECTED = "a redirection that is not followed"
     SPACE = "disk full"
     STORE = "not writable"
     CHECKOUT = "a file that the file system does not take"
@@ -77,6 +78,7 @@ _RULES: t.Final[t.Tuple[t.Tuple[Kind, str], ...]] = (
                         r"server does not support (?:shallow|--depth)"),
     (Kind.OWNER, r"dubious ownership"),
     (Kind.PROTOCOL, r"transport '.*' not allowed|protocol .* (?:not supported|disabled)|unsupported protocol"),
+    (Kind.REDIRECTED, r"returned error: 30[1-8]|unable to update url base from redirection"),
     (Kind.HOST_KEY, r"host key verification failed"),
     (Kind.PROXY, r"\b407\b.*proxy|proxy.*\b407\b|returned error: 407|CONNECT tunnel failed|"
                  r"code 4\d\d from proxy"),
@@ -185,6 +187,9 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
     elif error.kind is Kind.PROTOCOL:
         cause = f"{what} leads to a protocol that is not allowed: {line}."
         remedy = "Correct the URL or the server's redirection: what begins with https must stay with https."
+    elif error.kind is Kind.REDIRECTED:
+        cause = f"{what} redirects to another place: {line}."
+        remedy = "In the URL or the mirror, name the place itself: credentials are for the server that they name alone."
     elif error.kind is Kind.UNADVERTISED:
         cause = f"{what} gives no single commit, and {wanted.commit} is in none of its branches and tags: {line}."
         remedy = "Take a commit that a branch or a tag contains, or a mirror that allows any commit."

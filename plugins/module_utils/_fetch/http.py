@@ -18,10 +18,13 @@ import hashlib
 import http.client
 import io
 import os
+import queue
 import re
 import socket
 import ssl
+import string
 import tempfile
+import threading
 import time
 import typing as t
 import urllib.error
@@ -36,6 +39,17 @@ BLOCK = 1 << 20
 
 #: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
 TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+#: HTTP states that lead elsewhere, and how many of them are followed.
+REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
+HOPS = 10
+
+#: Bytes of a download of which nobody says how large it is; the largest that NVIDIA publishes have some 5 GB.
+SIZE_LIMIT = 16 << 30
+
+#: Seconds that a server may take for nothing, and bytes a second that it must send beyond these.
+GRACE = 600.0
+RATE = 16384
 
 _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
@@ -56,7 +70,7 @@ class _TransientError(Exception):
 class _Sink:
     """A seekable file that knows the size and the sha256 of what was written to it."""
 
-    def __init__(self, stream: t.BinaryIO, limit: int | None = None, setting: str = "sparkforge_nvidia_url") -> None:
+    def __init__(self, stream: t.BinaryIO, limit: int, setting: str = "sparkforge_nvidia_url") -> None:
         self.setting = setting
         self.stream = stream
         self.limit = limit
@@ -79,6 +93,49 @@ class _Sink:
         self.size += len(block)
 
 
+class _Pace:
+    """How fast an answer comes. The timeout is for silence: a byte now and then would keep a host waiting for ever."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.begin = time.monotonic()
+        self.received = 0
+
+    def left(self) -> float:
+        return GRACE + self.received / RATE - (time.monotonic() - self.begin)
+
+    def check(self, size: int) -> None:
+        self.received += size
+        if self.left() < 0:
+            raise self.too_slow()
+
+    def within(self, ask: t.Callable[[], t.Any]) -> t.Any:
+        """Return what ``ask`` returns, or give up waiting for it: only another thread can, for headers may drip too."""
+        answers: queue.SimpleQueue[t.Any] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                answers.put((ask(), None))
+            except Exception as error:
+                answers.put((None, error))
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            answer, error = answers.get(timeout=max(self.left(), 0))
+        except queue.Empty:
+            raise self.too_slow() from None
+        if error is not None:
+            raise error
+        return answer
+
+    def too_slow(self) -> SparkforgeError:
+        return UnreachableError(
+            f"{redact(self.url)} sends too slowly: {self.received} bytes in {time.monotonic() - self.begin:.0f} s.",
+            "Check the network, the proxy and the mirror, then run again.",
+            url=redact(self.url),
+        )
+
+
 def is_html(head: bytes) -> bool:
     """Tell whether ``head``, the first bytes of a body, begins an HTML page (a login or an error page)."""
     return _HTML.match(head) is not None
@@ -92,6 +149,7 @@ def fetch(
     timeout: float = 60.0,
     retries: int = 3,
     setting: str = "sparkforge_nvidia_url",
+    max_bytes: int | None = None,
 ) -> str:
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
@@ -104,6 +162,7 @@ def fetch(
     :param timeout: seconds without a byte after which an attempt is given up.
     :param retries: attempts after the first one.
     :param setting: what a person sets the URL by, for the remedies.
+    :param max_bytes: what the file has, where that is known; a larger one is refused as soon as that shows.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _checked_pin(url, sha256)
@@ -117,7 +176,7 @@ def fetch(
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
-            sink = _Sink(stream, setting=setting)
+            sink = _Sink(stream, SIZE_LIMIT if max_bytes is None else max_bytes, setting)
             resumed = _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
                 # The server changed the file between two attempts: only a whole download tells.
@@ -193,11 +252,11 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
 
 def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
     """Fill ``sink`` and tell whether more than one answer of the server went into it."""
-    parts = urllib.parse.urlsplit(url)
-    if parts.scheme == "file":
+    parts = _parts(url)
+    if parts is not None and parts.scheme == "file":
         _read_local(url, urllib.request.url2pathname(parts.path), sink)
         return False
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts is None:
         raise SparkforgeError(
             f"{redact(url)!r} is not a URL that can be fetched.",
             "Give an http://, https:// or file:// URL.",
@@ -226,32 +285,35 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
 
 def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
     """Ask once; append to what ``sink`` has where the server agrees to go on, else begin anew."""
-    # It brings a third of what a module call imports, and most calls fetch nothing.
-    from ansible.module_utils.urls import open_url
-
     headers = {"Accept-Encoding": "identity"}
     if sink.size and validator is not None:
         headers["Range"] = f"bytes={sink.size}-"
         headers["If-Range"] = validator
+    pace = _Pace(url)
     try:
-        response = open_url(url, headers=headers, timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark")
+        response = pace.within(lambda: _answer(url, headers, timeout))
+    except SparkforgeError:
+        raise
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
         raise _explained(url, error, timeout, sink.setting) from error
     with response:
-        if urllib.parse.urlsplit(url).scheme == "https" and not response.geturl().startswith("https://"):
-            raise SparkforgeError(
-                f"{redact(url)} redirects to {redact(response.geturl())}, which is not protected by TLS.",
-                "Correct the mirror's redirection, or name a URL that stays within https.",
-                url=redact(url),
-            )
         appended = _goes_on(response, sink)
+        if response.status == 206 and not appended:
+            sink.restart()
+            raise _TransientError(
+                SparkforgeError(
+                    f"{redact(url)} answered with another part of the file than was asked for.",
+                    "Check the server and the proxy, then run again.",
+                    url=redact(url),
+                )
+            )
         if not appended and sink.size:
             sink.restart()
-        length = response.headers.get("Content-Length")
-        expected = sink.size + int(length) if length is not None and length.isdigit() else None
-        if sink.limit is not None and expected is not None and expected > sink.limit:
+        length = response.headers.get("Content-Length", "")
+        expected = sink.size + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
+        if expected is not None and expected > sink.limit:
             raise _too_large(url, sink.limit, expected)
         if not appended and expected is not None:
             _check_free_space(url, sink, expected)
@@ -259,9 +321,11 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
         strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")
         try:
-            for block in iter(lambda: response.read(BLOCK), b""):
+            # Not read(), which waits until the block is full.
+            for block in iter(lambda: response.read1(BLOCK), b""):
                 sink.write(block)
-                if sink.limit is not None and sink.size > sink.limit:
+                pace.check(len(block))
+                if sink.size > sink.limit:
                     raise _too_large(url, sink.limit, sink.size)
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, OSError) and error.errno in (
@@ -277,10 +341,74 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     return appended, strong
 
 
+def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
+    """Ask for ``url`` and go where it leads.
+
+    Each hop is a request of its own: what was meant for one server, such as root's netrc, is not told to the next.
+    """
+    # It brings a third of what a module call imports, and most calls fetch nothing.
+    from ansible.module_utils.urls import open_url
+
+    asked = url
+    for _hop in range(HOPS):
+        try:
+            return open_url(
+                asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
+                follow_redirects="none",
+            )  # fmt: skip
+        except urllib.error.HTTPError as error:
+            place = error.headers.get("Location")
+            if error.code not in REDIRECTIONS or not place:
+                raise
+            error.close()
+            asked = _redirected(url, asked, place)
+    raise SparkforgeError(
+        f"{redact(url)} redirects {HOPS} times, at last to {redact(asked)}.",
+        "Correct the mirror's redirection, or name the place itself.",
+        url=redact(url),
+    )
+
+
+def _redirected(url: str, asked: str, place: str) -> str:
+    """Return the URL that ``asked``, one of the hops from ``url``, leads to.
+
+    :raises SparkforgeError: where it is none, or leaves TLS.
+    """
+    with contextlib.suppress(ValueError):
+        # As urllib.request has it: some servers send spaces and umlauts.
+        place = urllib.parse.urljoin(asked, urllib.parse.quote(place, encoding="iso-8859-1", safe=string.punctuation))
+    parts, before = _parts(place), urllib.parse.urlsplit(asked)
+    if parts is None or parts.scheme not in ("http", "https"):
+        raise SparkforgeError(
+            f"{redact(url)} redirects to {redact(place)!r}, which is not a URL that can be fetched.",
+            "Correct the mirror's redirection, or name the place itself.",
+            url=redact(url),
+        )
+    if before.scheme == "https" and parts.scheme != "https":
+        raise SparkforgeError(
+            f"{redact(url)} redirects to {redact(place)}, which is not protected by TLS.",
+            "Correct the mirror's redirection, or name a URL that stays within https.",
+            url=redact(url),
+        )
+    if (before.scheme, before.netloc.rpartition("@")[2]) == (parts.scheme, parts.netloc):
+        parts = parts._replace(netloc=before.netloc)
+    return parts.geturl()
+
+
+def _parts(url: str) -> urllib.parse.SplitResult | None:
+    """Return the parts of a URL; None for one that cannot be fetched."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        sound = parts.scheme == "file" or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+    except ValueError:  # an address or a port that is none
+        return None
+    return parts if sound and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
+
+
 def _goes_on(response: t.Any, sink: _Sink) -> bool:
     if not sink.size or response.status != 206:
         return False
-    begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    begins = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
     return begins is not None and int(begins.group(1)) == sink.size
 
 
@@ -303,13 +431,13 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
         with open(path, "rb") as stream:
             for block in iter(lambda: stream.read(BLOCK), b""):
                 sink.write(block)
-                if sink.limit is not None and sink.size > sink.limit:
+                if sink.size > sink.limit:
                     raise _too_large(url, sink.limit, sink.size)
-    except OSError as error:
-        if error.filename is None:
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.filename is None:
             raise
         raise SparkforgeError(
-            f"{redact(url)} cannot be read: {error.strerror}.",
+            f"{redact(url)} cannot be read: {getattr(error, 'strerror', error)}.",
             "Put the file there, or correct the URL; it names a file on the managed host.",
             url=redact(url),
         ) from error

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import time
 import typing as t
 
@@ -26,6 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import (
     current_path,
+    is_version,
     loader_entry,
     loader_path,
 )
@@ -135,10 +135,13 @@ class RedistArchives:
             step = Step(archive, receipt)
             step.reason = self._reason(step)
             if step.reason:
-                whole = (row for row in generations(receipt) if not (differs(row, archive, self.prefix) or damage(row)))
-                step.reuse = next(whole, None)
+                step.reuse = next((row for row in generations(receipt) if self._may_be_reused(row, archive)), None)
             steps.append(step)
         return steps
+
+    def _may_be_reused(self, row: t.Mapping[str, t.Any], archive: Archive) -> bool:
+        ours = is_version(str(row.get("path")), archive.component)
+        return ours and not (differs(row, archive, self.prefix) or damage(row))
 
     def _reason(self, step: Step) -> str:
         component, receipt = step.archive.component, step.receipt
@@ -179,7 +182,8 @@ class RedistArchives:
         except BaseException:
             for step in steps:
                 if step.staged is not None:
-                    shutil.rmtree(step.staged, ignore_errors=True)
+                    with contextlib.suppress(OSError):
+                        disk.remove(step.staged)
             for directory in reversed(made):
                 with contextlib.suppress(OSError):
                     os.rmdir(directory)
@@ -212,7 +216,7 @@ class RedistArchives:
         url = f"{self.base_url}/{archive.product}/redist/{resolved.relative_path}"
         staged = os.path.join(self.prefix, f".staging-{archive.component}-{secrets.token_hex(4)}")
         begin = time.monotonic()
-        file = http.fetch(url, self.prefix, sha256=resolved.sha256)
+        file = http.fetch(url, self.prefix, sha256=resolved.sha256, max_bytes=resolved.size)
         step.download_seconds = time.monotonic() - begin
         try:
             step.downloaded_bytes = os.path.getsize(file)
@@ -242,8 +246,7 @@ class RedistArchives:
                 raise
             step.staged = None
             disk.fsync_directory(os.path.dirname(record["path"]))
-            if os.path.lexists(aside):
-                shutil.rmtree(aside)
+            disk.remove(aside)
         disk.switch_symlink(current_path(self.prefix, component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
 
@@ -279,9 +282,10 @@ class RedistArchives:
         receipts.write(self.root, f"redist-{record['component']}", written)
         self._write_loader_entry(record, identity=True)
         for candidate in obsolete:
-            _remove_version(candidate)
-        if old is not None and old.get("loader_entry") not in (None, written["loader_entry"]):
-            _unlink(str(old["loader_entry"]))
+            _remove_version(str(candidate.get("path")), record["component"])
+        for entry in self._loader_entries(record["component"], old):
+            if entry != written["loader_entry"]:
+                _unlink(entry)
 
     # state: absent
 
@@ -309,41 +313,45 @@ class RedistArchives:
 
     def _leftovers(self, component: str) -> tuple[dict[str, t.Any] | None, list[str]]:
         receipt = receipts.read(self.root, f"redist-{component}")
+        paths = self._versions(component, receipt)
+        paths += [current_path(self.prefix, component)] if os.path.islink(current_path(self.prefix, component)) else []
+        paths += [*self._loader_entries(component, receipt), receipts.path_of(self.root, f"redist-{component}")]
+        return receipt, sorted({path for path in paths if os.path.lexists(path)})
+
+    # A receipt that somebody edited does not decide what is removed, nor does a link.
+
+    def _versions(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
+        """Return where versions of ``component`` are said to lie, as far as they may."""
         paths = [str(record.get("path")) for record in generations(receipt)]
         current = current_path(self.prefix, component)
         if os.path.islink(current):
-            target = os.readlink(current)
-            paths += [current, os.path.join(os.path.dirname(current), target)] if "/" not in target else [current]
-        paths += [self.loader_file(component), receipts.path_of(self.root, f"redist-{component}")]
-        if receipt is not None and receipt.get("loader_entry"):
-            paths.append(str(receipt["loader_entry"]))
-        return receipt, sorted({path for path in paths if os.path.lexists(path)})
+            # Also where a run was killed before it wrote its receipt.
+            paths.append(os.path.join(os.path.dirname(current), os.readlink(current)))
+        return [path for path in paths if is_version(path, component)]
+
+    def _loader_entries(self, component: str, receipt: t.Mapping[str, t.Any] | None) -> list[str]:
+        own = self.loader_file(component)
+        recorded = str((receipt or {}).get("loader_entry"))
+        return [own, recorded] if os.path.basename(recorded) == os.path.basename(own) else [own]
 
     def _remove(self, component: str) -> None:
         receipt = receipts.read(self.root, f"redist-{component}")
-        if receipt is not None and receipt.get("loader_entry"):
-            _unlink(str(receipt["loader_entry"]))
-        _unlink(self.loader_file(component))
-        records = generations(receipt)
+        for entry in self._loader_entries(component, receipt):
+            _unlink(entry)
+        versions = self._versions(component, receipt)
         current = current_path(self.prefix, component)
         if os.path.islink(current):
-            # Also where a run was killed before it wrote its receipt.
-            path = os.path.join(self.prefix, component, os.path.basename(os.readlink(current)))
-            records.append({"path": path, "component": component, "prefix": self.prefix})
             os.unlink(current)
-        for record in records:
-            _remove_version(record)
+        for path in versions:
+            _remove_version(path, component)
+        _remove_empty(self.prefix, component)
 
 
 def _remove_stale_staging(prefix: str) -> None:
     # The lock is held: whatever a run left here was killed.
     for name in os.listdir(prefix):
         if name.startswith((".staging-", ".fetch-", ".replaced-")):
-            path = os.path.join(prefix, name)
-            if os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path)
-            else:
-                os.unlink(path)
+            disk.remove(os.path.join(prefix, name))
 
 
 def _check_free_space(archive: Archive, resolved: Resolved, prefix: str) -> None:
@@ -359,17 +367,19 @@ def _check_free_space(archive: Archive, resolved: Resolved, prefix: str) -> None
         )
 
 
-def _remove_version(record: t.Mapping[str, t.Any]) -> None:
+def _remove_version(path: str, component: str) -> None:
     """Remove an unpacked version, and its component and prefix directories where that empties them."""
-    path = str(record.get("path"))
-    component, prefix = str(record.get("component")), str(record.get("prefix"))
-    if os.path.dirname(os.path.dirname(path)) != prefix or os.path.basename(os.path.dirname(path)) != component:
-        return  # a receipt that somebody edited does not decide what is removed
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(path)
+    if not is_version(path, component):
+        return
+    disk.remove(path)
+    prefix = os.path.dirname(os.path.dirname(path))
     current = current_path(prefix, component)
     if os.path.islink(current) and os.readlink(current) == os.path.basename(path):
         os.unlink(current)
+    _remove_empty(prefix, component)
+
+
+def _remove_empty(prefix: str, component: str) -> None:
     for directory in (os.path.join(prefix, component), prefix):
         with contextlib.suppress(OSError):
             os.rmdir(directory)

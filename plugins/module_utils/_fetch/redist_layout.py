@@ -13,15 +13,26 @@ and what fetches and unpacks takes 0.1 s to import.
 from __future__ import annotations
 
 import os
+import re
 import typing as t
 
 #: Where NVIDIA's archives keep libraries; the first that exists counts.
 LIBRARY_DIRECTORIES = ("lib", "lib64")
 
+#: What a version is called, perhaps with a variant behind it; never as the symlink beside it.
+VERSION = re.compile(r"[0-9][A-Za-z0-9._+-]{0,127}")
+
 
 def current_path(prefix: str, component: str) -> str:
     """Return the symlink that says which version of a component is in use."""
     return os.path.join(prefix, component, "current")
+
+
+def is_version(path: str, component: str) -> bool:
+    """Tell whether ``path`` is where a version of ``component`` may lie, below whatever prefix."""
+    above, name = os.path.split(path)
+    sound = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(above) == component
+    return sound and VERSION.fullmatch(name) is not None
 
 
 def loader_path(loader_directory: str, component: str) -> str:

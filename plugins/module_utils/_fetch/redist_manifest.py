@@ -20,8 +20,9 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import VERSION
 
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -146,7 +147,7 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
     version, path, digest = entry.get("version"), found.get("relative_path"), found.get("sha256")
     if (
         not isinstance(version, str)
-        or not _SAFE.fullmatch(version)
+        or not VERSION.fullmatch(version)
         or not isinstance(path, str)
         or not re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", path)
         or ".." in path.split("/")

@@ -14,34 +14,30 @@ directory at its top, no path twice, no set-user-ID bits.
 
 from __future__ import annotations
 
-import bz2
-import contextlib
 import dataclasses
-import gzip
-import lzma
 import os
 import posixpath
 import shutil
 import tarfile
 import time
 import typing as t
-import zlib
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
 
 #: Bytes that stay free on the file system, whatever an archive claims to need.
 RESERVE = 64 << 20
 
-#: Members that an archive may have; the largest that NVIDIA publishes has some thousands.
+#: Files, links and directories that an archive may have, and those that it only implies; the largest that NVIDIA
+#: publishes has some thousands.
 MEMBERS_LIMIT = 200_000
 
-_BLOCK = 1 << 20
+#: Directories that a path may have, and characters that all paths may have together.
+DEPTH_LIMIT = 100
+NAMES_LIMIT = 128 << 20
 
-_OPENERS: t.Final[tuple[tuple[bytes, t.Callable[[str], t.Any]], ...]] = (
-    (b"\xfd7zXZ\x00", lzma.open),
-    (b"\x1f\x8b", gzip.open),
-    (b"BZh", bz2.open),
-)
+_BLOCK = 1 << 20
 
 _KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
     (b"PK\x03\x04", "a zip archive"),
@@ -84,22 +80,20 @@ def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
     opener = _opener(archive, name)
     os.mkdir(directory, 0o700)
     try:
-        with opener(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
-            unpacked = _Extraction(name, directory).all(members)
+        with opener(archive) as stream:
+            unpacked = _Extraction(name, directory, MEMBERS_LIMIT).all(archive_reader.Members(stream))
         os.chmod(directory, 0o755)  # noqa: S103 - libraries are for everybody
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
-        _remove(directory)
-        raise _damaged(name, error) from error
-    except OSError as error:
-        _remove(directory)
-        if error.errno is None:  # gzip and bz2 report bad data so
+    except BaseException as error:
+        disk.remove(directory)
+        if isinstance(error, archive_reader.DAMAGED):
             raise _damaged(name, error) from error
-        raise SparkforgeError(
-            f"{name} cannot be unpacked into {directory}: {error.strerror}.",
-            "Make sure that the file system is writable and has free space, and run again.",
-        ) from error
-    except BaseException:
-        _remove(directory)
+        if isinstance(error, OSError):
+            if error.errno is None:  # gzip and bz2 report bad data so
+                raise _damaged(name, error) from error
+            raise SparkforgeError(
+                f"{name} cannot be unpacked into {directory}: {error.strerror}.",
+                "Make sure that the file system is writable and has free space, and run again.",
+            ) from error
         raise
     return unpacked
 
@@ -107,7 +101,7 @@ def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
 def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
     with open(archive, "rb") as stream:
         head = stream.read(16)
-    for magic, opener in _OPENERS:
+    for magic, opener in archive_reader.OPENERS:
         if head.startswith(magic):
             return opener
     kinds = [kind for magic, kind in _KNOWN_OTHERS if head.startswith(magic)]
@@ -118,28 +112,37 @@ def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
     )
 
 
+class Members(t.Protocol):
+    """What an archive must be able to do to be unpacked."""
+
+    def __iter__(self) -> t.Iterator[tarfile.TarInfo]: ...
+
+    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None: ...
+
+
 class _Extraction:
     """The state of one pass over an archive."""
 
-    def __init__(self, name: str, directory: str) -> None:
+    def __init__(self, name: str, directory: str, limit: int) -> None:
         self.name = name
+        self.limit = limit
         self.directory = directory
         self.top: str | None = None
         self.directories: set[str] = {""}
         self.files: dict[str, int] = {}
         self.links: dict[str, str] = {}
+        self.entries = self.names = 0
 
-    def all(self, members: tarfile.TarFile) -> Unpacked:
-        for count, member in enumerate(members, 1):
-            if count > MEMBERS_LIMIT:
-                raise self.refusal(f"has more than {MEMBERS_LIMIT} members")
+    def all(self, members: Members) -> Unpacked:
+        for member in members:
             self.one(members, member)
         if self.top is None or not (self.files or self.links):
             raise self.refusal("holds no file")
         return Unpacked(self.top, self.files, self.links)
 
-    def one(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+    def one(self, members: Members, member: tarfile.TarInfo) -> None:
         path = self.path_of(member)
+        self.count(path, member.linkname)
         if member.isdir():
             self.add_directory(path)
             return
@@ -180,7 +183,18 @@ class _Extraction:
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if ".." in parts:
             raise self.refusal(f"holds {what} {name!r}, which climbs out by '..'")
+        if len(parts) > DEPTH_LIMIT:
+            raise self.refusal(f"holds {what} {name!r}, which is more than {DEPTH_LIMIT} directories deep")
         return (parts[0] if parts else ""), "/".join(parts[1:])
+
+    def count(self, *names: str) -> None:
+        """Count an entry, which takes an inode, and memory here."""
+        self.entries += 1
+        self.names += sum(map(len, names))
+        if self.entries > self.limit:
+            raise self.refusal(f"has more than {self.limit} members")
+        if self.names > NAMES_LIMIT:
+            raise self.refusal(f"has names of more than {NAMES_LIMIT >> 20} MiB")
 
     def add_directory(self, path: str) -> None:
         missing: list[str] = []
@@ -192,6 +206,7 @@ class _Extraction:
             missing.append(path)
             path = posixpath.dirname(path)
         for directory in reversed(missing):
+            self.count(directory)
             os.mkdir(self.absolute(directory))
             os.chmod(self.absolute(directory), 0o755)  # noqa: S103 - libraries are for everybody
             self.directories.add(directory)
@@ -218,7 +233,7 @@ class _Extraction:
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
         self.files[path] = self.files[target]
 
-    def add_file(self, path: str, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+    def add_file(self, path: str, members: Members, member: tarfile.TarInfo) -> None:
         self.check_free_space(member)
         mode = 0o755 if member.mode & 0o111 else 0o644
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -263,8 +278,3 @@ def _damaged(name: str, error: Exception) -> SparkforgeError:
         f"{name} is damaged or not a tar archive: {str(error) or type(error).__name__}.",
         "Check that the mirror holds the vendor's whole file, and run again.",
     )
-
-
-def _remove(directory: str) -> None:
-    with contextlib.suppress(OSError):
-        shutil.rmtree(directory)

@@ -100,8 +100,16 @@ def make_wanted(
 def rewritten(url: str, rewrite: t.Mapping[str, str]) -> str:
     for base in sorted(rewrite, key=len, reverse=True):
         if base and url.startswith(base):
-            return rewrite[base] + url[len(base) :]
+            actual = rewrite[base] + url[len(base) :]
+            # The mirror's password is for the mirror: "https://host" is the beginning of "https://host.evil" too.
+            if _authority(rewrite[base]) in ("", _authority(actual)):
+                return actual
     return url
+
+
+def _authority(url: str) -> str:
+    scheme = _SCHEME.match(url)
+    return re.split(r"[/?#]", url[scheme.end() :])[0] if scheme else ""
 
 
 def is_local(url: str) -> bool:

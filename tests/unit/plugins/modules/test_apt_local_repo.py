@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import stat
 import subprocess
 import typing as t
 from pathlib import Path
@@ -244,6 +245,11 @@ def add_link(folder: Path) -> None:
     (folder / "link").symlink_to("/etc/passwd")
 
 
+def add_link_to_a_directory(folder: Path) -> None:
+    (folder.parent / "beside").mkdir()
+    (folder / "link").symlink_to("../beside")
+
+
 def add_key(folder: Path) -> None:
     (folder / "Release.gpg").unlink()
     (folder / "InRelease").unlink()
@@ -257,6 +263,7 @@ def add_key(folder: Path) -> None:
         (change_release, "InRelease of the local repository is not signed"),
         (add_package, "extra.deb in the local repository is covered by no signature"),
         (add_link, "link in the local repository is not a regular file"),
+        (add_link_to_a_directory, "link in the local repository is not a regular file"),
         (add_key, "neither InRelease nor Release"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -268,6 +275,39 @@ def test_each_break_in_the_signed_chain_is_found(apt, tmp_path, maker, change, c
     with pytest.raises(SparkforgeError, match=cause):
         local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
     assert_untouched(apt, tmp_path)
+
+
+def test_no_directory_of_the_host_is_changed_by_a_link_that_nobody_signed(apt, tmp_path, maker, no_configure):
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    tree = repository(tmp_path, maker)
+    (tree / f"var/{PACKAGE}/link").symlink_to(private)
+    deb = pack(tree, tmp_path)
+    with pytest.raises(SparkforgeError, match="link in the local repository is not a regular file"):
+        local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert_untouched(apt, tmp_path)
+
+
+@pytest.mark.parametrize("option", ["trusted=yes", "trusted=no", "Trusted=yes"])
+def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tmp_path, maker, monkeypatch, option):
+    folder = tmp_path / "var" / PACKAGE
+    folder.mkdir(parents=True)
+    ring = maker.keys.gpg("--export", maker.fingerprint)
+    (folder / "cusparselt-keyring.gpg").write_bytes(ring)
+    keyring = Path(local_repo.KEYRINGS) / "cusparselt-keyring.gpg"
+    keyring.parent.mkdir()
+    keyring.write_bytes(ring)
+    source = tmp_path / "one.list"
+    row = {"file": str(source), "signed_by": str(keyring)}
+    monkeypatch.setattr(local_repo, "_keyring_in", lambda *_a, **_k: str(folder / "cusparselt-keyring.gpg"))
+    monkeypatch.setattr(local_repo, "find_lists", lambda _url: ["lists"])
+    monkeypatch.setattr(local_repo.LocalRepository, "_source_of", lambda *_a: [row])
+    found = local(apt, tmp_path, None)
+    source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
+    assert found._configured(PACKAGE)
+    source.write_text(f"deb [signed-by={keyring} {option}] file:///var/{PACKAGE} /\n")
+    assert not found._configured(PACKAGE)
 
 
 def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker):
@@ -289,7 +329,7 @@ def test_without_gpgv_the_fingerprint_cannot_be_used(apt, tmp_path, maker):
 
 
 def test_without_gpg_nothing_is_downloaded(apt, tmp_path, monkeypatch):
-    monkeypatch.setattr(local_repo.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(local_repo.openpgp.shutil, "which", lambda _name: None)
     with pytest.raises(SparkforgeError, match="gpg is not installed"):
         local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64).present()
     assert_untouched(apt, tmp_path)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import shutil
 import subprocess
@@ -104,4 +105,31 @@ def test_a_path_that_leaves_the_tree_and_a_device_are_refused(deb: Path, name: s
 def test_contents_without_end_are_not_taken_into_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tools, "OUTPUT_LIMIT", 100)
     with pytest.raises(SparkforgeError, match="cut off or damaged"):
+        _deb.files(str(deb))
+
+
+@pytest.mark.skipif(shutil.which("ar") is None, reason="ar is not installed on this machine")
+def test_a_deb_whose_names_take_gigabytes_is_refused_in_little_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_deb, "_MEMORY", 64 << 20)
+    size = 64 << 20
+    long = tarfile.TarInfo("././@LongLink")
+    long.type, long.size = tarfile.GNUTYPE_LONGNAME, size
+    evil = add(deb, tarfile.TarInfo("./x"))
+    names = gzip.compress(long.tobuf() + b"n" * size + tarfile.TarInfo("./x").tobuf() + bytes(1024))
+    folder = deb.parent / "members"
+    (folder / "data.tar").unlink()
+    (folder / "data.tar.gz").write_bytes(names)
+    control = next(folder.glob("control.tar*")).name
+    Path(evil).unlink()
+    subprocess.run(["ar", "rc", evil, "debian-binary", control, "data.tar.gz"], cwd=folder, check=True)
+    with pytest.raises(SparkforgeError, match="is cut off or damaged: tar: memory exhausted"):
+        _deb.files(evil)
+
+
+def test_a_deb_that_has_no_room_is_refused_before_it_is_unpacked(deb: Path, monkeypatch: pytest.MonkeyPatch):
+    class Small:
+        f_bavail, f_frsize = _deb._RESERVE + 4999, 1
+
+    monkeypatch.setattr(_deb.os, "statvfs", lambda _path: Small)
+    with pytest.raises(SparkforgeError, match=r"needs 0 MB, and .* has 67 MB free"):
         _deb.files(str(deb))

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import itertools
 import os
 import subprocess
 import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 
 from tests.unit.web_server import Server
@@ -58,6 +60,14 @@ def test_a_wrong_sha256_names_both_hashes_and_leaves_nothing(server: Server, tmp
     assert len(server.requests) == 1, "a wrong file does not get better by asking again"
 
 
+def test_a_pin_is_compared_from_its_first_digit_to_its_last(server: Server, tmp_path: Path) -> None:
+    digest = hashlib.sha256(BODY).hexdigest()
+    for pin in (digest[:-1] + "0f"[digest.endswith("0")], "0f"[digest.startswith("0")] + digest[1:]):
+        with pytest.raises(SparkforgeError, match="the pin says"):
+            http.fetch(f"{server.url}/file", str(tmp_path), sha256=pin)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_pin_that_is_no_sha256_is_refused_before_the_download(server: Server, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="not a sha256"):
         http.fetch(f"{server.url}/file", str(tmp_path), sha256="abc")
@@ -77,6 +87,31 @@ def test_a_server_that_cannot_resume_sends_the_file_anew(server: Server, tmp_pat
     path = http.fetch(f"{server.url}/file", str(tmp_path))
     assert Path(path).read_bytes() == BODY
     assert [asked for _, asked in server.requests] == [None, None]
+
+
+def test_a_server_that_goes_on_elsewhere_is_asked_for_the_whole(server: Server, tmp_path: Path) -> None:
+    server.cuts["/file"] = [400_000]
+    server.misplaced = 1000
+    path = http.fetch(f"{server.url}/file", str(tmp_path))
+    assert Path(path).read_bytes() == BODY
+    assert [asked for _, asked in server.requests] == [None, "bytes=400000-", None]
+
+
+def test_a_file_that_has_become_another_is_not_gone_on_with(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.cuts["/file"] = [400_000]
+    old = server.answer
+
+    def answer(handler: t.Any) -> None:
+        old(handler)
+        server.files["/file"], server.etag = BODY[::-1], '"two"'
+
+    monkeypatch.setattr(server, "answer", answer)
+    # Without a pin nothing but the server's own word tells that the second half is of another file.
+    path = http.fetch(f"{server.url}/file", str(tmp_path))
+    assert Path(path).read_bytes() == BODY[::-1]
+    assert server.conditions == [None, '"one"']
 
 
 def test_a_file_that_changed_between_two_attempts_is_fetched_whole(
@@ -145,6 +180,44 @@ def test_a_document_beyond_the_limit_is_refused(server: Server) -> None:
         http.fetch_bytes(f"{server.url}/file", limit=1000)
 
 
+@pytest.mark.parametrize("lengths", [True, False])
+def test_a_file_beyond_its_size_is_refused_before_it_is_whole(server: Server, tmp_path: Path, lengths: t.Any) -> None:
+    server.lengths = lengths
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY).hexdigest(), max_bytes=1000)
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1
+    (tmp_path / "local").write_bytes(BODY)
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch((tmp_path / "local").as_uri(), str(tmp_path), max_bytes=1000)
+    assert os.listdir(tmp_path) == ["local"]
+
+
+def test_no_download_is_without_a_bound(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SIZE_LIMIT", len(BODY) - 1)
+    with pytest.raises(SparkforgeError, match="are allowed"):
+        http.fetch(f"{server.url}/file", str(tmp_path))
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_a_server_that_sends_a_byte_now_and_then_is_given_up(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: t.Any
+) -> None:
+    monkeypatch.setattr(http, "GRACE", 0.3)
+    server.drips = part
+    with pytest.raises(UnreachableError, match="sends too slowly"):
+        http.fetch(f"{server.url}/file", str(tmp_path))
+    assert os.listdir(tmp_path) == []
+    assert len(server.requests) == 1
+
+
+def test_a_slow_server_is_waited_for(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0, 4)
+    monkeypatch.setattr(http.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(http, "GRACE", 10)
+    assert http.fetch(f"{server.url}/file", str(tmp_path))
+
+
 def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match=r"No connection to http://127\.0\.0\.1:9/file"):
         http.fetch("http://127.0.0.1:9/file", str(tmp_path), retries=0)
@@ -181,9 +254,25 @@ def test_a_file_url_is_read_from_the_host(tmp_path: Path) -> None:
     assert http.fetch_bytes((tmp_path / "a b").as_uri()) == b"data"
     with pytest.raises(SparkforgeError, match="cannot be read: No such file"):
         http.fetch_bytes((tmp_path / "none").as_uri())
+    with pytest.raises(SparkforgeError, match="cannot be read: embedded null byte"):
+        http.fetch_bytes("file:///etc/%00passwd")
 
 
-@pytest.mark.parametrize("url", ["ftp://host/file", "/etc/passwd", "http://", "data:,x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://host/file",
+        "/etc/passwd",
+        "http://",
+        "data:,x",
+        "http://[::1/file",
+        "http://host:x/",
+        "http://host:99999/",
+        "https://\u2100.test/",
+        "http://a b/",
+        "http://a\nb/",
+    ],
+)
 def test_what_is_no_url_for_a_download_is_refused(url: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="not a URL that can be fetched"):
         http.fetch_bytes(url)
@@ -278,6 +367,59 @@ def test_a_redirection_out_of_tls_is_refused(
         http.fetch(f"{secure[0].url}/old", str(tmp_path))
     secure[0].redirects["/old"] = "/file"
     assert http.fetch(f"{secure[0].url}/old", str(tmp_path))
+
+
+def test_every_hop_of_a_redirection_keeps_to_tls(
+    secure: tuple[Server, str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", secure[1])
+    secure[0].redirects["/old"] = f"{server.url}/middle"
+    server.redirects["/middle"] = f"{secure[0].url}/file"
+    with pytest.raises(SparkforgeError, match=f"redirects to {server.url}/middle, which is not protected by TLS"):
+        http.fetch(f"{secure[0].url}/old", str(tmp_path))
+    assert server.requests == []
+    assert secure[0].paths == ["/old"]
+
+
+def test_credentials_are_for_the_server_that_they_were_given_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Server()
+    other.files["/file"] = BODY
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    try:
+        server.redirects["/old"] = f"{other.url.replace('127.0.0.1', 'localhost')}/file"
+        assert http.fetch(f"{server.url}/old", str(tmp_path))
+        assert server.credentials
+        assert other.credentials == []
+        monkeypatch.delenv("NETRC")
+        server.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
+        server.redirects["/near"] = f"{server.url}/file"
+        assert http.fetch(f"{server.url.replace('//', '//user:secret@')}/near", str(tmp_path))
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize("place", ["ftp://host/x", "file:///etc/passwd", "http://[::1/x", "http://h:99999/", "data:,x"])
+def test_a_redirection_to_what_cannot_be_fetched_is_refused(server: Server, tmp_path: Path, place: t.Any) -> None:
+    server.redirects["/old"] = place
+    with pytest.raises(SparkforgeError, match=r"not a URL that can be fetched|cannot be fetched: ValueError"):
+        http.fetch(f"{server.url}/old", str(tmp_path))
+    assert server.paths == ["/old"]
+
+
+def test_a_redirection_without_an_end_is_given_up(server: Server, tmp_path: Path) -> None:
+    server.redirects["/old"] = "/old"
+    with pytest.raises(SparkforgeError, match="redirects 10 times"):
+        http.fetch(f"{server.url}/old", str(tmp_path))
+    assert len(server.requests) == 10
+
+
+def test_a_redirection_with_a_space_is_followed(server: Server, tmp_path: Path) -> None:
+    server.files["/a%20b"] = BODY
+    server.redirects["/old"] = "/a b"
+    assert http.fetch(f"{server.url}/old", str(tmp_path))
 
 
 def test_a_server_without_tls_is_not_asked_in_clear(server: Server, tmp_path: Path) -> None:

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import os
 import typing as t
 from pathlib import Path
 
@@ -61,11 +64,11 @@ def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
         redist_manifest.resolve(manifest, WANTED, "url")
 
 
-@pytest.mark.parametrize("version", ["../x", "", None, 8])
+@pytest.mark.parametrize("version", ["../x", "", None, 8, "current", "v1", "..", "-1", "1" * 129, "1\n"])
 def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
     with pytest.raises(SparkforgeError, match="which cannot be"):
-        redist_manifest.resolve(manifest, WANTED, "url")
+        redist_manifest.resolve(manifest, dataclasses.replace(WANTED, version=None), "url")
 
 
 RECEIPT = {
@@ -114,6 +117,151 @@ def test_a_fingerprint_covers_each_input_and_no_place() -> None:
 )
 def test_a_pkg_config_file_is_corrected_where_it_names_another_place(text: t.Any, expected: t.Any) -> None:
     assert pkg_config.corrected(text, "/p/v", "/p/v/lib/pkgconfig") == expected
+
+
+class Bench:
+    """A mirror with archives of two products, and a host below a directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tree = Tree({})
+        self.entries: list[dict[str, t.Any]] = []
+
+    def publish(self, product: str = "one", version: str = "1.0", release: str = "1") -> dict[str, t.Any]:
+        content = archive("top", f"lib{product}.so.0", "1.0", filler=version.encode())
+        pin = self.tree.publish(product, release, product, version, content)
+        for path, body in self.tree.files.items():
+            (self.path / "mirror" / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / "mirror" / path[1:]).write_bytes(body)
+        self.entries = [{"product": product, "component": product, "release": release, "sha256": pin}]
+        return self.entries[0]
+
+    def redist(self, state: str = "present", **options: t.Any) -> _redist.RedistArchives:
+        return _redist.RedistArchives(
+            redist_manifest.archives_from(self.entries, "linux-sbsa", "cuda13", state),
+            base_url=(self.path / "mirror/compute").as_uri(),
+            prefix=str(self.path / "prefix"),
+            root=str(self.path / "root"),
+            loader_directory=str(self.path / "loader"),
+            **options,
+        )
+
+    def edit_receipt(self, **changes: t.Any) -> None:
+        path = self.path / "root/receipts/redist-one.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_what_a_killed_run_left_is_removed_however_deep_it_is(bench: Bench) -> None:
+    bench.publish()
+    stale = bench.path / "prefix/.staging-one-0"
+    stale.mkdir(parents=True)
+    at = os.open(stale, os.O_RDONLY)
+    for _level in range(3000):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    assert bench.redist().present()["changed"]
+    assert os.listdir(bench.path / "prefix") == ["one"]
+
+
+def test_a_version_named_as_the_link_does_not_take_its_place(bench: Bench) -> None:
+    bench.publish()
+    bench.redist().present()
+    bench.publish(version="current", release="2")
+    bench.entries[0]["variant"] = ""
+    manifest = bench.path / "mirror/compute/one/redist/redistrib_2.json"
+    described = json.loads(manifest.read_text())
+    described["one"]["linux-sbsa"] = described["one"]["linux-sbsa"]["cuda13"]
+    manifest.write_text(json.dumps(described))
+    with pytest.raises(SparkforgeError, match="gives one the version 'current'"):
+        bench.redist().present()
+    assert os.readlink(bench.path / "prefix/one/current") == "1.0-cuda13"
+
+
+@pytest.mark.parametrize("target", ["..", ".", "../..", "current", "../other", "{bench}/outside"])
+def test_a_link_that_leads_elsewhere_decides_nothing_that_is_removed(bench: Bench, target: str) -> None:
+    bench.publish()
+    bench.redist().present()
+    (bench.path / "prefix/other/1.0").mkdir(parents=True)
+    (bench.path / "prefix/one/of-somebody-else").mkdir()
+    link = bench.path / "prefix/one/current"
+    link.unlink()
+    # Within the test's directory, whatever it is: a broken guard removes what is named here.
+    (bench.path / "outside").mkdir()
+    link.symlink_to(target.format(bench=bench.path))
+    result = bench.redist("absent").absent()
+    removed = result["archives"][0]["removed"]
+    assert set(removed) <= {str(link), str(bench.path / "prefix/one/1.0-cuda13")} | {
+        str(bench.path / path) for path in ("loader/sparkforge-one.conf", "root/receipts/redist-one.json")
+    }
+    assert (bench.path / "prefix/other/1.0").is_dir()
+    assert (bench.path / "outside").is_dir()
+    assert os.listdir(bench.path / "prefix/one") == ["of-somebody-else"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "precious", "prefix": "."},
+        {"path": "precious/one", "prefix": ".", "component": "precious"},
+        {"path": "precious/one/..", "prefix": "precious"},
+        {"path": "precious/one/current", "prefix": "precious"},
+        {"path": "precious/one", "prefix": "precious", "component": ""},
+        {"path": "prefix/one/../../precious", "prefix": "prefix/one/.."},
+    ],
+)
+@pytest.mark.parametrize("generation", ["previous", "installed"])
+def test_a_receipt_that_was_edited_does_not_decide_what_is_removed(
+    bench: Bench, changes: dict[str, str], generation: str
+) -> None:
+    bench.publish()
+    bench.redist().present()
+    kept = bench.path / "precious/one/current"
+    kept.mkdir(parents=True)
+    edited = {key: os.path.join(bench.path, value) if key != "component" else value for key, value in changes.items()}
+    bench.edit_receipt(**(edited if generation == "installed" else {"previous": edited}))
+    bench.redist("absent").absent()
+    assert kept.is_dir()
+
+
+def test_a_receipt_that_was_edited_does_not_decide_which_file_is_removed(bench: Bench) -> None:
+    for state in ("absent", "present"):
+        bench.publish(release=state)
+        bench.redist().present()
+        precious = bench.path / "precious.conf"
+        precious.write_text("kept")
+        bench.edit_receipt(loader_entry=str(precious), sha256="0" * 64)
+        assert getattr(bench.redist(state), state)()["changed"]
+        assert precious.exists()
+
+
+def test_what_a_receipt_vouches_for_is_on_the_disk_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[int] = set()
+    written: list[set[int]] = []
+    fsync, write = os.fsync, _redist.receipts.write
+
+    def note(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def receipt(*arguments: t.Any) -> str:
+        written.append(set(synced))
+        return write(*arguments)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(_redist.receipts, "write", receipt)
+    bench.publish()
+    bench.redist().present()
+    version = bench.path / "prefix/one/1.0-cuda13"
+    paths = [version, version.parent, *(path for path in version.rglob("*") if not path.is_symlink())]
+    assert {path.stat().st_ino for path in paths} <= written[0]
 
 
 def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: Path) -> None:

@@ -412,6 +412,32 @@ def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: P
     assert "cret" not in str(error.as_result())
 
 
+def test_the_beginning_of_a_host_is_not_that_host() -> None:
+    rewrite = {"https://example.com": "https://user:secret@mirror.test", "git://": "https://"}
+    assert urls.rewritten("https://example.com/a", rewrite) == "https://user:secret@mirror.test/a"
+    assert urls.rewritten("git://example.org/a", rewrite) == "https://example.org/a"
+    for hostile in ("https://example.com.evil.test/a", "https://example.com:80@evil.test/a"):
+        assert urls.rewritten(hostile, rewrite) == hostile
+
+
+@pytest.mark.parametrize("user", ["user:secret@", "token@"])
+def test_credentials_do_not_follow_a_redirection(bench: Bench, tmp_path: Path, user: t.Any) -> None:
+    commit = bench.repository("one").commit({"file": "1"})
+    mirror = Server(bench.root)
+    mirror.redirects["/"] = f"{bench.server.url}/"
+    try:
+        url = f"{mirror.url}/one.git".replace("http://", f"http://{user}")
+        error = bench.fails(sources.Git(url, commit))
+        assert mirror.credentials
+        assert bench.server.requests == []
+        assert bench.server.credentials == []
+        assert "redirects" in error.cause
+        assert "name the place" in error.remedy
+        assert "secret" not in str(error.as_result())
+    finally:
+        mirror.stop()
+
+
 def test_nothing_of_the_user_and_the_system_counts(bench: Bench, tmp_path: Path) -> None:
     one = bench.repository("one")
     commit = one.commit({"file": "text\n", ".gitattributes": "*.x filter=evil\n", "a.x": "x"})
@@ -524,6 +550,7 @@ def test_tls_is_verified_with_the_ca_of_the_environment(bench: Bench, certificat
         ("fatal: detected dubious ownership in repository at '/srv/one.git'", "OWNER"),
         ("fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output", "SPACE"),
         ("error: unable to create temporary file: Read-only file system", "STORE"),
+        ("fatal: unable to access 'https://example.com/x/': The requested URL returned error: 302", "REDIRECTED"),
         ("fatal: something new", "UNKNOWN"),
     ],
 )  # fmt: skip

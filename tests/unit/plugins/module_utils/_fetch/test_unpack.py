@@ -182,3 +182,26 @@ def test_an_archive_larger_than_the_disk_is_refused_before_it_fills_it(
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "MEMBERS_LIMIT", 3)
     assert "more than 3 members" in refused(tmp_path, *[(member(f"top/{n}"), b"") for n in range(3)])
+
+
+def test_an_archive_of_a_few_bytes_makes_no_directory_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = "top/" + "d/" * 98
+    assert "more than 100 directories deep" in refused(tmp_path, (member(f"{deep}d/d/x"), b""))
+    assert "more than 100 directories deep" in refused(tmp_path, (member("top/" + "d/" * 2000, tarfile.DIRTYPE), b""))
+    monkeypatch.setattr(unpack, "MEMBERS_LIMIT", 1000)
+    assert "more than 1000 members" in refused(
+        tmp_path, *[(member(f"top/{n}/{'d/' * 90}", tarfile.DIRTYPE), b"") for n in range(12)]
+    )
+    unpacked(tmp_path, [(member(f"{deep}x"), b"")])
+
+
+def test_the_length_of_all_names_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "NAMES_LIMIT", 1 << 20)
+    links = [(member(f"top/{n}", tarfile.SYMTYPE, "x" * 4000), b"") for n in range(300)]
+    assert "names of more than 1 MiB" in refused(tmp_path, *links)
+
+
+def test_a_refused_archive_is_gone_however_deep_it_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
+    deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
+    assert "climbs out" in refused(tmp_path, deep, (member("top/../x"), b""))

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The members of a tar archive, read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import struct
+import tarfile
+import typing as t
+import zipfile
+import zlib
+
+#: Bytes that the headers of one member may have: long names, pax records and the map of a sparse file among them.
+HEADER_LIMIT = 128 << 10
+
+#: pax records that may hold for all members; ``git archive`` writes one.
+RECORDS_LIMIT = 100
+
+#: Bytes that decompressing may take; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
+MEMORY_LIMIT = 256 << 20
+
+#: What these libraries raise for bytes that are no archive of theirs. RuntimeError: an encrypted member of a zip
+#: archive, or (NotImplementedError) a compression that zipfile does not know.
+DAMAGED = (
+    tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error,
+    EOFError, ValueError, ArithmeticError, LookupError, RuntimeError,
+)  # fmt: skip
+
+_BLOCK = 1 << 20
+
+
+class _Xz:
+    """Reads a file that is compressed with xz; ``lzma.open`` knows no bound."""
+
+    def __init__(self, path: str) -> None:
+        self.decoder = _decoder()
+        self.file = open(path, "rb")  # noqa: SIM115 - closed at the end of the block
+
+    def __enter__(self) -> _Xz:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.file.close()
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes, ``size`` at most; none at the end."""
+        while True:
+            block = b""
+            if self.decoder.eof:
+                # Another stream may follow, after zeros (xz's file format, 2.2).
+                block = (self.decoder.unused_data or self.file.read(_BLOCK)).lstrip(b"\0")
+                if not block:
+                    return b""
+                self.decoder = _decoder()
+            elif self.decoder.needs_input:
+                block = self.file.read(_BLOCK)
+                if not block:
+                    raise EOFError("the compressed data is cut off")
+            data = self.decoder.decompress(block, size)
+            if data:
+                return data
+
+
+def _decoder() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, MEMORY_LIMIT)
+
+
+#: The first bytes of a compressed file -> what reads it.
+OPENERS: t.Final[tuple[tuple[bytes, t.Callable[[str], t.Any]], ...]] = (
+    (b"\xfd7zXZ\x00", _Xz),
+    (b"\x1f\x8b", gzip.open),
+    (b"BZh", bz2.open),
+)
+
+
+class _Reader:
+    """What tarfile reads from: forward only, and no more of a header than a header may have."""
+
+    def __init__(self, stream: t.Any) -> None:
+        self.stream = stream
+        self.position = 0
+        self.left: int | None = HEADER_LIMIT
+
+    def tell(self) -> int:
+        return self.position
+
+    def read(self, size: int) -> bytes:
+        if self.left is not None:
+            self.left -= size
+            if self.left < 0 or size < 0:
+                raise tarfile.ReadError(f"a member has headers of more than {HEADER_LIMIT} bytes")
+        blocks = []
+        while size > 0:
+            block = self.stream.read(size)
+            if not block:
+                break
+            blocks.append(block)
+            size -= len(block)
+            self.position += len(block)
+        return b"".join(blocks)
+
+    def seek(self, position: int) -> None:
+        if position < self.position:
+            raise tarfile.ReadError("a member lies within another")
+        while self.position < position:
+            block = self.stream.read(min(position - self.position, _BLOCK))
+            if not block:
+                return
+            self.position += len(block)
+
+
+class Members:
+    """The members of a tar archive, one after the other; each is forgotten when the next one is read.
+
+    :param stream: what the archive is read from, decompressed.
+    """
+
+    def __init__(self, stream: t.Any) -> None:
+        self._reader = _Reader(stream)
+        self._archive: t.Any = tarfile.open(fileobj=t.cast(t.Any, self._reader), mode="r:")  # noqa: SIM115 - of no file
+
+    def __iter__(self) -> t.Iterator[tarfile.TarInfo]:
+        while True:
+            self._reader.left = HEADER_LIMIT
+            member = self._archive.next()
+            self._archive.members = []
+            if member is None:
+                return
+            if len(self._archive.pax_headers) > RECORDS_LIMIT:
+                raise tarfile.ReadError(f"it has more than {RECORDS_LIMIT} pax records for all members")
+            self._reader.left = None
+            yield member
+
+    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None:
+        content: t.IO[bytes] | None = self._archive.extractfile(member)
+        return content

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Archives whose headers claim memory: each is refused before it takes any."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import struct
+import tarfile
+import tracemalloc
+import typing as t
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, archive_tree, unpack
+
+from tests.unit.redist_tree import member, tar
+
+#: What a bomb claims here, and what may be taken for it.
+CLAIM, ROOM = 48 << 20, 8 << 20
+
+
+def header(kind: bytes, size: int, name: str = "top/x") -> bytes:
+    info = member(name, kind)
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def zeros(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 512)
+
+
+def long_name() -> bytes:
+    return header(b"L", CLAIM) + b"n" * CLAIM + header(b"0", 0)
+
+
+def long_link() -> bytes:
+    return header(b"K", CLAIM) + b"n" * CLAIM + header(b"2", 0)
+
+
+def pax(kind: bytes = b"x") -> bytes:
+    return header(kind, CLAIM) + b"%d comment=" % CLAIM + b"n" * (CLAIM - 20) + b"\n" + bytes(600) + header(b"0", 0)
+
+
+def global_pax() -> bytes:
+    return pax(b"g")
+
+
+def sparse() -> bytes:
+    first = bytearray(header(b"S", 0))
+    first[482] = 1
+    first[148:156] = b"%06o\0 " % tarfile.calc_chksums(bytes(first))[0]
+    more = struct.pack("12s12s", b"00000000001\0", b"00000000001\0") * 21 + b"\1" + bytes(7)
+    return bytes(first) + more * 20_000
+
+
+def global_records() -> bytes:
+    made = b""
+    for number in range(300):
+        body = b"".join(b"%d %s=x\n" % (len(key) + 6, key) for key in (b"%05d-%03d" % (number, n) for n in range(800)))
+        made += header(b"g", len(body)) + zeros(body) + header(b"5", 0, f"top/{number}")
+    return made
+
+
+BOMBS = (long_name, long_link, pax, global_pax, sparse, global_records)
+
+
+def refusal(path: Path, content: bytes, work: t.Callable[[str, str], t.Any]) -> tuple[str, int]:
+    """Return why an archive was refused, and the memory that it took."""
+    (path / "archive").write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SparkforgeError) as failure:
+            work(str(path / "archive"), str(path / "out"))
+        return failure.value.cause, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
+def test_headers_take_no_memory_to_speak_of(tmp_path: Path, bomb: t.Any) -> None:
+    content = gzip.compress(zeros(bomb()) + bytes(1024), 6)
+    cause, memory = refusal(tmp_path, content, unpack.unpack)
+    assert "is damaged or not a tar archive: " in cause
+    assert len(cause) < 1000
+    assert memory < ROOM
+    assert os.listdir(tmp_path) == ["archive"]
+
+
+def test_an_archive_of_sources_is_read_within_the_same_bounds(tmp_path: Path) -> None:
+    cause, memory = refusal(
+        tmp_path, gzip.compress(long_name()), lambda *at: archive_tree._unpack_tree(*at, label="sources")
+    )
+    assert "headers of more than 131072 bytes" in cause
+    assert memory < ROOM
+
+
+def test_the_members_that_were_read_are_forgotten(tmp_path: Path) -> None:
+    content = gzip.decompress(tar([(member(f"top/{n:06}/"), b"") for n in range(10)], "gz"))
+    members = archive_reader.Members(io.BytesIO(content))
+    assert len(list(members)) == 10
+    assert members._archive.members == []
+
+
+def test_a_dictionary_of_a_gigabyte_is_not_allocated(tmp_path: Path) -> None:
+    content = bytearray(tar([(member("top/x"), b"x")], "xz"))
+    size = (content[12] + 1) * 4
+    # LZMA2's filter, one byte of properties: the size of the dictionary (xz's file format, 5.3.1).
+    at = content.index(b"\x21\x01", 12) + 2
+    content[at] = 36
+    content[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(content[12 : 12 + size - 4]))
+    cause, _memory = refusal(tmp_path, bytes(content), unpack.unpack)
+    assert "Memory usage limit exceeded" in cause
+    content[at] = 28  # xz -9: 64 MiB
+    content[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(content[12 : 12 + size - 4]))
+    (tmp_path / "archive").write_bytes(content)
+    assert unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out")).files == {"x": 1}
+
+
+def test_several_streams_of_xz_with_zeros_between_them_are_one(tmp_path: Path) -> None:
+    content = lzma.decompress(tar([(member("top/x"), os.urandom(100_000)), (member("top/y"), b"y")]))
+    (tmp_path / "archive").write_bytes(
+        lzma.compress(content[:51_200]) + bytes(8) + lzma.compress(content[51_200:]) + bytes(4)
+    )
+    assert unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out")).files == {"x": 100_000, "y": 1}
+
+
+def test_a_name_as_long_as_a_header_makes_no_long_message(tmp_path: Path) -> None:
+    cause, _memory = refusal(tmp_path, tar([(member("top/" + "n" * 60_000 + "/.."), b"")], "gz"), unpack.unpack)
+    assert "climbs out by '..': refused, nothing of it was kept." in cause
+    assert len(cause) <= 4000
+
+
+def test_a_zip_archive_with_a_directory_beyond_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "archive", "w") as file:
+        for number in range(2000):
+            file.writestr(f"top/{number}", b"")
+    monkeypatch.setattr(archive_tree, "DIRECTORY_LIMIT", 70_000)
+    with pytest.raises(SparkforgeError, match="its directory has more than"):
+        archive_tree._unpack_tree(str(tmp_path / "archive"), str(tmp_path / "out"), "sources")
+
+
+@pytest.mark.parametrize("mtime", ["inf", "-inf", "nan", "1e400"])
+def test_a_time_that_is_no_number_is_damage(tmp_path: Path, mtime: str) -> None:
+    info = member("top/x")
+    info.pax_headers = {"mtime": mtime}
+    cause, _memory = refusal(tmp_path, tar([(info, b"x")], "gz"), unpack.unpack)
+    assert "is damaged or not a tar archive: cannot convert float" in cause
+
+
+@pytest.mark.parametrize(
+    "bad", [member("top/a\0b"), member("top/l", tarfile.SYMTYPE, "a\0b"), member("top/d\0/x", tarfile.DIRTYPE)]
+)
+def test_a_name_with_a_nul_is_damage(tmp_path: Path, bad: tarfile.TarInfo) -> None:
+    bad.pax_headers = {"path": bad.name, "linkpath": bad.linkname}
+    cause, _memory = refusal(tmp_path, tar([(member("top/first"), b""), (bad, b"")], "gz"), unpack.unpack)
+    assert "embedded null" in cause
+    assert os.listdir(tmp_path) == ["archive"]
+
+
+def test_a_map_of_a_sparse_file_with_a_number_of_5000_digits_is_damage(tmp_path: Path) -> None:
+    info = member("top/x")
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "1"}
+    cause, _memory = refusal(tmp_path, tar([(info, b"9" * 5000 + b"\n" + bytes(600))], "gz"), unpack.unpack)
+    assert "is damaged or not a tar archive" in cause
+
+
+def test_chained_headers_are_damage(tmp_path: Path) -> None:
+    chain = (header(b"g", 512) + zeros(b"9 a=bcde\n")) * 5000 + header(b"0", 0) + bytes(1024)
+    cause, _memory = refusal(tmp_path, gzip.compress(chain), unpack.unpack)
+    assert "headers of more than 131072 bytes" in cause
