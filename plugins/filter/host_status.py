@@ -76,7 +76,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 
 def host_status(
@@ -88,7 +88,7 @@ def host_status(
     stops: t.Sequence[t.Mapping[str, str]] = (),
 ) -> dict[str, t.Any]:
     """Return the row; see RETURN."""
-    return _status.row(host, look, observation, stack, changes, stops)
+    return status.row(host, look, observation, stack, changes, stops)
 
 
 class FilterModule:

@@ -15,7 +15,7 @@ import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import (
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     FAIL,
     FORMAT,
     NO_REPORT,
@@ -28,7 +28,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import
     count_words,
     now,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report.form import report_problems
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report.form import report_problems
 
 #: Names of the merged files, which no host's files may have.
 FLEET, INDEX = "fleet", "index"
