@@ -14,7 +14,7 @@ import typing as t
 import pytest
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import fetch_environment
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils._network_access import files, problems
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.network_access import files, problems
 
 environment = fetch_environment.FilterModule().filters()["fetch_environment"]
 
