@@ -281,7 +281,7 @@ def torch_check(receipt: t.Optional[Facts], reference: Facts, gpu_required: bool
             f"There is no receipt of an environment {environment} on this host.",
             "Run playbooks/deploy.yml, or set verify_environment to the name of the one that is there.",
         )
-    if check_mode and receipt.get("lock_id") != reference.get("lock_id"):
+    if check_mode and (receipt.get("stack") or {}).get("lock_id") != reference.get("lock_id"):
         return skipped(name, f"{NOT_PROVISIONED}: the environment would be replaced", "", bound)
     torch = (receipt.get("modules") or {}).get("torch")
     if not torch:
