@@ -68,7 +68,7 @@ _value:
     wanted: {stack: torch-2.9.1, lock: c1b8cad4e018, environment: 5d41402abc4b}
     stack: torch-2.9.1
     bridge: false
-    environment: {lock_id: 5d41402abc4b, state: current, units: {pytorch: 4b5c1f0e9a37d286}}
+    environment: {environment_id: 5d41402abc4b, state: current, units: {pytorch: 4b5c1f0e9a37d286}}
     drift: [{what: driver, before: 580.95.05, now: 580.159.04}]
     changes: {cuda_libraries: [install libcublas-dev-13-0]}
     stops: []

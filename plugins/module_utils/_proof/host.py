@@ -29,7 +29,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of, upgraded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
@@ -94,7 +94,8 @@ class HostSide:
         if name and one:
             self._receipt = receipt_of(self._root, str(name), str(one))
         else:
-            self._receipt = receipts.read(self._root, f"env-{name}") if name else None
+            receipt = receipts.read(self._root, f"env-{name}") if name else None
+            self._receipt = upgraded(receipt) if receipt else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
     def for_checks(self) -> t.Dict[str, t.Any]:

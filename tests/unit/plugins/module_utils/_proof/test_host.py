@@ -33,7 +33,11 @@ GPU = {"present": True, "devices": [{"name": "NVIDIA GB10", "compute_capability"
 NO_GPU: dict[str, t.Any] = {"present": False, "devices": []}
 DRIVER = {"version": "580.95.05"}
 STACK = {"name": "torch-2.15.0", "lock_id": "0123456789ab", "method": "wheel"}
-RECEIPT = {"lock_id": "5d41402abc4b", "stack": STACK, "modules": {"torch": {"version": "2.15.0+cu130", "cuda": "13.0"}}}
+RECEIPT = {
+    "environment_id": "5d41402abc4b",
+    "stack": STACK,
+    "modules": {"torch": {"version": "2.15.0+cu130", "cuda": "13.0"}},
+}
 OPENED: dict[str, t.Any] = {"libcudss.so.0": {"path": "/opt/x/libcudss.so.0", "error": None}}
 CLOSURE: dict[str, t.Any] = {
     "missing": [],

@@ -17,7 +17,7 @@ OBSERVED = {
     "apt": {"packages": {"libcublas-13-0": "13.1.0.3-1", "vim": "9.1"}},
 }
 ENVIRONMENT = {
-    "lock_id": "5d41402abc4b",
+    "environment_id": "5d41402abc4b",
     "state": "current",
     "installed": "2026-11-21T10:00:00Z",
     "python": "3.12",
@@ -39,7 +39,7 @@ PROOF = {
     "failed": [],
     "drift": {"since": None, "changes": []},
 }
-PLAN = {"lock_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
+PLAN = {"environment_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
 NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
 
 
@@ -103,7 +103,7 @@ def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
 
 def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
     actions = {
-        "lock_id": "8a2b11112222",
+        "environment_id": "8a2b11112222",
         "actions": ["install", "switch", "files", "remove"],
         "removed": ["0cc175b9c0f1"],
     }
@@ -222,7 +222,7 @@ def test_a_proof_with_warnings_says_so() -> None:
 
 
 def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:
-    staged = {**ENVIRONMENT, "lock_id": "8a2b11112222", "state": "staged"}
+    staged = {**ENVIRONMENT, "environment_id": "8a2b11112222", "state": "staged"}
     failed = {**PROOF, "verdict": "fail", "failed": ["matmul.float32"]}
     said = text(
         row(
@@ -252,7 +252,7 @@ def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
 
 
 def test_a_stack_that_nobody_knows_is_another() -> None:
-    found = row(plan={**PLAN, "lock_id": "8a2b11112222", "actions": ["install"]}, proof=None)
+    found = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, proof=None)
     assert found["stack"] is None and "spark01  another" in text(found)
 
 
@@ -271,7 +271,7 @@ def test_the_json_is_one_line_with_a_summary() -> None:
     line = status.as_json(status.fleet([row(), status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True))
     assert "\n" not in line
     state = json.loads(line)
-    assert (state["format"], state["check_mode"], state["written"]) == (1, True, "2026-11-21T12:05:00Z")
+    assert (state["format"], state["check_mode"], state["written"]) == (2, True, "2026-11-21T12:05:00Z")
     assert state["summary"] == {"hosts": 2, "as wanted": 1, "changes": 0, "stops": 0, "failed": 0, "unreachable": 1}
     assert set(state["hosts"][0]) == set(state["hosts"][1]), "whoever reads it finds the same keys in each"
 
