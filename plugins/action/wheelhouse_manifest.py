@@ -84,7 +84,7 @@ class ActionModule(ActionBase):
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
-            # By way of text: what Ansible marks its values with is none of the content.
+            # As text: the marks that Ansible puts on its values are not part of the content.
             given = wanted.check(_plain(arguments["manifest"]), label)
             found = Found(given, "given", [], None)
         else:
@@ -140,7 +140,7 @@ class ActionModule(ActionBase):
                     said += self._fetch(path, target, builder)
                 if not os.path.exists(target):
                     raise SparkforgeError(
-                        f"The wheel {wheel['file']} cannot be had: {'; '.join(said)}.",
+                        f"The wheel {wheel['file']} is not available: {'; '.join(said)}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. Where the wheels are"
                         f" gone, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
                         wheel=wheel["file"],
@@ -176,7 +176,7 @@ def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
     """Return what is to be said where no place has the manifest."""
     tried = "; ".join(f"{one['place']}: {one['said'].rstrip('.')}" for one in found.tried)
     return SparkforgeError(
-        f"Nothing is known of {wanted.stack} (lock {wanted.lock_id}) built for {wanted.platform}. Asked were {tried}.",
+        f"No build of {wanted.stack} (lock {wanted.lock_id}) for {wanted.platform} was found. Looked in {tried}.",
         "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
         tried=found.tried,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: host_status
-short_description: Say how a host stands to its stack
+short_description: Compare a host with its stack
 version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:

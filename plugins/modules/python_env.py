@@ -55,8 +55,9 @@ options:
       - V(previous) goes back to the environment before the current one, which becomes the previous one, so that the
         next V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
         removed, and of the other options only O(root), O(environment_id) and O(kernel_dir) count.
-      - It is refused where there is none, where it is damaged, or where a package of the host that it was made with is
-        gone, older, or of another major version. A newer one is told in a warning, and the proof has the last word.
+      - It is refused where there is no such environment, where it is damaged, or where a package of the host that it
+        was made with is gone, older, or of another major version. A newer one gives a warning, and the proof has the
+        last word.
       - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
     type: str
     choices: [present, previous, absent]
@@ -177,7 +178,7 @@ options:
   users:
     description:
       - Accounts of the host that are to be members of O(group), beside the one that Ansible connected as, where it
-        became root with sudo. root is none of them.
+        became root with sudo. root is never one of them.
       - They are added, and nobody is taken out; O(state=absent) takes out whom this module added.
       - Nobody is added to a group of the system (an id below 1000) that this collection did not make, such as
         C(docker). With a user of this list who is not its member it is refused.

@@ -151,7 +151,7 @@ def read(
     root = os.path.abspath(given["root"])
     if not os.path.isabs(given["root"]) or root == "/":
         raise SparkforgeError(
-            f"The root {given['root']!r} is not a directory of its own.",
+            f"The root {given['root']!r} is not an absolute path below /.",
             "Give an absolute path such as /opt/sparkforge.",
         )
     paths = paths_of(root, name, **{key: given[key] for key in ("kernel_dir",) if given.get(key)})

@@ -77,9 +77,9 @@ def _before_current(paths: Paths) -> str:
     for entry in (survey.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
         if entry in environments and entry != current:
             return t.cast(str, entry)
-    now = f"is {current}" if current in environments else "is none"
+    now = f"{current} is current" if current in environments else "none is current"
     raise SparkforgeError(
-        f"There is no previous environment of {paths.name} on this host to go back to; the current one {now}.",
+        f"There is no previous environment of {paths.name} on this host to go back to; {now}.",
         "Run playbooks/deploy.yml with the stack that you want"
         + (f", or name one that is here: {_known(paths)}." if set(environments) - {current} else "."),
     )

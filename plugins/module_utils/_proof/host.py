@@ -269,7 +269,7 @@ def torch_check(receipt: t.Optional[Facts], reference: Facts, gpu_required: bool
     name = "torch"
     environment = reference.get("environment")
     if not environment:
-        return skipped(name, "the interpreter is of no environment of this collection; identity.* says what it has")
+        return skipped(name, "the interpreter is not of an environment of this collection; identity.* says what it has")
     wanted = str((reference.get("versions") or {}).get("torch") or "")
     bound = f"{wanted}, CUDA build" if gpu_required else wanted
     if not receipt:

@@ -98,7 +98,7 @@ def imports(context: Context) -> Measured:
 
 
 def is_installed(module: str) -> bool:
-    """Say whether a module can be found, without importing it; a directory of that name is none."""
+    """Say whether a module can be found, without importing it; a directory of that name does not count."""
     try:
         spec = importlib.util.find_spec(module)
     except ValueError:
@@ -578,7 +578,7 @@ def files(context: Context) -> Measured:
     if problems:
         raise Failed(
             _sentences(problems),
-            f"{reinstall()} A change that is wanted belongs into a patch of the unit.",
+            f"{reinstall()} A change that is wanted belongs in a patch of the unit.",
             measured,
             bound,
         )

@@ -31,7 +31,8 @@ def elect(
     platform = platforms.get(host)
     if platform is None:
         raise SparkforgeError(
-            f"It is not known what {host} is.", "Run sparkforge.dgx_spark.spark_info on every host of the play first."
+            f"The platform of {host} is not known.",
+            "Run sparkforge.dgx_spark.spark_info on every host of the play first.",
         )
     inventory = list(groups.get("all") or play_hosts)
     playing = set(play_hosts if reached is None else reached)

@@ -21,7 +21,7 @@ _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, for e
 def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
     """Return the size of each wave.
 
-    :raises SparkforgeError: a definition that is none, or that leaves hosts out.
+    :raises SparkforgeError: an invalid definition, or one that leaves hosts out.
     """
     words = _words(DEFAULT if definition == "default" else definition)
     percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
@@ -72,7 +72,7 @@ def stop(
 ) -> str:
     """Return why no further wave may begin, or nothing.
 
-    :raises SparkforgeError: for a percentage that is none.
+    :raises SparkforgeError: for an invalid percentage.
     """
     allowed, running = percentage(max_fail_percentage), set(alive)
     waves: dict[int, list[tuple[str, bool]]] = {}

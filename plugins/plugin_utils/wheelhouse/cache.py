@@ -49,7 +49,7 @@ class Cache:
     def load(self, wanted: Wanted) -> Manifest | None:
         """Return the manifest; None where there is none.
 
-        :raises SparkforgeError: where what is there is none of what is wanted.
+        :raises SparkforgeError: where what is there is not what is wanted.
         """
         path = self.path_of(wanted)
         try:

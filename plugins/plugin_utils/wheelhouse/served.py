@@ -37,7 +37,7 @@ class Served:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
                 f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not a URL of a wheelhouse.",
-                "Give it as https://host/path, what the directories of the platforms are served below.",
+                "Write it as https://host/path: the directories of the platforms are served below it.",
             )
         if "@" in parts.netloc:
             raise SparkforgeError(

@@ -33,7 +33,7 @@ class Wanted(t.NamedTuple):
         found = publication.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
         if self.python and found["python"] != self.python:
             raise SparkforgeError(
-                f"{where} is of Python {found['python']}, and {self.python} is wanted.",
+                f"{where} is for Python {found['python']}, not {self.python}.",
                 "Build the stack for this Python with playbooks/build.yml.",
                 expected=self.python,
                 got=found["python"],

@@ -79,7 +79,7 @@ def load(path: str, host: str) -> Report:
         raise SparkforgeError(f"The report {path} is damaged: {error}.", again, path=path) from error
     found = report.get("format") if isinstance(report, dict) else None
     if found != FORMAT:
-        kind = f"has format {found!r:.80}" if found is not None else "is none of this collection's: it has no format"
+        kind = f"has format {found!r:.80}" if found is not None else "is not one of this collection's: it has no format"
         raise SparkforgeError(f"The report {path} {kind}; format {FORMAT} is read here.", again, path=path)
     wrong = report_problems(report)
     if wrong:

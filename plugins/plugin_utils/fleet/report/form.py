@@ -33,7 +33,7 @@ def report_problems(report: t.Any) -> list[str]:
 def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Report:
     """Return a report with what may be left out of it, ready to be written.
 
-    :raises SparkforgeError: it is none.
+    :raises SparkforgeError: it is not one.
     """
     # Ansible's own types of text become plain ones, and what is not JSON raises TypeError.
     given = json.loads(json.dumps(report))
