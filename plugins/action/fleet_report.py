@@ -14,9 +14,9 @@ import typing as t
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import page as _page
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import page as _page
 
 
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:

@@ -15,7 +15,8 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 #: Of a host of which nothing was said: a task before this one failed on it.
 UNSAID = "The play stopped on it before it was read; its message is above."
@@ -26,10 +27,10 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
     whole = [
         dict(row)
         if row.get("standing")
-        else _status.unread(str(row["host"]), str(row.get("problem") or UNSAID), bool(row.get("unreachable")))
+        else status.unread(str(row["host"]), str(row.get("problem") or UNSAID), bool(row.get("unreachable")))
         for row in rows
     ]
-    return _status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
+    return status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
 
 
 class ActionModule(ActionBase):
@@ -47,12 +48,12 @@ class ActionModule(ActionBase):
         _spec, arguments = self.validate_argument_spec(
             argument_spec={
                 "rows": {"type": "list", "elements": "dict", "required": True},
-                "format": {"type": "str", "choices": list(_status.FORMATS), "default": _status.FORMATS[0]},
+                "format": {"type": "str", "choices": list(status.FORMATS), "default": status.FORMATS[0]},
                 "path": {"type": "path"},
             }
         )
         state = fleet(arguments["rows"], self._task.check_mode)
-        text = (_status.as_json if arguments["format"] == "json" else _status.as_text)(state)
+        text = (status.as_json if arguments["format"] == "json" else status.as_text)(state)
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         try:
             if path:

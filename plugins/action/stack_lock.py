@@ -19,7 +19,7 @@ import typing as t
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access, files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files, network_access
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
@@ -41,7 +41,7 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
     for key in ("http", "https"):
         if proxies.get(key):
             wanted[f"{key}_proxy"] = wanted[f"{key.upper()}_PROXY"] = proxies[key]
-    direct = ",".join(_network_access.no_proxy_hosts(proxies.get("no_proxy")))
+    direct = ",".join(network_access.no_proxy_hosts(proxies.get("no_proxy")))
     if direct:
         wanted["no_proxy"] = wanted["NO_PROXY"] = direct
     with contextlib.ExitStack() as stack:

@@ -19,7 +19,10 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 
 PLACES = ["url", "cache", "builder"]
 
@@ -68,8 +71,8 @@ class ActionModule(ActionBase):
     def _find(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         # The options are text of Ansible's own types, which files and the result need not know.
         text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
-        wanted = _manifest.Wanted(text["stack"], text["lock_id"], text["platform"], text["python"])
-        cache = _manifest.Cache(text["cache"], wanted.platform)
+        wanted = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"])
+        cache = Cache(text["cache"], wanted.platform)
         if text["transport"] == "pull" and not text["url"]:
             raise SparkforgeError(
                 "sparkforge_wheelhouse_transport is pull, and sparkforge_wheelhouse_url is empty.",
@@ -77,20 +80,20 @@ class ActionModule(ActionBase):
             )
         served = None
         if text["url"]:
-            served = _manifest.Served(text["url"], text["username"], text["password"], text["manifest_sha256"])
+            served = Served(text["url"], text["username"], text["password"], text["manifest_sha256"])
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
-            # By way of text: what Ansible marks its values with is none of the content.
+            # As text: the marks that Ansible puts on its values are not part of the content.
             given = wanted.check(_plain(arguments["manifest"]), label)
-            found = _manifest.Found(given, "given", [], None)
+            found = Found(given, "given", [], None)
         else:
 
             def ask(name: str) -> bytes | None:
                 path = posixpath.join(text["root"], "wheelhouse", wanted.platform, "manifests", name)
                 return self._slurp(path, builder, task_vars)
 
-            found = _manifest.look(wanted, [str(place) for place in arguments["places"]], cache, served, ask, builder)
+            found = look(wanted, [str(place) for place in arguments["places"]], cache, served, ask, builder)
         manifest = found.manifest
         if manifest is None:
             if arguments["required"]:
@@ -113,10 +116,10 @@ class ActionModule(ActionBase):
 
     def _bring(
         self,
-        wanted: _manifest.Wanted,
+        wanted: Wanted,
         manifest: Manifest,
-        cache: _manifest.Cache,
-        served: _manifest.Served | None,
+        cache: Cache,
+        served: Served | None,
         root: str,
         builder: str,
     ) -> bool:
@@ -137,7 +140,7 @@ class ActionModule(ActionBase):
                     said += self._fetch(path, target, builder)
                 if not os.path.exists(target):
                     raise SparkforgeError(
-                        f"The wheel {wheel['file']} cannot be had: {'; '.join(said)}.",
+                        f"The wheel {wheel['file']} is not available: {'; '.join(said)}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. Where the wheels are"
                         f" gone, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
                         wheel=wheel["file"],
@@ -169,11 +172,11 @@ class ActionModule(ActionBase):
         return base64.b64decode(said["content"])
 
 
-def not_found(wanted: _manifest.Wanted, found: _manifest.Found) -> SparkforgeError:
+def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
     """Return what is to be said where no place has the manifest."""
     tried = "; ".join(f"{one['place']}: {one['said'].rstrip('.')}" for one in found.tried)
     return SparkforgeError(
-        f"Nothing is known of {wanted.stack} (lock {wanted.lock_id}) built for {wanted.platform}. Asked were {tried}.",
+        f"No build of {wanted.stack} (lock {wanted.lock_id}) for {wanted.platform} was found. Looked in {tried}.",
         "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
         tried=found.tried,
     )

@@ -73,103 +73,8 @@ _value:
 
 import typing as t
 
-from ansible.errors import AnsibleFilterError
-
-#: Hosts outside the play that are asked for what they built: each costs a connection.
-ASKED = 3
-
-
-def builder(
-    host: str,
-    groups: t.Mapping[str, t.Sequence[str]],
-    play_hosts: t.Sequence[str],
-    platforms: t.Mapping[str, str],
-    reached: t.Sequence[str] | None = None,
-    found: t.Mapping[str, t.Any] | None = None,
-) -> dict[str, t.Any]:
-    """Return who builds for ``host``, and why; see RETURN.
-
-    :raises AnsibleFilterError: where the host was not observed, or the group builders can build for nobody else.
-    """
-    platform = platforms.get(host)
-    if platform is None:
-        raise AnsibleFilterError(
-            f"It is not known what {host} is. Run sparkforge.dgx_spark.spark_info on every host of the play first."
-        )
-    inventory = list(groups.get("all") or play_hosts)
-    playing = set(play_hosts if reached is None else reached)
-    named = list(groups.get("builders") or [])
-    _refuse_strangers(named, [item for item in inventory if item in playing], platforms)
-    name, why = _choose(platform, named, inventory, playing, platforms)
-    # Of one in the play that was not reached there is nothing to learn; what it is may be known of an earlier run.
-    before = [item for item in _before(name, named, inventory) if item not in playing]
-    before = [item for item in before if platforms.get(item) in (None, platform)]
-    outside = [item for item in before if item not in play_hosts][:ASKED]
-    if found and before and found["host"] != name:
-        reason = (
-            f"{host} builds nothing: {found['host']} built {found['stack']} for {platform} already,"
-            f" on {found['written'][:10]}."
-        )
-        return {"name": found["host"], "platform": platform, "here": False, "outside": outside, "reason": reason}
-    if name == host:
-        reason = f"{host} builds for {platform}: {why}."
-    else:
-        reason = f"{host} builds nothing, {name} builds for {platform} ({why})."
-    return {"name": name, "platform": platform, "here": name == host, "outside": outside, "reason": reason}
-
-
-def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
-    """Return who would rather build than ``name``, in order."""
-    order = list(named) if named else list(inventory)
-    return order[: order.index(name)] if name in order else order
-
-
-def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
-    """Refuse a group builders whose hosts are all of a platform that no other host of the play has.
-
-    :raises AnsibleFilterError: naming the builders and what they are.
-    """
-    kinds = {item: platforms.get(item) for item in named}
-    others = [item for item in playing if item not in kinds]
-    if not kinds or None in kinds.values() or not others:
-        return
-    wanted = {platforms.get(item) for item in others}
-    if wanted & set(kinds.values()):
-        return
-    listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
-    raise AnsibleFilterError(
-        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: it can"
-        f" build for none of them. Put a host of their platform, such as {others[0]}, into the group builders, or take"
-        " the group away. Nothing was changed."
-    )
-
-
-def _choose(
-    platform: str,
-    named: t.Sequence[str],
-    inventory: t.Sequence[str],
-    playing: t.Container[str],
-    platforms: t.Mapping[str, str],
-) -> tuple[str, str]:
-    """Return the builder and why it is."""
-
-    def first(hosts: t.Iterable[str]) -> str | None:
-        return next((item for item in hosts if item in playing and platforms.get(item) == platform), None)
-
-    chosen = first(named)
-    if chosen:
-        return chosen, "it is in the group builders"
-    # Always found: the host that asks is one of them.
-    chosen = t.cast(str, first(inventory))
-    absent = [item for item in named if item not in playing]
-    if absent:
-        why = f"the group builders has {', '.join(absent)}, outside this play or not reached"
-        return chosen, f"{why}, and it is the first host in it"
-    before = [item for item in inventory[: list(inventory).index(chosen)] if item not in playing]
-    before = [item for item in before if platforms.get(item) in (None, platform)]
-    if before:
-        return chosen, f"{before[0]} comes before it in the inventory and is outside this play or not reached"
-    return chosen, "the first of it in the inventory"
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.filters import raising
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import builder
 
 
 class FilterModule:
@@ -177,4 +82,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         """Return the filter."""
-        return {"builder": builder}
+        return {"builder": raising(builder.elect)}

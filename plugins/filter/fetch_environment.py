@@ -51,7 +51,7 @@ _value:
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import network_access
 
 
 def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
@@ -59,10 +59,10 @@ def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, s
 
     :raises AnsibleFilterError: for a faulty proxy or certificate, with all causes.
     """
-    faults = _network_access.problems(proxies or {}, ca_certificate)
+    faults = network_access.problems(proxies or {}, ca_certificate)
     if faults:
         raise AnsibleFilterError(" ".join(f"{fault.cause} {fault.remedy}" for fault in faults))
-    return _network_access.environment(proxies or {}, ca_certificate or "")
+    return network_access.environment(proxies or {}, ca_certificate or "")
 
 
 class FilterModule:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: host_status
-short_description: Say how a host stands to its stack
+short_description: Compare a host with its stack
 version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
@@ -68,7 +68,7 @@ _value:
     wanted: {stack: torch-2.9.1, lock: c1b8cad4e018, environment: 5d41402abc4b}
     stack: torch-2.9.1
     bridge: false
-    environment: {lock_id: 5d41402abc4b, state: current, units: {pytorch: 4b5c1f0e9a37d286}}
+    environment: {environment_id: 5d41402abc4b, state: current, units: {pytorch: 4b5c1f0e9a37d286}}
     drift: [{what: driver, before: 580.95.05, now: 580.159.04}]
     changes: {cuda_libraries: [install libcublas-dev-13-0]}
     stops: []
@@ -76,7 +76,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 
 def host_status(
@@ -88,7 +88,7 @@ def host_status(
     stops: t.Sequence[t.Mapping[str, str]] = (),
 ) -> dict[str, t.Any]:
     """Return the row; see RETURN."""
-    return _status.row(host, look, observation, stack, changes, stops)
+    return status.row(host, look, observation, stack, changes, stops)
 
 
 class FilterModule:

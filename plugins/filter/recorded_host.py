@@ -39,7 +39,7 @@ _value:
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _recording
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import recording
 
 
 def recorded_host(observation: t.Any) -> dict[str, t.Any]:
@@ -51,7 +51,7 @@ def recorded_host(observation: t.Any) -> dict[str, t.Any]:
         raise AnsibleFilterError(
             f"recorded_host wants a mapping and got {type(observation).__name__}. Give it what spark_info returned."
         )
-    return _recording.recorded_host(observation)
+    return recording.recorded_host(observation)
 
 
 class FilterModule:

@@ -9,147 +9,10 @@ What they take and return is in the file of each one's name.
 
 from __future__ import annotations
 
-import re
 import typing as t
 
-from ansible.errors import AnsibleFilterError
-
-#: One canary, then a quarter, then the rest.
-DEFAULT = (1, "25%", "rest")
-_REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, for example [1, 25%, rest]."
-
-
-def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
-    """Return the size of each wave; see RETURN.
-
-    :raises AnsibleFilterError: a definition that is none, or that leaves hosts out.
-    """
-    words = _words(DEFAULT if definition == "default" else definition)
-    percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
-    if percentages > 100:
-        raise AnsibleFilterError(f"The waves {_shown(words)} add up to {percentages} % of the hosts. {_REMEDY}")
-    left, sizes = len(hosts), []
-    for word in words:
-        size = left if word == "rest" else _size(word, len(hosts))
-        sizes.append(min(size, left))
-        left -= sizes[-1]
-    if left:
-        raise AnsibleFilterError(
-            f"The waves {_shown(words)} hold {sum(sizes)} of {len(hosts)} hosts: {left} would never be reached. Let the"
-            " last wave of sparkforge_waves be rest."
-        )
-    return [size for size in sizes if size] or [1]
-
-
-def _words(definition: t.Any) -> list[str]:
-    """Return the waves as text, each of them checked."""
-    listed = [definition] if isinstance(definition, int) else definition
-    if isinstance(listed, str):
-        listed = [word for word in re.split(r"[\s,\[\]'\"]+", listed) if word]
-    if not isinstance(listed, t.Sequence) or not listed:
-        raise AnsibleFilterError(f"sparkforge_waves names no wave. {_REMEDY}")
-    words = [str(item).strip() for item in listed]
-    for number, word in enumerate(words, 1):
-        if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", word):
-            raise AnsibleFilterError(f"{word} is not the size of a wave. {_REMEDY}")
-        if word == "rest" and number < len(words):
-            raise AnsibleFilterError(f"In the waves {_shown(words)} nothing is left after rest. {_REMEDY}")
-    return words
-
-
-def _size(word: str, whole: int) -> int:
-    return max(1, whole * int(word[:-1]) // 100) if word.endswith("%") else int(word)
-
-
-def _shown(words: t.Sequence[str]) -> str:
-    return f"[{', '.join(words)}]"
-
-
-def rollout_stop(
-    hosts: t.Sequence[str],
-    hostvars: t.Mapping[str, t.Any],
-    alive: t.Collection[str],
-    max_fail_percentage: t.Any = 0,
-) -> str:
-    """Return why no further wave may begin, or nothing; see RETURN.
-
-    :raises AnsibleFilterError: for a percentage that is none.
-    """
-    allowed, running = percentage(max_fail_percentage), set(alive)
-    waves: dict[int, list[tuple[str, bool]]] = {}
-    for host in hosts:
-        variables = hostvars[host]
-        if variables.get("sparkforge_wave"):
-            done = host in running and not variables.get("sparkforge_outcome")
-            waves.setdefault(int(variables["sparkforge_wave"]), []).append((host, done))
-    for number, members in sorted(waves.items()):
-        failed = [host for host, done in members if not done]
-        if 100 * len(failed) > allowed * len(members):
-            noun = "host" if len(members) == 1 else "hosts"
-            return (
-                f"wave {number} ended the rollout: {', '.join(failed)} failed"
-                f" ({len(failed)} of {len(members)} {noun}, {allowed:g} % may)."
-            )
-    return ""
-
-
-def percentage(value: t.Any) -> float:
-    """Return how many of a hundred may fail.
-
-    :raises AnsibleFilterError: for what is no percentage.
-    """
-    try:
-        number = float(str(value).strip().removesuffix("%"))
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 100:
-        raise AnsibleFilterError(
-            f"sparkforge_max_fail_percentage is {value}, which is not a percentage. Set it to a number from 0 to 100."
-        )
-    return number
-
-
-def rollout_stopped(
-    hosts: t.Sequence[str], alive: t.Collection[str], hostvars: t.Mapping[str, t.Any]
-) -> dict[str, str]:
-    """Return why the run stopped on each host on which it did; see RETURN."""
-    running = set(alive)
-    found = {}
-    for host in hosts:
-        said = _said(host in running, hostvars[host])
-        if said:
-            found[host] = " ".join(f"{said.strip().rstrip('.')}{_meanwhile(hostvars[host])}".split())
-    return found
-
-
-def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
-    """Return what becomes of a host whose stack is to be built and is not there."""
-    failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
-    if failed:
-        return f"; the wheels that it was to have meanwhile: {failed.rstrip('.')}"
-    observed = (variables.get("ansible_facts") or {}).get("spark_info") or {}
-    environment = (observed.get("environments") or {}).get(variables.get("python_env_name") or "torch") or {}
-    stack = environment.get("stack") or {}
-    if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
-        return f"; until its stack is built it keeps the proven wheels of {stack['name']}"
-    return ""
-
-
-def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
-    outcome = variables.get("sparkforge_outcome")
-    if outcome:
-        return str(outcome)
-    if alive:
-        stop = variables.get("sparkforge_stop")
-        return f"was not begun and is as it was: {stop.rstrip('.')}" if stop else ""
-    if variables.get("sparkforge_wave"):
-        return (
-            f"was lost in wave {variables['sparkforge_wave']}; its environment is the former one until the new one is"
-            " proven, and the next run picks it up"
-        )
-    if "spark_info" in (variables.get("ansible_facts") or {}):
-        return "failed before the rollout, as said above; the next run picks it up"
-    return "could not be reached, or failed before it was looked at; the next run picks it up"
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.filters import raising
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import rollout
 
 
 class FilterModule:
@@ -157,4 +20,8 @@ class FilterModule:
 
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         """Return the filters."""
-        return {"waves": waves, "rollout_stop": rollout_stop, "rollout_stopped": rollout_stopped}
+        return {
+            "waves": raising(rollout.waves),
+            "rollout_stop": raising(rollout.stop),
+            "rollout_stopped": rollout.stopped,
+        }

@@ -38,7 +38,7 @@ options:
   python:
     description:
       - The interpreter in which the checks run.
-      - That of the environment that O(reference) names where it is not given, with the variables and library paths of
+      - By default that of the environment that O(reference) names, with the variables and library paths of
         its activation.
     type: path
   checks:
@@ -88,7 +88,7 @@ options:
     description: The account as which the checks run, where the module runs as root.
     type: str
   history:
-    description: Where reports are kept on the host; none is where it is not given.
+    description: Where reports are kept on the host; without it none is kept.
     type: path
 seealso:
   - module: sparkforge.dgx_spark.verify_report

@@ -56,7 +56,7 @@ fabric:
     management: {interface: enP7s7, addresses: [10.0.0.11/24], wireless: false}
     kernel: {release: 6.17.0-1029-nvidia, kho: {asked: null, reserved_mib: 0, source: /proc/meminfo}}
 problems:
-  description: What spoils a fabric on this host whatever its plan, each with C(check), C(cause) and C(remedy).
+  description: What would break a fabric on this host whatever its plan, each with C(check), C(cause) and C(remedy).
   returned: success
   type: list
   elements: dict

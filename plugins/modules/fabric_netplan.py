@@ -124,7 +124,7 @@ files:
   elements: str
   sample: [/etc/netplan/60-sparkforge-fabric.yaml, /opt/sparkforge/fabric/nccl.env]
 deviations:
-  description: In what the interfaces differed from the plan when this began.
+  description: How the interfaces differed from the plan before this call.
   returned: success
   type: list
   elements: str

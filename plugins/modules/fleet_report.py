@@ -33,12 +33,12 @@ options:
     required: true
   judged:
     description:
-      - The hosts that O(require) is meant for, those of the play for one. All where it is not given.
+      - The hosts that O(require) applies to, such as those of the play; all of them by default.
     type: list
     elements: str
   stopped:
     description:
-      - Hosts on which this run stopped before its end, each with why, which goes on after the host's name. Their report
+      - Hosts on which this run stopped before its end, each with why, worded to follow the host's name. Their report
         may be of an earlier run, and the page says so. Such a host is not what is required.
     type: dict
     default: {}
@@ -47,13 +47,13 @@ options:
       - What each judged host must be. V(proven) is met by that verdict alone, V(unproven) by both V(proven) and
         V(unproven), V(none) by anything.
       - This never fails because of a verdict. It returns the hosts that are not what is required as RV(unmet).
-      - Nothing is required where it is not given.
+      - By default nothing is required.
     type: str
     choices: [none, unproven, proven]
   activate:
     description:
       - The script by which a person enters the environment. With it, two lines say what to type next on the hosts that
-        are what is required. Nothing is said in check mode, or where no host is.
+        are what is required. They are left out in check mode, or where no host is.
     type: str
     default: ""
   joined:

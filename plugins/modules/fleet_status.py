@@ -9,7 +9,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fleet_status
-short_description: Show how the hosts of a fleet stand to their stacks
+short_description: Show how the hosts of a fleet compare with their stacks
 version_added: "0.1.0"
 description:
   - Prints one table of all hosts, with stack, environment, units, last proof, drift and what would change, and below it
@@ -72,7 +72,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 summary:
-  description: How many hosts there are, and how many stand how.
+  description: How many hosts there are, and how many have each standing.
   returned: success
   type: dict
   sample: {hosts: 3, as wanted: 1, changes: 1, stops: 0, failed: 0, unreachable: 1}

@@ -10,7 +10,7 @@ module: python_env
 short_description: Make a virtual environment from hash-checked wheels and switch to it
 version_added: "0.1.0"
 description:
-  - Makes C(<root>/envs/<name>/<lock id>/) from wheels that are all pinned and hashed, and makes C(current)
+  - Makes C(<root>/envs/<name>/<environment id>/) from wheels that are all pinned and hashed, and makes C(current)
     point to it.
   - With O(switch=false) it is made and its imports are tried, and C(current) stays. It is then staged, and can be
     proven before anybody uses it.
@@ -38,7 +38,7 @@ attributes:
   idempotent:
     support: partial
     details:
-      - O(state=previous) without O(lock_id) goes back and forth.
+      - O(state=previous) without O(environment_id) goes back and forth.
   platform:
     support: full
     platforms: Debian, Ubuntu, DGX OS
@@ -56,9 +56,10 @@ options:
       - V(present) makes the environment and switches to it.
       - V(previous) goes back to the environment before the current one, which becomes the previous one, so that the
         next V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
-        removed, and of the other options only O(root), O(lock_id) and O(kernel_dir) count.
-      - It is refused where there is none, where it is damaged, or where a package of the host that it was made with is
-        gone, older, or of another major version. A newer one is told in a warning, and the proof has the last word.
+        removed, and of the other options only O(root), O(environment_id) and O(kernel_dir) count.
+      - It is refused where there is no such environment, where it is damaged, or where a package of the host that it
+        was made with is gone, older, or of another major version. A newer one gives a warning, and the proof has the
+        last word.
       - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
     type: str
     choices: [present, previous, absent]
@@ -84,7 +85,7 @@ options:
   requirements:
     description:
       - Requirements as C(name==version --hash=sha256:...), the whole closure.
-      - With neither these nor O(wheels), O(lock_id) names an environment that is there already.
+      - With neither these nor O(wheels), O(environment_id) names an environment that is there already.
     type: list
     elements: str
     default: []
@@ -143,13 +144,14 @@ options:
       - What to record of the stack that the environment is of, such as C(name), C(lock_id) and C(method). A later
         rollback proves it by that.
     type: dict
-  lock_id:
+  environment_id:
     description:
       - Name of the environment's directory.
       - With O(state=previous) the environment to go back to; only so a second run changes nothing.
       - Left out, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
         and the wheels.
     type: str
+    aliases: [lock_id]
   imports:
     description: Modules that must import before the environment is switched to. Their versions are recorded.
     type: list
@@ -178,7 +180,7 @@ options:
   users:
     description:
       - Accounts of the host that are to be members of O(group), beside the one that Ansible connected as, where it
-        became root with sudo. root is none of them.
+        became root with sudo. root is never one of them.
       - They are added, and nobody is taken out; O(state=absent) takes out whom this module added.
       - Nobody is added to a group of the system (an id below 1000) that this collection did not make, such as
         C(docker). With a user of this list who is not its member it is refused.
@@ -257,7 +259,7 @@ EXAMPLES = r"""
   sparkforge.dgx_spark.python_env:
     name: torch
     state: previous
-    lock_id: 5d41402abc4b
+    environment_id: 5d41402abc4b
   become: true
 
 - name: Remove the environment and all that came with it
@@ -268,7 +270,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-lock_id:
+environment_id:
   description: Name of the environment that was asked for; null where absent or not yet known.
   type: str
   returned: always
@@ -394,7 +396,7 @@ def main() -> None:
             },
             "packages": {"type": "dict"},
             "stack": {"type": "dict"},
-            "lock_id": {"type": "str"},
+            "environment_id": {"type": "str", "aliases": ["lock_id"]},
             "imports": {"type": "list", "elements": "str", "default": []},
             "require_cuda": {"type": "bool", "default": False},
             "library_paths": {"type": "list", "elements": "str"},

@@ -15,14 +15,14 @@ description:
   - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit whose
     fingerprint was built is left alone; that costs one call and starts no process.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
-    controller. The same task again goes on following it. A build that was killed goes on from its objects.
-  - Where O(patches) or O(edits) change after a build failed, it goes on in the tree of that build and compiles what the
-    change touches. Another environment or other arguments begin anew, with what ccache has.
+    controller. Running the same task again follows it. A build that was killed resumes from its objects.
+  - Where O(patches) or O(edits) change after a build failed, the next one resumes in its tree and compiles what the
+    change touches. Another environment or other arguments start from scratch, with what ccache has.
   - C(--check) says whether it would build and C(--diff) which input changed, by name.
   - How many jobs compile at once follows from the memory. A build that is killed for memory goes on with half the
     jobs, up to twice.
   - Proxies, certificates and pip's index (C(PIP_CONFIG_FILE), C(PIP_INDEX_URL) …) are taken from the task's
-    environment, for fetching alone; the build gets none of it.
+    environment, for fetching alone; the build itself does not see them.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
 attributes:
@@ -144,7 +144,7 @@ options:
   index_url:
     description:
       - Package index of the requirements; empty for none. Where it is not given, what C(/etc/pip.conf) of the host and
-        the task's environment say, else pip's own default.
+        the task's environment say, or else pip's own default.
     type: str
   find_links:
     description: Directories or pages with wheels of the requirements.
@@ -162,12 +162,12 @@ options:
     type: bool
     default: false
   cmake_args:
-    description: Arguments of C(cmake) for O(kind=cmake). The build type is C(Release) where none is given.
+    description: Arguments of C(cmake) for O(kind=cmake). The build type is C(Release) by default.
     type: list
     elements: str
     default: []
   targets:
-    description: Targets to build for O(kind=cmake); all where none is given.
+    description: Targets to build for O(kind=cmake); all by default.
     type: list
     elements: str
     default: []
@@ -192,7 +192,7 @@ options:
     default: {}
   libraries:
     description:
-      - What of the host's libraries it is compiled against, by name, each with C(version), which was asked for and is
+      - The host's libraries that it is compiled against, by name, each with C(version), which was asked for and is
         an input, and C(found), which the host has and is recorded. Where it is another one later, that is reported as
         a change of the toolchain and builds nothing again.
     type: dict
@@ -262,7 +262,7 @@ options:
     type: int
     default: 0
   override:
-    description: What was taken on the user's own responsibility; kept in the receipt.
+    description: What the user overrode on their own responsibility; kept in the receipt.
     type: str
   root:
     description: Directory below which everything is kept.

@@ -18,7 +18,7 @@ description:
     Triton's from PyTorch's and LLVM's from Triton's. The lock says which file of which commit said so.
   - Dependencies of wheels, and what units are built with, are resolved by uv for the stack's Python and machines, not
     for the controller.
-  - A sha256 that the stack itself pins is never moved. A manifest that says another one is a failure.
+  - A sha256 that the stack itself pins is never moved. A manifest with another one fails the task.
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -34,7 +34,7 @@ options:
     description:
       - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the
         shipped one.
-      - A part whose upstream cannot be reached is a failure.
+      - A part whose upstream cannot be reached fails the task.
     type: list
     elements: str
     choices: [archives, wheels, sources, requirements]

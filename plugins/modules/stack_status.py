@@ -94,17 +94,17 @@ name:
   returned: success
   sample: torch
 current:
-  description: Lock id of the environment that is in use; null where there is none.
+  description: Id of the environment that is in use; null where there is none.
   type: str
   returned: success
   sample: 5d41402abc4b
 previous:
-  description: Lock id of the environment that a rollback leads to; null where there is none.
+  description: Id of the environment that a rollback leads to; null where there is none.
   type: str
   returned: success
   sample: null
 staged:
-  description: Lock id of the environment that was made and not switched to yet; null where there is none.
+  description: Id of the environment that was made and not switched to yet; null where there is none.
   type: str
   returned: success
   sample: null
@@ -118,7 +118,7 @@ environments:
   elements: dict
   returned: success
   sample:
-    - lock_id: 5d41402abc4b
+    - environment_id: 5d41402abc4b
       state: current
       installed: "2026-11-21T10:00:00Z"
       python: "3.12"
@@ -192,12 +192,12 @@ scheduled:
 plan:
   description:
     - What M(sparkforge.dgx_spark.python_env) would do with O(wanted); null without it.
-    - C(lock_id) is the environment that would be current, null where that follows from what is not there yet.
+    - C(environment_id) is the environment that would be current, null where that follows from what is not there yet.
       C(actions) is empty where nothing would change. C(cause) and C(remedy) say why the module would fail, null where
       it would not.
   type: dict
   returned: success
-  sample: {lock_id: 5d41402abc4b, actions: [install, switch, files], removed: [], cause: null, remedy: null}
+  sample: {environment_id: 5d41402abc4b, actions: [install, switch, files], removed: [], cause: null, remedy: null}
 """
 
 import typing as t

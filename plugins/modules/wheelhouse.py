@@ -34,8 +34,8 @@ options:
     default: /var/log/sparkforge
   platform:
     description:
-      - The platform, as the filter P(sparkforge.dgx_spark.builder#filter) says it. Needed for O(state=present); without
-        it V(absent) is for all platforms.
+      - The platform, as the filter P(sparkforge.dgx_spark.builder#filter) returns it. Needed for O(state=present);
+        without it V(absent) is for all platforms.
     type: str
   name:
     description: What the manifest calls this host, C(inventory_hostname).

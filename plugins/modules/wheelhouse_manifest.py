@@ -35,7 +35,7 @@ options:
     type: str
     required: true
   platform:
-    description: The platform, as the filter P(sparkforge.dgx_spark.builder#filter) says it.
+    description: The platform, as the filter P(sparkforge.dgx_spark.builder#filter) returns it.
     type: str
     required: true
   python:
@@ -65,7 +65,7 @@ options:
     default: ""
   transport:
     description:
-      - How the wheels come to the hosts. V(pull) without O(url) is refused; nothing else follows from it here.
+      - How the wheels come to the hosts. V(pull) without O(url) is refused; it has no other effect here.
     type: str
     choices: [auto, pull, push]
     default: auto
@@ -90,7 +90,7 @@ options:
     type: str
     default: ""
   manifest:
-    description: A manifest that is known already; then none is looked for.
+    description: A manifest that is known already, so that none is looked for.
     type: dict
   wheels:
     description: Whether to bring the wheels to the cache.

@@ -54,7 +54,7 @@ def made(host: Host, kernel: str) -> tuple[str, str]:
 def two(host: Host, made: tuple[str, str]) -> tuple[str, str]:
     """The names of the first environment, and of the second, which is current."""
     if link(host, "current") != made[1]:
-        host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous", lock_id=made[1])
+        host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous", environment_id=made[1])
     return made
 
 
@@ -70,7 +70,7 @@ def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
 def test_without_a_previous_environment_it_is_refused(host: Host) -> None:
     before = host.contents()
     play = back(host).failed()
-    assert "There is no previous environment of torch on this host to go back to; the current one is none." in play.text
+    assert "There is no previous environment of torch on this host to go back to; none is current." in play.text
     assert host.contents() == before
 
 
@@ -92,7 +92,7 @@ def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, 
     assert host.execute(f"{ROOT}/bin/torch-python -c 'import sys; print(sys.prefix)'") == f"{ENVIRONMENTS}/{first}"
 
     # By its name a second run has nothing to do.
-    assert back(host, rollback_lock_id=first).succeeded().changed == 0
+    assert back(host, rollback_environment_id=first).succeeded().changed == 0
     back(host).succeeded()
     assert (link(host, "current"), link(host, "previous")) == (second, first)
     kernel = host.execute("cat /usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json")
@@ -106,17 +106,17 @@ def test_the_switch_alone_and_how_long_it_takes(
     began = time.monotonic()
     result = host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")
     seconds = time.monotonic() - began
-    assert (result["changed"], result["lock_id"]) == (True, two[0])
-    assert host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")["lock_id"] == two[1]
+    assert (result["changed"], result["environment_id"]) == (True, two[0])
+    assert host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous")["environment_id"] == two[1]
     record_property("seconds of a rollback, ansible's start included", round(seconds, 2))
     print(f"\na rollback by itself, with ansible's start: {seconds:.2f} s")
 
 
 def test_libraries_that_no_longer_fit_are_named_and_the_host_stays(host: Host, two: tuple[str, str]) -> None:
     package(host, "1.4-1")
-    options = {"name": "torch", "lock_id": two[0], "packages": {LIBRARY: "1.4-1"}, "environment": {"FITS": "1"}}
+    options = {"name": "torch", "environment_id": two[0], "packages": {LIBRARY: "1.4-1"}, "environment": {"FITS": "1"}}
     host.task("sparkforge.dgx_spark.python_env", group="sparkforge", jupyter=True, imports=["torch"], **options)
-    back(host, rollback_lock_id=two[1]).succeeded()
+    back(host, rollback_environment_id=two[1]).succeeded()
     for version in ("2.0-1", "1.3-1"):
         package(host, version)
         before = host.contents()

@@ -80,7 +80,7 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, wanted: 
     before, row = provisioned.contents(), row_of(provisioned)
     current = provisioned.execute(f"readlink {ROOT}/envs/torch/current")
     assert (row["standing"], row["changes"], row["stops"], row["drift"]) == ("as wanted", {}, [], [])
-    assert row["environment"]["lock_id"] == row["wanted"]["environment"] == current
+    assert row["environment"]["environment_id"] == row["wanted"]["environment"] == current
     assert row["environment"]["packages"]["torch"] == "2.10.0"
     assert row["stack"] == row["wanted"]["stack"] == "lab-native"
     assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
@@ -100,7 +100,7 @@ def test_a_removed_package_and_a_damaged_environment_are_what_would_change(drift
     assert row["standing"] == "changes"
     assert row["changes"] == {
         "build_toolchain": [f"install {REMOVED}"],
-        "python_env": [f"repair (sympy is missing), environment {row['environment']['lock_id']}"],
+        "python_env": [f"repair (sympy is missing), environment {row['environment']['environment_id']}"],
     }
     assert [change["now"] for change in row["drift"]] == ["without sympy"]
     assert f"build_toolchain: install {REMOVED}" in drifted.play.text

@@ -288,7 +288,7 @@ def task(play: Play, name: str) -> str:
 def test_an_nginx_that_was_killed_is_started_again(served: Builder) -> None:
     served.host.execute("kill -KILL $(pgrep nginx)")
     checked = served.serve("--check", "--diff").succeeded()
-    assert "changed: " in task(checked, "Compare what nginx serves with what it is to serve")
+    assert "changed: " in task(checked, "Compare the site of nginx with the wanted one")
     assert "changed: " in task(checked, "Start nginx, also at boot")
     assert served.serve().succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200

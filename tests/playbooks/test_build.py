@@ -145,7 +145,7 @@ def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fle
     path.write_bytes(publication.text_of(made))
     output = fleet.build("-l", "second,third")
     assert "second builds nothing: first built none for " in output
-    assert "TASK [Record that they are installed" not in output
+    assert "TASK [Record that the host libraries are installed" not in output
     # The builder itself builds, whatever is known.
     assert "first builds for " in fleet.build()
 

@@ -18,7 +18,7 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import ActionModule, write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 
 from tests import example_reports as examples
 from tests.unit.act import act

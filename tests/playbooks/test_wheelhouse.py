@@ -36,8 +36,8 @@ def test_settings_that_cannot_work_are_refused_each_with_its_remedy(tmp_path: Pa
     missing = str(tmp_path / "missing.pem")
     certificate, key = str(made.certificate), str(made.key)
     cases: list[tuple[dict[str, t.Any], str, str]] = [
-        ({"sparkforge_root": "/srv/a b"}, "/srv/a b cannot stand in a configuration", "absolute path"),
-        ({"sparkforge_root": "/srv/a;b"}, "/srv/a;b cannot stand in a configuration", "absolute path"),
+        ({"sparkforge_root": "/srv/a b"}, "/srv/a b cannot be used in a configuration", "absolute path"),
+        ({"sparkforge_root": "/srv/a;b"}, "/srv/a;b cannot be used in a configuration", "absolute path"),
         ({"wheelhouse_port": 0}, "0 is not a port", "wheelhouse_port"),
         ({"wheelhouse_port": 70000}, "70000 is not a port", "wheelhouse_port"),
         ({"wheelhouse_listen": []}, "not addresses to listen at", "wheelhouse_listen"),

@@ -44,9 +44,10 @@ def provision(environment: Environment) -> Environment:
     machine = platform.machine()
     digests = [wheel["sha256"] for wheel in wheels]
     receipt = {
-        "schema": 1,
+        "schema": naming.SCHEMA,
         "name": "torch",
-        "lock_id": "0123456789abcdef",
+        "environment_id": "5d41402abc4b",
+        "stack": {"lock_id": "0123456789ab"},
         "fingerprint": naming.fingerprint((major, minor), machine, requirements, digests),
         "python": {"path": str(environment.python), "version": f"{major}.{minor}"},
         "machine": machine,
@@ -81,7 +82,7 @@ def provision(environment: Environment) -> Environment:
         stack=f"torch-{version}",
         method="build",
         environment="torch",
-        lock_id=receipt["lock_id"],
+        lock_id=receipt["stack"]["lock_id"],
         versions={"torch": version.partition("+")[0]},
     )
     return environment

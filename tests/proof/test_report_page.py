@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.action.fleet_report import write_fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import fleet as _fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 from playwright import sync_api as playwright
 
 from lab.host import LabError

@@ -116,7 +116,7 @@ def test_a_secret_is_asked_for_as_one(template: dict, question: dict) -> None:
 
 
 def test_the_waves_of_the_survey_are_those_of_the_collection() -> None:
-    from ansible_collections.sparkforge.dgx_spark.plugins.filter.rollout import DEFAULT, waves
+    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.rollout import DEFAULT, waves
 
     answers = {question["variable"]: question for question in TEMPLATES["sparkforge-site"]["survey_spec"]["spec"]}
     hosts = [f"spark{number}" for number in range(16)]

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.recorded_host import recorded_host
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status, plans
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives, cusparselt, preflight
 
+from tests.unit.plugins.plugin_utils.fleet.test_status import look
 from tests.unit.plugins.plugin_utils.plans.test_preflight import SETTINGS, STACK
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import plan as pytorch_plan
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import stack as pytorch_stack
-from tests.unit.plugins.plugin_utils.test_status import look
 
 HOSTS = sorted((Path(__file__).parent / "data/hosts").glob("*.json"))
 # What has the form that the module's own tests check, and a row of everything.
@@ -82,7 +83,7 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
 
     found = platforms(["host"], {"host": {"ansible_facts": {"spark_info": host}}})
     assert found == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
-    row = _status.row("host", look(), host, {**fits, "versions": {}}, {}, problems)
+    row = status.row("host", look(), host, {**fits, "versions": {}}, {}, problems)
     assert row["host"] == "host" and row["standing"]
     assert plans.packages(["no-such-package"], host).reasons == ["install no-such-package"]
     assert archives.select(pytorch_stack()["archives"], host)["platform"].startswith("linux-")

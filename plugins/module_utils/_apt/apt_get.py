@@ -69,7 +69,7 @@ def diagnose(
     said = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
     return SparkforgeError(
         f"apt could not {action}: {said.rstrip('.')}.",
-        "Run `apt-get check` on the host and mend what it names.",
+        "Run `apt-get check` on the host and fix what it reports.",
         **details,
     )
 

@@ -80,7 +80,7 @@ def files(path: str) -> t.List[str]:
         name = name.split({"l": " -> ", "h": " link to "}.get(kind, "\0"))[0]
         if kind not in "-dlh" or ".." in name.split("/") or name.startswith("/"):
             raise SparkforgeError(
-                f"{path} holds what leaves the tree, or is no file, directory or link: {line!r}.",
+                f"{path} has an entry that leaves its tree, or that is not a file, directory or link: {line!r}.",
                 "Do not use this file; ask its vendor for another.",
                 path=path,
             )

@@ -166,7 +166,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
             strays.append(name)
     if strays:
         raise SparkforgeError(
-            f"{', '.join(strays[:5])} in the local repository is covered by no signature.",
+            f"{', '.join(strays[:5])} in the local repository has no signature that covers it.",
             "Give the sha256 of the .deb; the fingerprint of its key alone does not prove this file.",
             strays=strays,
         )
@@ -209,7 +209,7 @@ def _gpgv(run: Runner, keyring: str, arguments: t.List[str]) -> str:
     raise SparkforgeError(
         f"{os.path.basename(arguments[-1])} of the local repository is not signed by the pinned key: "
         f"{' '.join(stderr.split())[-300:]}.",
-        "Do not use this .deb; check the fingerprint with the vendor, by another way than this download.",
+        "Do not use this .deb; check the fingerprint with the vendor, not by this download.",
         stderr=stderr,
     )
 
@@ -257,7 +257,7 @@ class LocalRepository:
             raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package's name: 0.8.1.")
         if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
             raise SparkforgeError(
-                f"{sha256!r} is not a sha256: it has not 64 hexadecimal digits.",
+                f"{sha256!r} is not a sha256: it does not have 64 hexadecimal digits.",
                 "Copy it whole from `sha256sum`, or leave it out.",
             )
         self._apt = apt

@@ -147,7 +147,7 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
     if others:
         raise SparkforgeError(
             f"The key at {origin} has the fingerprint {', '.join(others)}, the pin says {wanted}.",
-            "Ask the repository's owner which fingerprint is right, by another way than this download; then pin it.",
+            "Ask the repository's owner which fingerprint is right, not by this download; then pin it.",
             expected=wanted,
             found=found,
         )

@@ -196,7 +196,7 @@ class PackageSet:
             extra = [step for step in plan.remove if step.name not in leaving]
             if extra or plan.install:
                 raise SparkforgeError(
-                    f"Taking back what {self._receipt} brought would also change {names_of([*extra, *plan.install])}.",
+                    f"Removing what {self._receipt} installed would also change {names_of([*extra, *plan.install])}.",
                     "Remove those by hand first, if they are not needed, or leave the packages where they are.",
                     would_remove=[step.as_result() for step in extra],
                 )

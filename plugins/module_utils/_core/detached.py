@@ -273,7 +273,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         if failure:
             raise SparkforgeError(
                 f"The build cannot be started as {account.name}: {failure}.",
-                f"Let {account.name} use what is named there, and enter every directory on the way to it.",
+                f"Give {account.name} access to what is named there and to every directory above it.",
                 log=log,
             )
         return

@@ -198,7 +198,7 @@ _WEAK = re.compile(
     r"|error: command '|Failed (?:building|to build)|non-zero exit status|ERROR: Exception:|^\s*note: "
     r"|errors occurred|CMake build failed|Encountered error while|Could not build wheels"
 )
-# What looks like an error and is none: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
+# What looks like an error and is not: git's answer to `git describe` in an archive, a test of CMake's, pip's talk.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |DeprecationWarning|Wno-error"

@@ -340,7 +340,7 @@ def is_driver(soname: str) -> bool:
 
 
 def optional_plugin(name: str) -> t.Optional[str]:
-    """Return why a file is an optional plug-in, or None where it is none."""
+    """Return why a file is an optional plug-in, or None where it is not one."""
     for pattern, reason in OPTIONAL_PLUGINS:
         if fnmatch.fnmatchcase(name, pattern):
             return reason

@@ -124,13 +124,13 @@ class Apply:
             access.correct(self.options, receipt, self.run)
         if plan.stages:
             own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
-        path = os.path.join(self.paths.of(plan.lock_id), "receipt.json")
+        path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
         text = json.dumps(own, indent=2, sort_keys=True) + "\n"
         if not tree.holds(path, text, 0o644):
             disk.write_file(path, text.encode())
         if not plan.stages:
             self._set_link("previous", plan.previous)
-            self._set_link("current", plan.lock_id)
+            self._set_link("current", plan.environment_id)
         self._set_link("staged", plan.staged)
         for entry in plan.prune:
             _remove_environment(self.paths, entry)
@@ -143,7 +143,7 @@ class Apply:
     def _make(self, plan: Plan) -> Facts:
         """Return the receipt in the environment, once that is made and imports."""
         receipt = plan.receipt
-        own = survey.own_receipt(self.paths, plan.lock_id)
+        own = survey.own_receipt(self.paths, plan.environment_id)
         if own is None or any(action.startswith("repair") for action in plan.actions):
             return self._install(plan)
         if "prove" in plan.actions:
@@ -153,8 +153,8 @@ class Apply:
         return own
 
     def _install(self, plan: Plan) -> Facts:
-        receipt, place = plan.receipt, self.paths.of(plan.lock_id)
-        partial, aside = self.paths.of(f".{plan.lock_id}.partial"), self.paths.of(f".{plan.lock_id}.replaced")
+        receipt, place = plan.receipt, self.paths.of(plan.environment_id)
+        partial, aside = (self.paths.of(f".{plan.environment_id}.{end}") for end in ("partial", "replaced"))
         self.installer.install(partial, dataclasses.replace(plan.identity, wheels=self._store(plan)))
         tree.relocate(partial, partial, place)
         _make_links(triton_links(partial, receipt["environment"]))
@@ -179,7 +179,7 @@ class Apply:
         return {
             **{key: receipt[key] for key in kept},
             "schema": SCHEMA,
-            "lock_id": plan.lock_id,
+            "environment_id": plan.environment_id,
             "machine": self.options.machine,
             "packages": tree.installed_packages(place),
             "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
@@ -232,7 +232,7 @@ class Apply:
 
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
         with contextlib.suppress(OSError):
-            disk.remove(self.paths.of(f".{plan.lock_id}.partial"))
+            disk.remove(self.paths.of(f".{plan.environment_id}.partial"))
             # The next run goes on with what was fetched when the network failed.
             if not (isinstance(error, SparkforgeError) and error.details.get("network")):
                 disk.remove(self.paths.of(".download"))

@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Which environment is asked for: its interpreter, its wheels, and the lock id that follows from them."""
+"""Which environment is asked for: its interpreter, its wheels, and the id that follows from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OLDEST_PYTHON = (3, 9)
 
 
 class UndeterminedError(Exception):
-    """In check mode: what an earlier step would bring is not there, so that no lock id can be told."""
+    """In check mode: what an earlier step would bring is not there, so that no id can be told."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Identity:
     :ivar version: of the interpreter; not known of an environment that is already there.
     """
 
-    lock_id: str
+    environment_id: str
     fingerprint: str
     python: str
     version: tuple[int, int] = (0, 0)
@@ -51,12 +51,12 @@ class Identity:
 def identify(options: Options, run: Run) -> Identity:
     """Return what is asked for.
 
-    With a ``lock_id`` and nothing to install, it is an environment that is already there: a rollback.
+    With a ``environment_id`` and nothing to install, it is an environment that is already there: a rollback.
 
     :raises SparkforgeError: where that is not there, or the interpreter or a wheel cannot be used.
     :raises UndeterminedError: in check mode.
     """
-    asked = options.lock_id
+    asked = options.environment_id
     if not options.installs:
         receipt = survey.own_receipt(options.paths, asked) if asked else None
         if asked is None or receipt is None:

@@ -8,12 +8,12 @@
 
 ::
 
-    <root>/envs/<name>/<lock id>/            one environment, never changed once it is proven
-    <root>/envs/<name>/<lock id>/receipt.json   written when every import succeeded; without it, debris
-    <root>/envs/<name>/current -> <lock id>
-    <root>/envs/<name>/previous -> <lock id>
-    <root>/envs/<name>/staged -> <lock id>   made and imported, not yet switched to
-    <root>/envs/<name>/.<lock id>.partial/   where an environment is made
+    <root>/envs/<name>/<environment id>/            one environment, never changed once it is proven
+    <root>/envs/<name>/<environment id>/receipt.json   written when every import succeeded; without it, debris
+    <root>/envs/<name>/current -> <environment id>
+    <root>/envs/<name>/previous -> <environment id>
+    <root>/envs/<name>/staged -> <environment id>   made and imported, not yet switched to
+    <root>/envs/<name>/.<environment id>.partial/   where an environment is made
     <root>/wheels/<sha256>/<file>            wheels that came from the controller
     <root>/bin/activate-<name>, <name>-python
     <root>/receipts/env-<name>.json          last
@@ -121,7 +121,7 @@ class Options:
     credentials: t.Sequence[t.Mapping[str, t.Any]] = ()
     packages: t.Mapping[str, t.Any] | None = None
     stack: t.Mapping[str, t.Any] | None = None
-    lock_id: str | None = None
+    environment_id: str | None = None
     imports: t.Sequence[str] = ()
     require_cuda: bool = False
     library_paths: list[str] | None = None
@@ -151,7 +151,7 @@ def read(
     root = os.path.abspath(given["root"])
     if not os.path.isabs(given["root"]) or root == "/":
         raise SparkforgeError(
-            f"The root {given['root']!r} is not a directory of its own.",
+            f"The root {given['root']!r} is not an absolute path below /.",
             "Give an absolute path such as /opt/sparkforge.",
         )
     paths = paths_of(root, name, **{key: given[key] for key in ("kernel_dir",) if given.get(key)})
@@ -165,6 +165,8 @@ def read(
     )
     options = dataclasses.replace(
         options,
+        # Its name where receipts have schema 1; a mapping ``wanted`` may still have it.
+        environment_id=options.environment_id or given.get("lock_id"),
         python=str(options.python),
         requirements=[requirement.parse_requirement(line) for line in given.get("requirements") or []],
         environment=_variables(options.environment),
@@ -176,8 +178,8 @@ def read(
     for module in options.imports:
         if not _MODULE.fullmatch(module):
             raise SparkforgeError(f"{module!r} is not the name of a module.", "Correct the list imports.")
-    if options.lock_id:
-        check_name(options.lock_id, "lock id")
+    if options.environment_id:
+        check_name(options.environment_id, "id")
     for place in options.find_links:
         if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
             raise SparkforgeError(

@@ -50,13 +50,13 @@ class Plan:
     members: list[str] = dataclasses.field(default_factory=list)
 
     @property
-    def lock_id(self) -> str:
-        return self.identity.lock_id
+    def environment_id(self) -> str:
+        return self.identity.environment_id
 
     @property
     def stages(self) -> bool:
         """Whether the environment is made and not switched to."""
-        return self.staged == self.lock_id
+        return self.staged == self.environment_id
 
 
 def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
@@ -69,17 +69,17 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     """
     paths = options.paths
     plan = Plan(identify(options, run))
-    own = survey.own_receipt(paths, plan.lock_id)
+    own = survey.own_receipt(paths, plan.environment_id)
     if own and own["fingerprint"] != plan.identity.fingerprint:
         raise SparkforgeError(
-            f"The lock id {plan.lock_id} already names an environment of {paths.name} made from other inputs.",
-            "Give another lock_id, or leave it out so that it follows from the inputs.",
-            lock_id=plan.lock_id,
+            f"The id {plan.environment_id} already names an environment of {paths.name} made from other inputs.",
+            "Give another environment_id, or leave it out so that it follows from the inputs.",
+            environment_id=plan.environment_id,
         )
-    damage = ", ".join(tree.lacking(paths.of(plan.lock_id), own)[:5]) if own else ""
+    damage = ", ".join(tree.lacking(paths.of(plan.environment_id), own)[:5]) if own else ""
     if damage and not options.installs:
         raise SparkforgeError(
-            f"The environment {plan.lock_id} of {paths.name} is damaged ({damage} is missing).",
+            f"The environment {plan.environment_id} of {paths.name} is damaged ({damage} is missing).",
             "Give its requirements, so that it can be installed again.",
         )
     if own is None or damage:
@@ -102,7 +102,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         plan.actions.append("access")
     plan.members = sorted({*survey.members_of(options.group), *access.missing_members(options)})
     if own and "switch" in plan.actions and not options.installs:
-        newer = _check_fit(options, plan.lock_id, own, misfit)
+        newer = _check_fit(options, plan.environment_id, own, misfit)
         if newer:
             plan.warnings.append(f"The proof must tell whether the environment still computes: {'; '.join(newer)}.")
     if options.state != "previous":
@@ -134,20 +134,20 @@ def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
 def _plan_links(plan: Plan, options: Options, environments: list[str]) -> None:
     """Say what the three links are to name. One that names what is not there counts as none."""
     current, previous, staged = (survey.link(options.paths, name) for name in LINKS)
-    if not options.switch and current != plan.lock_id:
+    if not options.switch and current != plan.environment_id:
         plan.current = current if current in environments else None
         plan.previous = previous if previous in environments else None
-        plan.staged = plan.lock_id
-        if staged != plan.lock_id:
+        plan.staged = plan.environment_id
+        if staged != plan.environment_id:
             plan.actions.append("stage")
         return
-    plan.current = plan.lock_id
-    if current != plan.lock_id:
+    plan.current = plan.environment_id
+    if current != plan.environment_id:
         plan.actions.append("switch")
         plan.previous = current if current in environments else None
     if plan.previous is None:
-        plan.previous = previous if previous in environments and previous != plan.lock_id else None
-    plan.staged = staged if staged in environments and staged != plan.lock_id else None
+        plan.previous = previous if previous in environments and previous != plan.environment_id else None
+    plan.staged = staged if staged in environments and staged != plan.environment_id else None
     if "switch" not in plan.actions:
         plan.actions += ["previous"] if previous != plan.previous else []
         plan.actions += ["staged"] if staged != plan.staged else []
@@ -157,7 +157,7 @@ def _plan_files(
     plan: Plan, options: Options, own: Facts | None, libraries: list[str], values: t.Mapping[str, str]
 ) -> None:
     paths = options.paths
-    place = paths.of(plan.lock_id)
+    place = paths.of(plan.environment_id)
     activation = os.path.join(place, "bin", "activate-sparkforge")
     plan.files = {activation: (render.render_activation(place, paths.name, libraries, values), 0o644)}
     # The others are of the current environment.
@@ -168,7 +168,7 @@ def _plan_files(
         asked = [one.name for one in options.requirements] + [one.name.distribution for one in plan.identity.wheels]
         if render.has_ipykernel(own["packages"] if own else asked):
             if not plan.stages:
-                kernel = render.render_kernel(place, paths.name, plan.lock_id, libraries, values)
+                kernel = render.render_kernel(place, paths.name, plan.environment_id, libraries, values)
                 plan.files[paths.kernel] = (kernel, 0o644)
         elif not own:
             # Said once, when the environment is made: a converged run has nothing to say.
@@ -190,7 +190,7 @@ def _plan_files(
 def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> None:
     """Choose what nobody needs: debris, older environments beyond ``keep``, never one that is used."""
     paths = options.paths
-    others = [one for one in environments if one not in (plan.lock_id, plan.current, plan.previous, plan.staged)]
+    others = [one for one in environments if one not in (plan.environment_id, plan.current, plan.previous, plan.staged)]
     found = {entry: survey.own_receipt(paths, entry) for entry in others}
     spare = {entry: receipt["installed"] for entry, receipt in found.items() if receipt is not None}
     kept = len({plan.current, plan.previous} - {None})
@@ -210,7 +210,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
         plan.actions.append("remove")
 
 
-def _check_fit(options: Options, lock_id: str, own: Facts, misfit: Misfit | None) -> list[str]:
+def _check_fit(options: Options, environment_id: str, own: Facts, misfit: Misfit | None) -> list[str]:
     """Refuse an environment that the host's libraries no longer fit; return what is newer than it was.
 
     :raises SparkforgeError: naming each library that does not fit.
@@ -222,11 +222,11 @@ def _check_fit(options: Options, lock_id: str, own: Facts, misfit: Misfit | None
         stack = (own.get("stack") or {}).get("name")
         named = f" (stack_name: {stack})" if stack else ""
         raise SparkforgeError(
-            f"The host's libraries no longer fit the environment {lock_id} of {options.paths.name}: "
+            f"The host's libraries no longer fit the environment {environment_id} of {options.paths.name}: "
             f"{'; '.join(wrong)}.",
             f"Bring them back with playbooks/libraries.yml and the stack of that environment{named}, then go back;"
             " or stay with the current one.",
-            lock_id=lock_id,
+            environment_id=environment_id,
             misfits=wrong,
         )
     return newer
@@ -238,7 +238,7 @@ def _receipt(plan: Plan, options: Options, own: Facts | None, libraries: list[st
     made = survey.made(paths)
     body: Facts = own or {
         "schema": SCHEMA,
-        "lock_id": plan.lock_id,
+        "environment_id": plan.environment_id,
         "fingerprint": identity.fingerprint,
         "python": {"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
         "machine": options.machine,
@@ -250,7 +250,7 @@ def _receipt(plan: Plan, options: Options, own: Facts | None, libraries: list[st
         "stack": dict(options.stack or {}),
         "host_packages": {},
     }
-    place = paths.of(plan.lock_id)
+    place = paths.of(plan.environment_id)
     return {
         **{key: value for key, value in body.items() if key not in OWN_ALONE},
         "name": paths.name,

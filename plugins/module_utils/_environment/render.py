@@ -83,7 +83,7 @@ def has_ipykernel(packages: t.Iterable[str]) -> bool:
 
 
 def render_kernel(
-    environment: str, name: str, lock_id: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
+    environment: str, name: str, environment_id: str, library_paths: t.Sequence[str], variables: t.Mapping[str, str]
 ) -> str:
     """Return the Jupyter kernel specification of one environment, by its resolved path."""
     values = {"VIRTUAL_ENV": environment, **variables}
@@ -91,7 +91,7 @@ def render_kernel(
         values["LD_LIBRARY_PATH"] = ":".join(library_paths)
     specification = {
         "argv": [f"{environment}/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": f"{name} (sparkforge {lock_id})",
+        "display_name": f"{name} (sparkforge {environment_id})",
         "language": "python",
         "metadata": {"debugger": True},
         # Jupyter substitutes $NAME in these.

@@ -43,19 +43,19 @@ def ensure(options: Options, run: Run) -> Facts:
 
 
 def back(options: Options) -> Options:
-    """Return the options of the environment before the current one, or of the one that ``lock_id`` names.
+    """Return the options of the environment before the current one, or of the one that ``environment_id`` names.
 
     With them links, the kernel and the receipt change. Nothing is installed, imported, fetched or removed.
 
     :raises SparkforgeError: where there is none.
     """
     paths = options.paths
-    target = options.lock_id or _before_current(paths)
+    target = options.environment_id or _before_current(paths)
     if survey.own_receipt(paths, target) is None:
         raise SparkforgeError(
             f"There is no environment {target} of {paths.name} on this host.",
             f"Give one that is here: {_known(paths)}; or run playbooks/deploy.yml with the stack that it was of.",
-            lock_id=target,
+            environment_id=target,
         )
     known = survey.last_receipt(paths)
     return Options(
@@ -63,7 +63,7 @@ def back(options: Options) -> Options:
         options.machine,
         options.check_mode,
         state="previous",
-        lock_id=target,
+        environment_id=target,
         group=known["group"] if "group" in known else access.group_that_may_enter(paths),
         # Of an environment without ipykernel the receipt names no kernel, and yet one was asked for.
         jupyter=known.get("jupyter", bool((known.get("paths") or {}).get("kernel"))),
@@ -74,12 +74,12 @@ def _before_current(paths: Paths) -> str:
     """Return the environment before the current one, also where a switch was cut short."""
     current, environments = survey.link(paths, "current"), survey.environments(paths)
     known = survey.last_receipt(paths)
-    for entry in (survey.link(paths, "previous"), known.get("lock_id"), known.get("previous")):
+    for entry in (survey.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
         if entry in environments and entry != current:
             return t.cast(str, entry)
-    now = f"is {current}" if current in environments else "is none"
+    now = f"{current} is current" if current in environments else "none is current"
     raise SparkforgeError(
-        f"There is no previous environment of {paths.name} on this host to go back to; the current one {now}.",
+        f"There is no previous environment of {paths.name} on this host to go back to; {now}.",
         "Run playbooks/deploy.yml with the stack that you want"
         + (f", or name one that is here: {_known(paths)}." if set(environments) - {current} else "."),
     )
@@ -104,7 +104,7 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
             "changed": True,
             "actions": ["install"],
             "name": options.paths.name,
-            "lock_id": None,
+            "environment_id": None,
             "path": None,
             "current": before.get("current"),
             "staged": before.get("staged"),
@@ -139,7 +139,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
             "current": done.current,
             "previous": done.previous,
             "staged": done.staged,
-            "environments": sorted({*survey.environments(paths), done.lock_id} - set(done.prune)),
+            "environments": sorted({*survey.environments(paths), done.environment_id} - set(done.prune)),
             **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
             "wheels": [wheel["file"] for wheel in receipt["wheels"]],
             # Who may enter and what people start follow the current environment.
@@ -151,7 +151,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
         "changed": bool(done.actions),
         "actions": done.actions,
         "name": paths.name,
-        "lock_id": done.lock_id,
+        "environment_id": done.environment_id,
         "path": receipt["paths"]["environment"],
         "stack": receipt.get("stack") or {},
         "current": done.current,
@@ -203,6 +203,6 @@ def absent(options: Options, run: Run) -> Facts:
     return {
         "changed": changed,
         "name": paths.name,
-        "lock_id": None,
+        "environment_id": None,
         "diff": {"before": before, "after": {} if changed else before},
     }

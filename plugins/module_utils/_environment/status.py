@@ -87,7 +87,7 @@ class StackStatus:
         whole = [row for row in (self._environment(entry, links) for entry in self._entries()) if row is not None]
         for row in whole:
             row["units"] = self._units_of(row.pop("sha256"), units)
-        whole.sort(key=lambda row: (STATES.index(row["state"]), row["lock_id"]))
+        whole.sort(key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
         return {**links, "environments": whole}
 
     def _environment(self, entry: str, links: t.Mapping[str, t.Optional[str]]) -> t.Optional[Facts]:
@@ -98,7 +98,7 @@ class StackStatus:
             return None
         lines = [str(line) for line in receipt.get("requirements") or []]
         row: Facts = {
-            "lock_id": entry,
+            "environment_id": entry,
             "state": next((state for state in STATES if links.get(state) == entry), "older"),
             "installed": receipt.get("installed"),
             "python": (receipt.get("python") or {}).get("version"),
@@ -199,7 +199,7 @@ class StackStatus:
 
     def _plan(self) -> Facts:
         given = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}
-        nothing: Facts = {"lock_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
+        nothing: Facts = {"environment_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
         login = os.environ.get("SUDO_USER")
         try:
             options = model.read(given, check_mode=True, machine=self.machine, login=login)
@@ -208,7 +208,7 @@ class StackStatus:
             return {**nothing, "actions": ["install"]}
         except SparkforgeError as error:
             return {**nothing, "cause": error.cause, "remedy": error.remedy}
-        return {**nothing, "lock_id": made.lock_id, "actions": made.actions, "removed": made.prune}
+        return {**nothing, "environment_id": made.environment_id, "actions": made.actions, "removed": made.prune}
 
 
 def _in_short(report: t.Mapping[str, t.Any]) -> Facts:

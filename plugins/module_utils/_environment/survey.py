@@ -13,8 +13,9 @@ import os
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS, SCHEMA, read_json
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
 
 
 def link(paths: Paths, name: str) -> str | None:
@@ -27,13 +28,12 @@ def link(paths: Paths, name: str) -> str | None:
 
 def own_receipt(paths: Paths, entry: str) -> Facts | None:
     """Return the receipt in an environment; None where it is debris."""
-    data = read_json(os.path.join(paths.of(entry), "receipt.json"))
-    return data if data and data.get("schema") == SCHEMA else None
+    return naming.own_receipt(paths.of(entry))
 
 
 def last_receipt(paths: Paths) -> Facts:
     """Return the receipt of the current environment; nothing where there is none."""
-    return receipts.read(paths.root, paths.receipt_name) or {}
+    return naming.upgraded(receipts.read(paths.root, paths.receipt_name) or {})
 
 
 def environments(paths: Paths) -> list[str]:

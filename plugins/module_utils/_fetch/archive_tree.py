@@ -194,7 +194,7 @@ class _Zip:
 def _unpack_tree(archive: str, directory: str, label: str) -> None:
     """Unpack ``archive`` into the new ``directory``; what is at its top stays.
 
-    :raises SparkforgeError: for an archive that is none, is damaged, or wants to write where it must not.
+    :raises SparkforgeError: for a file that is not an archive, is damaged, or would write where it must not.
     """
     os.mkdir(directory, 0o700)
     tree = _Tree(label, directory, MEMBERS_LIMIT)

@@ -82,7 +82,9 @@ class RedistArchives:
     ) -> None:
         for name, value in (("prefix", prefix), ("root", root), ("loader_directory", loader_directory)):
             if not os.path.isabs(value) or os.path.normpath(value) == "/":
-                raise SparkforgeError(f"The {name} {value!r} is not a directory of its own.", "Give an absolute path.")
+                raise SparkforgeError(
+                    f"The {name} {value!r} is not an absolute path below /.", "Give an absolute path."
+                )
         self.archives = list(archives)
         self.base_url = base_url.rstrip("/")
         self.prefix = os.path.normpath(prefix)

@@ -74,7 +74,7 @@ def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
     :param archive: a tar archive compressed with xz, gzip or bzip2, already verified.
     :param directory: must not exist, its parent must; it is removed again on every failure.
     :param label: how messages call the archive (its URL); its path where this is None.
-    :raises SparkforgeError: for an archive that is none, is damaged, or wants to write where it must not.
+    :raises SparkforgeError: for a file that is not an archive, is damaged, or would write where it must not.
     """
     name = label or archive
     opener = _opener(archive, name)

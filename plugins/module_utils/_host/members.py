@@ -58,8 +58,8 @@ def missing(group: str, users: t.Sequence[str], login: t.Optional[str], made: bo
     asked = [name for name in absent if name in users]
     if asked:
         raise SparkforgeError(
-            f"The group {group} (id {entry.gr_gid}) is one of the system's that this collection did not make, so"
-            f" {', '.join(asked)} is not added to it: its members may be able to do more than to use an environment.",
+            f"The group {group} (id {entry.gr_gid}) is a system group that this collection did not make, so"
+            f" {', '.join(asked)} is not added to it: its members may be able to do more than use an environment.",
             f"Name another group in python_env_group, such as {NAME}, or add them yourself:"
             f" gpasswd -a {asked[0]} {group}",
             group=group,

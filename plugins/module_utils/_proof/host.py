@@ -29,7 +29,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of, upgraded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
@@ -94,7 +94,8 @@ class HostSide:
         if name and one:
             self._receipt = receipt_of(self._root, str(name), str(one))
         else:
-            self._receipt = receipts.read(self._root, f"env-{name}") if name else None
+            receipt = receipts.read(self._root, f"env-{name}") if name else None
+            self._receipt = upgraded(receipt) if receipt else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
     def for_checks(self) -> t.Dict[str, t.Any]:
@@ -268,7 +269,7 @@ def torch_check(receipt: t.Optional[Facts], reference: Facts, gpu_required: bool
     name = "torch"
     environment = reference.get("environment")
     if not environment:
-        return skipped(name, "the interpreter is of no environment of this collection; identity.* says what it has")
+        return skipped(name, "the interpreter is not of an environment of this collection; identity.* says what it has")
     wanted = str((reference.get("versions") or {}).get("torch") or "")
     bound = f"{wanted}, CUDA build" if gpu_required else wanted
     if not receipt:
@@ -281,7 +282,7 @@ def torch_check(receipt: t.Optional[Facts], reference: Facts, gpu_required: bool
             f"There is no receipt of an environment {environment} on this host.",
             "Run playbooks/deploy.yml, or set verify_environment to the name of the one that is there.",
         )
-    if check_mode and receipt.get("lock_id") != reference.get("lock_id"):
+    if check_mode and (receipt.get("stack") or {}).get("lock_id") != reference.get("lock_id"):
         return skipped(name, f"{NOT_PROVISIONED}: the environment would be replaced", "", bound)
     torch = (receipt.get("modules") or {}).get("torch")
     if not torch:

@@ -25,7 +25,6 @@ import zipfile
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -99,7 +98,7 @@ def imports(context: Context) -> Measured:
 
 
 def is_installed(module: str) -> bool:
-    """Say whether a module can be found, without importing it; a directory of that name is none."""
+    """Say whether a module can be found, without importing it; a directory of that name does not count."""
     try:
         spec = importlib.util.find_spec(module)
     except ValueError:
@@ -477,8 +476,8 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
                 f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, and what it lists"
                 f" gives {fingerprint[:12]}: it was changed after it was written"
             )
-    own = read_json(os.path.join(os.path.realpath(prefix), "receipt.json")) or {}
-    for key in ("lock_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
+    own = naming.own_receipt(os.path.realpath(prefix)) or {}
+    for key in ("environment_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
         if key in own and own[key] != receipt.get(key):
             problems.append(
                 f"the environment's receipt and the copy in {os.path.realpath(prefix)} differ in {key}:"
@@ -579,7 +578,7 @@ def files(context: Context) -> Measured:
     if problems:
         raise Failed(
             _sentences(problems),
-            f"{reinstall()} A change that is wanted belongs into a patch of the unit.",
+            f"{reinstall()} A change that is wanted belongs in a patch of the unit.",
             measured,
             bound,
         )

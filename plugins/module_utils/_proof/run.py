@@ -56,7 +56,7 @@ class Proof:
         self.required = verdict.patterns(self.profile.get("required_checks") or [])
         self._python: t.Optional[str] = options.get("python")
         if self.reference.get("environment_id"):
-            naming.check_name(str(self.reference["environment_id"]), "lock id")
+            naming.check_name(str(self.reference["environment_id"]), "id")
         settings.check(self.patterns, self.required, self.limits)
         self.profile["floors"], self.notices = settings.floors(self.profile)
         if self.user:

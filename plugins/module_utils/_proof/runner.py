@@ -46,7 +46,7 @@ KEPT_OUTPUT = 64 << 10
 #: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels), a device-side
 #: assertion, and the sanitizer of a damaged heap.
 _FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
-#: What torch and its libraries say of what they do not offer for this GPU. An illegal access is none of it.
+#: What torch and its libraries say of what they do not offer for this GPU. An illegal access is not among it.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
     re.IGNORECASE,

@@ -76,7 +76,7 @@ def _number(text: str) -> t.Optional[float]:
 def parse(line: str) -> Sample:
     """Read one line of nvidia-smi's answer.
 
-    :raises NoSampler: it is none.
+    :raises NoSampler: it is not one.
     """
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != 7:

@@ -102,7 +102,7 @@ class ProofTimer:
         self.root = os.path.abspath(options["root"])
         if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", self.root):
             raise SparkforgeError(
-                f"The root {options['root']!r} cannot stand in a unit of systemd.",
+                f"The root {options['root']!r} cannot be used in a unit of systemd.",
                 "Give an absolute path of letters, digits, '.', '_', '+' and '-'.",
             )
         self.directory = os.path.join(self.root, "proof")

@@ -258,7 +258,7 @@ class Unit:
     ) -> t.Dict[str, t.Any]:
         """Return everything that can change the artefact, as the fingerprint and ``--diff`` take it.
 
-        :param identity: of the source: its ``commit`` or its ``sha256``. The URL is none, for a mirror has the same.
+        :param identity: of the source: its ``commit`` or its ``sha256``. Not the URL: a mirror has the same.
         :param tools: ``_toolchain.Toolchain.identity()``.
         :param platform: for example ``ubuntu24.04-aarch64``.
         :param depends: the fingerprint of each unit that this one depends on.

@@ -67,7 +67,7 @@ def look(
             **brief,
         )
     raise SparkforgeError(
-        f"The build of {paths.name} ended without a word in the phase {state.get('phase', 'fetch')}.",
+        f"The build of {paths.name} ended without a message in the phase {state.get('phase', 'fetch')}.",
         "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
         **brief,
     )

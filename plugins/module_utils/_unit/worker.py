@@ -90,7 +90,7 @@ def run(attempt: Attempt) -> None:
         state.update(phases=phases, elapsed=attempt.elapsed())
         if phase == "patch":
             carry.hold(paths.tree_directory, paths.fingerprint)
-    # As far as whoever waits is concerned; a failure here is none of the check's.
+    # As far as whoever waits is concerned; a failure here is not the check's.
     state.update(phase="package")
     publishing.publish(attempt)
 

@@ -85,7 +85,7 @@ class Artefact:
 def collect_wheels(directory: str) -> t.List[Artefact]:
     """Return the wheels that lie in ``directory``, by name; none where there is no such directory.
 
-    :raises SparkforgeError: for one that is not whole, or whose name is none of a wheel.
+    :raises SparkforgeError: for one that is not whole, or whose name is not that of a wheel.
     """
     try:
         names = sorted(os.listdir(directory))
@@ -101,7 +101,7 @@ def retag(path: str, build_tag: str) -> str:
     compressed. The wheel of the old name goes when the new one is whole. A run that is killed between leaves both, and
     the next one replaces the new one.
 
-    :raises SparkforgeError: for a tag that is none, or a wheel that is not whole.
+    :raises SparkforgeError: for an invalid tag, or a wheel that is not whole.
     """
     if not _BUILD_TAG.fullmatch(build_tag):
         raise SparkforgeError(
@@ -225,11 +225,11 @@ def check(
 
 
 def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
-    """Refuse what would be passed over in silence: a key that is misspelt, an architecture that is none."""
+    """Refuse what would be passed over in silence: a key that is misspelt, an architecture that does not exist."""
     for key in expect:
         if key not in _EXPECTED:
             raise SparkforgeError(
-                f"The option expect has no key {key!r}.", f"Use some of {', '.join(sorted(_EXPECTED))}."
+                f"The option expect has no key {key!r}.", f"Use one or more of {', '.join(sorted(_EXPECTED))}."
             )
     for architecture in expect.get("architectures") or ():
         if not fatbin.is_architecture(str(architecture).replace("+PTX", "")):
@@ -366,7 +366,7 @@ def _off(cache: t.Mapping[str, t.Tuple[str, str]]) -> str:
 
 
 def _truth(text: str) -> t.Optional[bool]:
-    """Read a boolean as ``if()`` of CMake does; None for what is none."""
+    """Read a boolean as ``if()`` of CMake does; None for anything else."""
     upper = text.upper()
     if upper in _TRUE:
         return True
@@ -465,7 +465,7 @@ def _wheel(path: str) -> Artefact:
     parts = _WHEEL.fullmatch(name)
     if parts is None:
         raise SparkforgeError(
-            f"{path} has not the name of a wheel.",
+            f"{path} does not have the name of a wheel.",
             "Correct name and version in its setup.py or pyproject.toml: neither may hold '-' once normalised.",
             path=path,
         )
@@ -510,7 +510,7 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     ]
     if len(found) != 1 or f"{found[0]}/RECORD" not in members:
         raise SparkforgeError(
-            f"{name} is not a wheel: it has not one .dist-info directory with WHEEL and RECORD.",
+            f"{name} is not a wheel: it does not have exactly one .dist-info directory with WHEEL and RECORD.",
             "Look in the log for what made it; a build backend writes both.",
         )
     return found[0]

@@ -48,7 +48,7 @@ class Manifest(t.TypedDict):
 
 
 def built(receipt: t.Mapping[str, t.Any]) -> t.List[Wheel]:
-    """Return the wheels that the receipt of a unit names; a prefix, which no index serves, is none."""
+    """Return the wheels that the receipt of a unit names; a prefix, which no index serves, is not among them."""
     return [
         {
             "name": item["name"],

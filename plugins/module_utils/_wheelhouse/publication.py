@@ -112,7 +112,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
     """Return the manifest that ``content`` is.
 
     :param where: how messages call it, for example ``The manifest at https://…``.
-    :raises SparkforgeError: where it is none, for example the HTML of a proxy's error page.
+    :raises SparkforgeError: where it is not one, for example the HTML of a proxy's error page.
     """
     try:
         data = json.loads(content.decode("utf-8"))
@@ -155,7 +155,7 @@ def check(
         if wanted is not None and manifest[key] != wanted:
             words = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock"}[key]
             raise SparkforgeError(
-                f"{where} is of {words} {manifest[key]}, and {wanted} is wanted.",
+                f"{where} is for {words} {manifest[key]}, not {wanted}.",
                 "Give the URL or the cache of the wheelhouse that has it, or build it with playbooks/build.yml.",
                 expected=wanted,
                 got=manifest[key],

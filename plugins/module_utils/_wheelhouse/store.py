@@ -71,7 +71,8 @@ class Store:
     def _check_options(self) -> None:
         if not _PLATFORM.fullmatch(self.platform):
             raise SparkforgeError(
-                f"{self.platform!r} is not a platform.", "Give it as the filter builder says it: ubuntu24.04-aarch64."
+                f"{self.platform!r} is not a platform.",
+                "Write it as the filter builder returns it: ubuntu24.04-aarch64.",
             )
         if self.options["keep"] < 1:
             raise SparkforgeError(

@@ -148,7 +148,7 @@ def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
     pin = f"{package['name']}=={package.get('version')}"
     if not package.get("wheels"):
         raise SparkforgeError(
-            f"{package['name']} is required from a URL, which no index answers for.",
+            f"{package['name']} is required from a URL, which no index can serve.",
             "Take a version of what requires it that names its dependencies by version.",
         )
     best = max(package["wheels"], key=lambda wheel: _preference(wheel, target))

@@ -363,7 +363,7 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
         )
     if repository and not re.fullmatch(r"(https?|file|ssh|git)://\S+", repository):
         raise SparkforgeError(
-            f"{where} names the repository {repository!r}, which is not a URL of git.", "Name its url in the stack."
+            f"{where} names the repository {repository!r}, which is not a git URL.", "Name its url in the stack."
         )
     return Pinned(commit, repository, prebuilt)
 

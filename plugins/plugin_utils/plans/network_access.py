@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _network_access
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import network_access
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return which files are to be written and removed; the contents may hold a password."""
     proxies, certificate = settings["sparkforge_proxies"], settings["sparkforge_ca_certificate"]
-    faults = _network_access.problems(proxies, certificate)
+    faults = network_access.problems(proxies, certificate)
     if faults:
         return Plan(refusals=[fault._asdict() for fault in faults])
     steps: dict[str, t.Any] = {"write": [], "remove": []}
     reasons = []
     found = observation["managed_files"]
-    for path, wanted in _network_access.files(proxies or {}, certificate or "").items():
-        is_ca = path == _network_access.CA_FILE
+    for path, wanted in network_access.files(proxies or {}, certificate or "").items():
+        is_ca = path == network_access.CA_FILE
         if not wanted["sha256"]:
             if path in found:
                 reasons.append(f"remove {path}")

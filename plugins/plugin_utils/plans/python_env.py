@@ -61,7 +61,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "requirements": [*requirements, *settings["python_env_extra_requirements"]],
         "wheels": [*settings["python_env_wheels"], *pushed],
         "find_links": [*_places(way, settings, observation["platform"], wheels), *settings["python_env_find_links"]],
-        "lock_id": settings["python_env_lock_id"] or None,
+        "environment_id": settings["python_env_environment_id"] or None,
         "imports": _imports(settings["python_env_imports"], requirements),
         "require_cuda": boolean(settings["python_env_require_cuda"]),
         "library_paths": _library_paths(settings, observation),

@@ -62,7 +62,7 @@ def _unit(
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})
         raise SparkforgeError(
-            f"Nothing is known of a unit {name}; known are {', '.join(known) or 'none'}.",
+            f"There is no unit {name}; the known units are {', '.join(known) or 'none'}.",
             "Correct its name, or say what it is: its source, requirements and environment.",
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}

@@ -24,7 +24,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     rows = [row for row in stack["archives"] if archives.exists(row, machine)]
     cusparselt = [stack["cusparselt"]] if archives.exists(stack["cusparselt"].get("archive"), machine) else []
     sonames = list(dict.fromkeys(row["soname"] for row in [*rows, *cusparselt]))
-    own_python, lock_id = settings["verify_python"], settings["verify_lock_id"]
+    own_python, environment_id = settings["verify_python"], settings["verify_environment_id"]
     required = settings["verify_required_checks"]
     profile = {
         **stack["profile"],
@@ -32,16 +32,16 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         **({} if required is None else {"required_checks": required}),
     }
 
-    def reference(lock_id: str | None) -> dict[str, t.Any]:
+    def reference(entry: str | None) -> dict[str, t.Any]:
         environments = f"{settings['sparkforge_root']}/envs/{settings['verify_environment']}"
-        place = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{lock_id or 'current'}"
+        place = os.path.dirname(os.path.dirname(own_python)) if own_python else f"{environments}/{entry or 'current'}"
         paths = [f"{settings['sparkforge_root']}/redist/{row['component']}/current/lib" for row in rows]
         paths.append(f"{place}/lib/python3*/site-packages/torch/lib")
         given = settings["verify_paths"], settings["verify_sonames"]
         return {
             "root": settings["sparkforge_root"],
             "environment": None if own_python else settings["verify_environment"],
-            "environment_id": None if own_python else lock_id or None,
+            "environment_id": None if own_python else entry or None,
             "stack": stack["name"],
             "method": stack["method"],
             "lock_id": stack["lock"]["id"],
@@ -52,4 +52,4 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "sonames": sonames if given[1] is None else given[1],
         }
 
-    return Plan({"profile": profile, "reference": reference(lock_id), "current": reference(None)})
+    return Plan({"profile": profile, "reference": reference(environment_id), "current": reference(None)})

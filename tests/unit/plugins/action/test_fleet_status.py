@@ -62,7 +62,7 @@ def test_stack_status_hashes_wheels_of_the_controller_and_takes_others_by_their_
     found = act(stack_status.ActionModule, {"wanted": wanted, **place}, answer=here)
     digests = [{"path": wheel.name, "sha256": hashlib.sha256(b"a wheel").hexdigest()}, pinned]
     same = act(stack_status.ActionModule, {"wanted": {**wanted, "wheels": digests}, **place}, answer=here)
-    assert found["plan"]["lock_id"] and found["plan"] == same["plan"]
+    assert found["plan"]["environment_id"] and found["plan"] == same["plan"]
     assert found["plan"]["actions"][0] == "install"
 
 

@@ -99,7 +99,7 @@ def test_check_mode_writes_nothing(site: Site) -> None:
 def test_where_no_place_has_it_each_is_named(site: Site) -> None:
     found = site.find(host="gone", url="http://127.0.0.1:1/")
     assert found["failed"] is True
-    assert "Nothing is known of mine (lock 0123456789ab) built for debian13-x86_64" in found["cause"]
+    assert "No build of mine (lock 0123456789ab) for debian13-x86_64 was found" in found["cause"]
     assert "http://127.0.0.1:1: No connection" in found["cause"]
     assert "gone: gone cannot be asked" in found["cause"]
     assert "playbooks/build.yml" in found["remedy"]
@@ -114,7 +114,7 @@ def test_a_wheel_that_is_gone_or_was_changed_is_named(site: Site) -> None:
     assert f"The sha256 of {FILE} is" in found["cause"]
     wheel.unlink()
     found = site.find(wheels=True)
-    assert f"The wheel {FILE} cannot be had: builder did not give {wheel}" in found["cause"]
+    assert f"The wheel {FILE} is not available: builder did not give {wheel}" in found["cause"]
     assert not list(site.cache.rglob("*.whl"))
 
 

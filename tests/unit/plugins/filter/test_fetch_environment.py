@@ -14,7 +14,7 @@ import typing as t
 import pytest
 from ansible.errors import AnsibleFilterError
 from ansible_collections.sparkforge.dgx_spark.plugins.filter import fetch_environment
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils._network_access import files, problems
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.network_access import files, problems
 
 environment = fetch_environment.FilterModule().filters()["fetch_environment"]
 
@@ -112,7 +112,7 @@ def test_the_ca_is_copied_as_it_is(certificate: str) -> None:
         ({"https": f"http://joe:{SECRET}@proxy:port"}, "port"),
         ({"https": f"http://joe:{SECRET}@proxy:99999"}, "port"),
         ({"http": f'http://joe:{SECRET}@proxy"; Dir "/'}, "odd characters"),
-        ({"http": f"http://joe:{SECRET}@proxy/path"}, "behind"),
+        ({"http": f"http://joe:{SECRET}@proxy/path"}, "after host and port"),
         ({"http": 3128}, "not a URL"),
         ({"no_proxy": 5}, "neither"),
         ({"no_proxy": ["a b;"]}, "not a host"),

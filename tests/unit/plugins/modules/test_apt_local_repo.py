@@ -261,7 +261,7 @@ def add_key(folder: Path) -> None:
         (change_package, "the signed Packages says"),
         (change_index, "the signed Release says"),
         (change_release, "InRelease of the local repository is not signed"),
-        (add_package, "extra.deb in the local repository is covered by no signature"),
+        (add_package, "extra.deb in the local repository has no signature that covers it"),
         (add_link, "link in the local repository is not a regular file"),
         (add_link_to_a_directory, "link in the local repository is not a regular file"),
         (add_key, "neither InRelease nor Release"),

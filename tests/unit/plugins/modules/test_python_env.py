@@ -200,7 +200,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
 
     first = host.succeed(**asked)
     assert first["changed"]
-    assert first["lock_id"] == predicted["lock_id"]
+    assert first["environment_id"] == predicted["environment_id"]
     assert first["diff"]["before"] == {}
     assert predicted["diff"] == first["diff"]
     assert first["packages"]["tiny"] == "1.0"
@@ -208,11 +208,11 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert "no ipykernel" in json.dumps(first["warnings"])
     assert first["paths"]["kernel"] is None
 
-    place = host.environments / first["lock_id"]
-    assert os.readlink(host.environments / "current") == first["lock_id"]
-    assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["lock_id"], "current"])
+    place = host.environments / first["environment_id"]
+    assert os.readlink(host.environments / "current") == first["environment_id"]
+    assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["environment_id"], "current"])
     receipt = host.receipt()
-    assert receipt["lock_id"] == first["lock_id"]
+    assert receipt["environment_id"] == first["environment_id"]
     assert receipt["requirements"] == [pin(tiny), pin(base)]
     assert receipt["previous"] is None
     assert json.loads((place / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
@@ -261,7 +261,7 @@ def test_a_converged_run_starts_no_process_and_asks_no_network(host: Host) -> No
     host.succeed(requirements=[pin(tiny)], imports=["tiny"])
     # Any program that were started would have to be found first, and any wheel to be there.
     shutil.rmtree(host.links)
-    place = host.environments / host.receipt()["lock_id"]
+    place = host.environments / host.receipt()["environment_id"]
     pip = next((place / "lib").glob("python*/site-packages/pip/__main__.py"))
     pip.write_text("raise SystemExit('pip was started')\n")
     (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny.py").write_text("raise SystemExit('imported')\n")
@@ -270,13 +270,13 @@ def test_a_converged_run_starts_no_process_and_asks_no_network(host: Host) -> No
 
 def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name_alone(host: Host) -> None:
     one, two, three = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0", "3.0"))
-    first = host.succeed(requirements=[pin(one)], environment={"X": "1"}, imports=["tiny"])["lock_id"]
+    first = host.succeed(requirements=[pin(one)], environment={"X": "1"}, imports=["tiny"])["environment_id"]
     result = host.succeed(requirements=[pin(two)], environment={"X": "2"}, imports=["tiny"])
-    second = result["lock_id"]
+    second = result["environment_id"]
     assert result["previous"] == first
     assert os.readlink(host.environments / "previous") == first
 
-    back = host.succeed(lock_id=first)
+    back = host.succeed(environment_id=first)
     assert back["actions"] == ["switch"]
     assert back["modules"]["tiny"]["version"] == "1.0"
     assert os.readlink(host.environments / "current") == first
@@ -284,8 +284,8 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name
     code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
     done = subprocess.run([host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1 1.0\n"
-    assert not host.succeed(lock_id=first)["changed"]
-    assert "There is no environment nowhere" in host.fail(lock_id="nowhere")["cause"]
+    assert not host.succeed(environment_id=first)["changed"]
+    assert "There is no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
     # A job of the environment that would go next keeps it; when it ends, it goes.
     job = subprocess.Popen(
@@ -313,7 +313,7 @@ def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host
     kernel = write_wheel(host.links, "ipykernel")
     used: dict[str, t.Any] = {"requirements": [pin(one), pin(kernel)], "imports": ["tiny"], "jupyter": True}
     new: dict[str, t.Any] = {**used, "requirements": [pin(two), pin(kernel)], "switch": False, "keep": 1}
-    first = host.succeed(**used)["lock_id"]
+    first = host.succeed(**used)["environment_id"]
     outside = [host.root / "bin", host.root / "receipts", host.kernels]
     before = [tree(directory) for directory in outside]
 
@@ -321,14 +321,14 @@ def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host
     assert predicted["changed"]
     assert not (host.environments / "staged").is_symlink()
     staged = host.succeed(**new)
-    second = staged["lock_id"]
+    second = staged["environment_id"]
     assert staged["diff"] == predicted["diff"]
     assert staged["actions"] == ["install", "stage", "files"]
     assert (staged["current"], staged["staged"], staged["previous"]) == (first, second, None)
     assert staged["path"] == str(host.environments / second)
     assert staged["modules"]["tiny"]["version"] == "2.0"
     assert [tree(directory) for directory in outside] == before
-    assert (host.receipt()["lock_id"], os.readlink(host.environments / "current")) == (first, first)
+    assert (host.receipt()["environment_id"], os.readlink(host.environments / "current")) == (first, first)
     assert not host.succeed(**new)["changed"]
     assert not host.succeed(check=True, **new)["changed"]
     # What is done to the current environment leaves it alone, however few are kept.
@@ -339,17 +339,17 @@ def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host
     assert switched["actions"] == ["switch", "files"]
     assert (switched["current"], switched["previous"], switched["staged"]) == (second, first, None)
     assert not (host.environments / "staged").is_symlink()
-    assert host.receipt()["lock_id"] == second
+    assert host.receipt()["environment_id"] == second
     assert second in (host.kernels / "sparkforge-torch" / "kernel.json").read_text()
     assert not host.succeed(**new)["changed"]
 
 
 def test_one_environment_is_staged_at_a_time_and_the_one_before_it_goes(host: Host) -> None:
     lines = [pin(write_wheel(host.links, "tiny", version)) for version in ("1.0", "2.0", "3.0")]
-    first, second = (host.succeed(requirements=[line], switch=line is lines[0])["lock_id"] for line in lines[:2])
+    first, second = (host.succeed(requirements=[line], switch=line is lines[0])["environment_id"] for line in lines[:2])
     result = host.succeed(requirements=[lines[2]], switch=False, keep=1)
     assert result["removed"] == [second]
-    names = {first, result["lock_id"], "current", "staged"}
+    names = {first, result["environment_id"], "current", "staged"}
     assert {path.name for path in host.environments.iterdir()} == names
 
 
@@ -359,9 +359,9 @@ def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_
     host.fail(requirements=[pin(broken)], imports=["broken"], switch=False)
     assert not host.root.exists()
     staged = host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
-    assert (staged["current"], staged["staged"]) == (None, staged["lock_id"])
+    assert (staged["current"], staged["staged"]) == (None, staged["environment_id"])
     assert sorted(path.name for path in host.root.iterdir()) == ["envs"]
-    assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["lock_id"]
+    assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["environment_id"]
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
     # What the staged one made goes with the environment, also once it is switched to.
@@ -376,7 +376,7 @@ def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_
 def test_damage_is_found_and_mended(host: Host, damage: str) -> None:
     tiny = write_wheel(host.links, "tiny")
     asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
-    place = host.environments / host.succeed(**asked)["lock_id"]
+    place = host.environments / host.succeed(**asked)["environment_id"]
     packages = place / "lib" / f"python{VERSION}" / "site-packages"
     if damage == "dist-info":
         shutil.rmtree(packages / "tiny-1.0.dist-info")
@@ -421,7 +421,7 @@ class Two:
             result = host.succeed(
                 requirements=[pin(tiny), *kernel], jupyter=True, stack={"name": f"tiny-{version}"}, **options
             )
-            self.made.append(result["lock_id"])
+            self.made.append(result["environment_id"])
 
     @property
     def links(self) -> tuple[str, str]:
@@ -441,25 +441,48 @@ def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(
     assert not kernel.exists()
     before = tree(host.directory)
     predicted = host.succeed(state="previous", check=True)
-    assert (predicted["changed"], predicted["lock_id"], predicted["current"]) == (True, first, first)
+    assert (predicted["changed"], predicted["environment_id"], predicted["current"]) == (True, first, first)
     assert tree(host.directory) == before
 
     back = host.succeed(state="previous")
     assert back["actions"] == ["switch", "files"]
     assert back["diff"] == predicted["diff"]
-    assert (back["lock_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
+    assert (back["environment_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
     assert two.links == (first, second)
     assert first in kernel.read_text()
-    assert (host.receipt()["lock_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
+    assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
     assert (host.environments / "spare").is_dir()
     # With its name a second run has nothing to do; without it, it goes forward again.
-    assert not host.succeed(state="previous", lock_id=first)["changed"]
-    assert not host.succeed(state="previous", lock_id=first, check=True)["changed"]
-    assert host.succeed(state="previous")["lock_id"] == second
+    assert not host.succeed(state="previous", environment_id=first)["changed"]
+    assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
+    assert host.succeed(state="previous")["environment_id"] == second
     assert two.links == (second, first)
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
+
+
+def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> None:
+    two = Two(host)
+    first, second = two.made
+    own = [host.environments / entry / "receipt.json" for entry in two.made]
+    for path in [host.root / "receipts/env-torch.json", *own]:
+        receipt = json.loads(path.read_text())
+        assert receipt["schema"] == 2
+        old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
+        del old["environment_id"]
+        path.write_text(json.dumps(old, indent=2, sort_keys=True) + "\n")
+    before = tree(host.directory)
+    asked = {"requirements": [pin(host.links / "tiny-2.0-py3-none-any.whl")], "jupyter": True}
+    assert not host.succeed(**asked, stack={"name": "tiny-2.0"})["changed"]
+    assert tree(host.directory) == before
+
+    # The option has its older name as well.
+    back = host.succeed(state="previous", lock_id=first)
+    assert (back["environment_id"], back["previous"], back["actions"]) == (first, second, ["switch", "files"])
+    assert (host.receipt()["schema"], host.receipt()["environment_id"]) == (2, first)
+    assert "lock_id" not in host.receipt()
+    assert host.succeed(state="previous")["environment_id"] == second
 
 
 def test_going_back_after_a_switch_that_was_cut_short(host: Host) -> None:
@@ -468,7 +491,7 @@ def test_going_back_after_a_switch_that_was_cut_short(host: Host) -> None:
     # Killed between the two links, on the way back to the first.
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
-    assert host.succeed(state="previous")["lock_id"] == first
+    assert host.succeed(state="previous")["environment_id"] == first
     assert two.links == (first, second)
 
 
@@ -494,14 +517,15 @@ def test_going_back_is_refused_with_the_cause(host: Host, damage: str, cause: st
         (place / "bin" / "python").unlink()
     elif damage == "library path":
         paths.rmdir()
-    result = host.fail(state="previous", lock_id="nowhere" if damage == "another name" else None)
+    target = "nowhere" if damage == "another name" else None
+    result = host.fail(state="previous", environment_id=target)
     assert cause in result["cause"]
     assert remedy in result["remedy"]
-    assert host.run(state="previous", lock_id="nowhere" if damage == "another name" else None, check=True)["failed"]
+    assert host.run(state="previous", environment_id=target, check=True)["failed"]
 
 
 def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> None:
-    assert "the current one is none" in host.fail(state="previous")["cause"]
+    assert "none is current" in host.fail(state="previous")["cause"]
 
 
 # ----------------------------------------------------------------------------------------------- bad input
@@ -513,9 +537,9 @@ def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> N
         ({"requirements": ["tiny==1.0"]}, "'tiny==1.0' has no hash"),
         ({"name": "a/b", "requirements": []}, "'a/b' cannot be the name"),
         ({"name": "..", "requirements": []}, "cannot be the name"),
-        ({"lock_id": "current"}, "'current' cannot be the lock id"),
-        ({"lock_id": "staged"}, "'staged' cannot be the lock id"),
-        ({"root": "/"}, "is not a directory of its own"),
+        ({"environment_id": "current"}, "'current' cannot be the id"),
+        ({"environment_id": "staged"}, "'staged' cannot be the id"),
+        ({"root": "/"}, "is not an absolute path below /"),
         ({}, "there is nothing to install"),
         (
             {"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]},
@@ -562,10 +586,10 @@ def test_check_mode_accepts_an_interpreter_that_is_not_there_yet(host: Host) -> 
     line = "a==1 --hash=sha256:" + "0" * 64
     result = host.succeed(check=True, python="/usr/bin/python3.99", requirements=[line], group="no-such-group")
     assert result["changed"]
-    assert result["lock_id"]
+    assert result["environment_id"]
     result = host.succeed(check=True, python="/nowhere/python", requirements=[line])
     assert result["changed"]
-    assert result["lock_id"] is None
+    assert result["environment_id"] is None
     assert not host.root.exists()
 
 
@@ -747,7 +771,7 @@ def test_a_download_that_stops_is_said_and_what_came_whole_is_not_fetched_again(
     big = write_wheel(host.directory / "served", "big")
     served.server.files["/simple/big/"] = f'<a href="{stopped.url}/{big.name}">{big.name}</a>'.encode()
     served.asked["requirements"].append(pin(big))
-    first = host.succeed(requirements=[pin(write_wheel(host.links, "old"))])["lock_id"]
+    first = host.succeed(requirements=[pin(write_wheel(host.links, "old"))])["environment_id"]
     try:
         result = host.run(**served.asked)
     finally:
@@ -850,7 +874,7 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
         server.shutdown()
         server.server_close()
     assert result["changed"]
-    assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["lock_id"], "current"])
+    assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["environment_id"], "current"])
     assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
 
 
@@ -859,7 +883,7 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
 
 def test_a_kernel_is_written_for_an_environment_with_ipykernel_and_goes_again(host: Host) -> None:
     kernel = write_wheel(host.links, "ipykernel")
-    place = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["lock_id"]
+    place = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["environment_id"]
     file = host.kernels / "sparkforge-torch" / "kernel.json"
     assert json.loads(file.read_text())["argv"][0] == str(place / "bin" / "python")
     assert host.succeed(requirements=[pin(kernel)], jupyter=False)["actions"] == ["files"]
@@ -869,11 +893,11 @@ def test_a_kernel_is_written_for_an_environment_with_ipykernel_and_goes_again(ho
     assert not host.kernels.exists()
 
 
-def test_a_lock_id_stands_for_one_set_of_inputs(host: Host) -> None:
+def test_an_environment_id_stands_for_one_set_of_inputs(host: Host) -> None:
     one, two = write_wheel(host.links, "tiny"), write_wheel(host.links, "tiny", "2.0")
-    host.succeed(requirements=[pin(one)], lock_id="mine")
+    host.succeed(requirements=[pin(one)], environment_id="mine")
     assert os.readlink(host.environments / "current") == "mine"
-    assert "already names an environment" in host.fail(requirements=[pin(two)], lock_id="mine")["cause"]
+    assert "already names an environment" in host.fail(requirements=[pin(two)], environment_id="mine")["cause"]
 
 
 def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
@@ -932,7 +956,7 @@ def test_who_may_not_be_added_to_the_group_is_told_before_any_change(host: Host)
     group = next(entry for entry in grp.getgrall() if 0 < entry.gr_gid < 1000 and not entry.gr_mem)
     asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "group": group.gr_name}
     said = host.fail(users=["nobody"], **asked)
-    assert f"The group {group.gr_name} (id {group.gr_gid}) is one of the system's" in said["cause"]
+    assert f"The group {group.gr_name} (id {group.gr_gid}) is a system group" in said["cause"]
     assert "The host has no account nobody-else" in host.fail(users=["nobody-else"], **asked)["cause"]
     assert not host.root.exists()
     # Whom nobody asked for is no reason to refuse, and root needs no membership.

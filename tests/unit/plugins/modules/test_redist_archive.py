@@ -526,7 +526,7 @@ def test_a_component_that_is_named_twice_is_refused(host: Host) -> None:
 
 @pytest.mark.parametrize("prefix", ["/"])
 def test_a_prefix_that_is_the_whole_system_is_refused(host: Host, prefix: t.Any) -> None:
-    assert "not a directory of its own" in refused(host, prefix=prefix)["cause"]
+    assert "not an absolute path below /" in refused(host, prefix=prefix)["cause"]
 
 
 def test_an_unknown_state_is_refused(host: Host) -> None:

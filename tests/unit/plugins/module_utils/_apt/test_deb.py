@@ -98,7 +98,7 @@ def add(deb: Path, entry: tarfile.TarInfo) -> str:
 def test_a_path_that_leaves_the_tree_and_a_device_are_refused(deb: Path, name: str, kind: bytes):
     entry = tarfile.TarInfo(name)
     entry.type = kind
-    with pytest.raises(SparkforgeError, match="leaves the tree, or is no file"):
+    with pytest.raises(SparkforgeError, match="leaves its tree, or that is not a file"):
         _deb.files(add(deb, entry))
 
 

@@ -50,12 +50,12 @@ def test_a_new_environment_is_planned_without_a_program_and_a_change(tmp_path: p
     given = options(tmp_path, python="python3.12", requirements=[f"a==1 --hash=sha256:{A}"], imports=["a", "a"])
     made = plan.make(given, refuse)
     assert made.actions == ["install", "switch", "files", "access"]
-    assert (made.current, made.previous, made.staged, made.prune) == (made.lock_id, None, None, [])
+    assert (made.current, made.previous, made.staged, made.prune) == (made.environment_id, None, None, [])
     assert made.receipt["requirements"] == [f"a==1 --hash=sha256:{A}"]
-    assert made.receipt["paths"]["environment"] == str(tmp_path / "envs" / "torch" / made.lock_id)
+    assert made.receipt["paths"]["environment"] == str(tmp_path / "envs" / "torch" / made.environment_id)
     staged = plan.make(dataclasses.replace(given, switch=False), refuse)
     assert staged.actions == ["install", "stage", "files", "access"]
-    assert (staged.current, staged.staged, staged.lock_id) == (None, made.lock_id, made.lock_id)
+    assert (staged.current, staged.staged, staged.environment_id) == (None, made.environment_id, made.environment_id)
     assert list(tmp_path.iterdir()) == []
 
 

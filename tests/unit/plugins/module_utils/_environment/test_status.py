@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
@@ -33,17 +33,17 @@ class Tree:
         self.root, self.environments = root / "root", root / "root/envs/torch"
         self.history = root / "history"
 
-    def environment(self, lock_id: str, sha256: str = TORCH, **receipt: t.Any) -> Path:
-        place = self.environments / lock_id
+    def environment(self, environment_id: str, sha256: str = TORCH, **receipt: t.Any) -> Path:
+        place = self.environments / environment_id
         packages = place / "lib/python3.12/site-packages"
         for name in ("torch", "torch-2.9.1.dist-info"):
             (packages / name).mkdir(parents=True)
         (place / "bin").mkdir()
         (place / "bin/python").touch(0o755)
         content = {
-            "schema": 1,
-            "lock_id": lock_id,
-            "fingerprint": lock_id,
+            "schema": naming.SCHEMA,
+            "environment_id": environment_id,
+            "fingerprint": environment_id,
             "installed": "2026-11-21T10:00:00Z",
             "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
             "packages": {"torch": "2.9.1"},
@@ -127,14 +127,14 @@ def test_a_host_on_which_nothing_was_installed_has_nothing(tree: Tree) -> None:
 
 
 def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:
-    for lock_id in (OLD, NEW, NEXT, "ffffffffffff"):
-        tree.environment(lock_id)
+    for environment_id in (OLD, NEW, NEXT, "ffffffffffff"):
+        tree.environment(environment_id)
     (tree.environments / "debris").mkdir()
     (tree.environments / ".0123.partial").mkdir()
     tree.link(current=NEW, previous=OLD, staged=NEXT)
     before = snapshot(tree.root)
     found = tree.look()
-    assert [(row["lock_id"], row["state"]) for row in found["environments"]] == [
+    assert [(row["environment_id"], row["state"]) for row in found["environments"]] == [
         (NEW, "current"),
         (NEXT, "staged"),
         (OLD, "previous"),
@@ -240,14 +240,14 @@ def test_the_plan_is_what_python_env_would_do(tree: Tree) -> None:
     # No such interpreter needs to be here: its file name says its version, as on a host before the first run.
     plan = tree.look(wanted=wanted())["plan"]
     module = run_module("python_env", check_mode=True, name="torch", root=str(tree.root), **wanted())
-    assert (plan["lock_id"], plan["actions"]) == (module["lock_id"], module["actions"])
+    assert (plan["environment_id"], plan["actions"]) == (module["environment_id"], module["actions"])
     assert plan["actions"][:2] == ["install", "switch"] and not tree.root.exists()
 
 
 def test_a_plan_that_would_fail_says_cause_and_remedy(tree: Tree) -> None:
     plan = tree.look(wanted=wanted(requirements=["torch==2.9.1"]))["plan"]
     assert plan["cause"] == "The requirement 'torch==2.9.1' has no hash." and plan["remedy"]
-    assert plan["actions"] == [] and plan["lock_id"] is None
+    assert plan["actions"] == [] and plan["environment_id"] is None
 
 
 def test_sizes_count_a_file_once(tree: Tree) -> None:

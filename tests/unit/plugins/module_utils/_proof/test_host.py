@@ -32,7 +32,12 @@ PROFILE = {"name": "gb10", "compute_capability": "12.1"}
 GPU = {"present": True, "devices": [{"name": "NVIDIA GB10", "compute_capability": "12.1"}]}
 NO_GPU: dict[str, t.Any] = {"present": False, "devices": []}
 DRIVER = {"version": "580.95.05"}
-RECEIPT = {"lock_id": "0123456789ab", "modules": {"torch": {"version": "2.15.0+cu130", "cuda": "13.0"}}}
+STACK = {"name": "torch-2.15.0", "lock_id": "0123456789ab", "method": "wheel"}
+RECEIPT = {
+    "environment_id": "5d41402abc4b",
+    "stack": STACK,
+    "modules": {"torch": {"version": "2.15.0+cu130", "cuda": "13.0"}},
+}
 OPENED: dict[str, t.Any] = {"libcudss.so.0": {"path": "/opt/x/libcudss.so.0", "error": None}}
 CLOSURE: dict[str, t.Any] = {
     "missing": [],
@@ -188,7 +193,7 @@ def test_check_mode_skips_what_a_role_would_bring_and_fails_what_none_would() ->
 
 
 def test_without_a_required_gpu_its_checks_are_skipped_each_with_the_reason() -> None:
-    cpu = {"lock_id": "x", "modules": {"torch": {"version": "2.15.0+cpu", "cuda": None}}}
+    cpu = {"stack": {"lock_id": "x"}, "modules": {"torch": {"version": "2.15.0+cpu", "cuda": None}}}
     provided = closure(driver_provided=["libcuda.so.1"])
     found = judge(gpu=NO_GPU, driver={"version": None}, receipt=cpu, closure=provided, gpu_required=False)
     for name in ("gpu", "compute_capability", "driver", "closure libcuda.so.1"):
@@ -230,7 +235,7 @@ def test_a_profile_without_a_capability_takes_any_gpu() -> None:
 
 
 def test_a_cpu_build_of_torch_fails_where_a_gpu_is_required() -> None:
-    cpu = {"lock_id": "0123456789ab", "modules": {"torch": {"version": "2.10.0+cpu", "cuda": None}}}
+    cpu = {"stack": STACK, "modules": {"torch": {"version": "2.10.0+cpu", "cuda": None}}}
     row = judge(receipt=cpu)["torch"]
     assert row.status == "fail"
     assert "is a CPU build" in row.cause
@@ -238,9 +243,11 @@ def test_a_cpu_build_of_torch_fails_where_a_gpu_is_required() -> None:
 
 
 def test_another_version_of_torch_than_the_stacks_fails_unless_it_is_about_to_be_replaced() -> None:
-    old = {"lock_id": "another", "modules": {"torch": {"version": "2.14.1+cu130", "cuda": "13.0"}}}
+    old = {"stack": {"lock_id": "another"}, "modules": {"torch": {"version": "2.14.1+cu130", "cuda": "13.0"}}}
     assert judge(receipt=old)["torch"].status == "fail"
     assert judge(receipt=old, check_mode=True)["torch"].status == "skip"
+    # An environment of the stack's lock stays.
+    assert judge(check_mode=True)["torch"].status == "pass"
 
 
 @pytest.mark.parametrize("lacking", ["libcuda.so.1", "libnvidia-ml.so.1"])

@@ -284,8 +284,8 @@ def made(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     monkeypatch.setattr(sys, "path", [str(place / "site-packages")])
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{digest}"
     receipt = {
-        "schema": 1,
-        "lock_id": "lock",
+        "schema": naming.SCHEMA,
+        "environment_id": "5d41402abc4b",
         "fingerprint": naming.fingerprint((3, 12), "x86_64", [line], []),
         "python": {"path": "/usr/bin/python3.12", "version": "3.12"},
         "machine": "x86_64",
@@ -321,6 +321,15 @@ def test_an_environment_that_is_as_it_was_made_agrees_with_its_receipts(made: di
     assert judge(made) == ""
     found = identity.wheels(Context(device="cpu", reference=made))
     assert found.measured == "1 pins, 1 wheels of them here"
+
+
+def test_a_copy_of_schema_1_is_the_same_receipt(made: dict[str, t.Any], tmp_path: Path) -> None:
+    copy = tmp_path / "root/envs/torch/lock/receipt.json"
+    receipt = json.loads(copy.read_text())
+    copy.write_text(json.dumps({**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}))
+    assert judge(made) == ""
+    copy.write_text(json.dumps({**receipt, "schema": 1, "lock_id": "another"}))
+    assert "differ in environment_id" in judge(made)
 
 
 def test_without_a_receipt_there_is_nothing_to_compare(made: dict[str, t.Any]) -> None:

@@ -282,5 +282,5 @@ def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_p
     assert (used.run()["environment_id"], used.is_current()) == ("old", True)
     assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
     assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
-    with pytest.raises(SparkforgeError, match="cannot be the lock id"):
+    with pytest.raises(SparkforgeError, match="cannot be the id"):
         Proof(options(reference={**reference, "environment_id": "../old"}))

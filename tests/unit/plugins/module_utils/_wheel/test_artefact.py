@@ -97,14 +97,14 @@ def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_with_the_name_of_no_wheel_is_refused(tmp_path: Path) -> None:
     shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
-    with pytest.raises(SparkforgeError, match="has not the name of a wheel"):
+    with pytest.raises(SparkforgeError, match="does not have the name of a wheel"):
         artefact.collect_wheels(str(tmp_path))
 
 
 def test_a_zip_file_without_a_record_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / f"torch-1-{TAG}.whl", "w") as archive:
         archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
-    with pytest.raises(SparkforgeError, match=r"not one \.dist-info directory with WHEEL and RECORD"):
+    with pytest.raises(SparkforgeError, match=r"not have exactly one \.dist-info directory with WHEEL and RECORD"):
         artefact.collect_wheels(str(tmp_path))
 
 

@@ -71,15 +71,15 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ({"platform": "debian13-x86_64"}, "platform ubuntu24.04-aarch64, and debian13-x86_64 is wanted"),
-        ({"stack": "torch-2.10.0"}, "stack torch-2.9.1, and torch-2.10.0 is wanted"),
-        ({"lock_id": "ba9876543210"}, "lock 0123456789ab, and ba9876543210 is wanted"),
+        ({"platform": "debian13-x86_64"}, "platform ubuntu24.04-aarch64, not debian13-x86_64"),
+        ({"stack": "torch-2.10.0"}, "stack torch-2.9.1, not torch-2.10.0"),
+        ({"lock_id": "ba9876543210"}, "lock 0123456789ab, not ba9876543210"),
     ],
 )
 def test_one_of_something_else_is_refused(wanted: dict[str, str], message: str) -> None:
     with pytest.raises(SparkforgeError, match=message) as caught:
         publication.check(make(), where="The manifest at http://spark01/", **wanted)
-    assert caught.value.cause.startswith("The manifest at http://spark01/ is of")
+    assert caught.value.cause.startswith("The manifest at http://spark01/ is for")
     assert caught.value.remedy
 
 

@@ -122,14 +122,14 @@ def test_the_inventory_decides_where_it_says_something() -> None:
         python_env_imports=["numpy"],
         python_env_environment={"A": "1"},
         python_env_python="/usr/bin/python3.13",
-        python_env_lock_id="0123456789ab",
+        python_env_environment_id="0123456789ab",
     ).steps["environment"]
     # No unit is asked for.
     assert environment["requirements"] == [mine, "six==1 --hash=x"]
     assert environment["library_paths"] == ["/srv/lib"]
     assert environment["imports"] == ["numpy"]
     assert environment["environment"] == {**STACK["activation"], "A": "1"}
-    assert (environment["python"], environment["lock_id"]) == ("/usr/bin/python3.13", "0123456789ab")
+    assert (environment["python"], environment["environment_id"]) == ("/usr/bin/python3.13", "0123456789ab")
 
 
 def test_a_unit_that_is_not_built_is_named_with_who_was_asked() -> None:

@@ -121,7 +121,7 @@ def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
 @pytest.mark.parametrize(
     ("names", "layers", "words"),
     [
-        (["toool"], [{"tool": {"source": SOURCE}}], "Nothing is known of a unit toool; known are tool"),
+        (["toool"], [{"tool": {"source": SOURCE}}], "There is no unit toool; the known units are tool"),
         (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
         (["tool"], [{"tool": {"source": None}}], "Run playbooks/lock.yml"),
         (["tool"], [{"tool": {"source": SOURCE, "enviroment": {}}}], "Did you mean environment?"),

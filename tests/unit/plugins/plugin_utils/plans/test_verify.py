@@ -31,7 +31,7 @@ STACK = {
 
 
 def steps(machine: str = "aarch64", **changed: t.Any) -> t.Mapping[str, t.Any]:
-    settings = {**DEFAULTS, "verify_environment": "torch", "stack": STACK, **changed}
+    settings = {**DEFAULTS, "verify_environment": "torch", "verify_environment_id": None, "stack": STACK, **changed}
     return verify.plan(settings, {"kernel": {"machine": machine}}).steps
 
 
@@ -48,14 +48,14 @@ def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
 
 
 def test_a_timer_proves_what_is_current() -> None:
-    made = steps(verify_lock_id="5d41402abc4b")
+    made = steps(verify_environment_id="5d41402abc4b")
     assert made["reference"]["environment_id"] == "5d41402abc4b"
     assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
     assert made["current"] == steps()["reference"] == steps()["current"]
 
 
 def test_an_interpreter_of_ones_own_belongs_to_no_environment() -> None:
-    reference = steps(verify_python="/srv/venv/bin/python", verify_lock_id="5d41402abc4b")["reference"]
+    reference = steps(verify_python="/srv/venv/bin/python", verify_environment_id="5d41402abc4b")["reference"]
     assert reference["paths"][-1] == "/srv/venv/lib/python3*/site-packages/torch/lib"
     assert (reference["environment"], reference["environment_id"]) == (None, None)
 

@@ -15,7 +15,7 @@ import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import (
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     FAIL,
     FORMAT,
     NO_REPORT,
@@ -28,7 +28,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import
     count_words,
     now,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report.form import report_problems
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report.form import report_problems
 
 #: Names of the merged files, which no host's files may have.
 FLEET, INDEX = "fleet", "index"
@@ -79,7 +79,7 @@ def load(path: str, host: str) -> Report:
         raise SparkforgeError(f"The report {path} is damaged: {error}.", again, path=path) from error
     found = report.get("format") if isinstance(report, dict) else None
     if found != FORMAT:
-        kind = f"has format {found!r:.80}" if found is not None else "is none of this collection's: it has no format"
+        kind = f"has format {found!r:.80}" if found is not None else "is not one of this collection's: it has no format"
         raise SparkforgeError(f"The report {path} {kind}; format {FORMAT} is read here.", again, path=path)
     wrong = report_problems(report)
     if wrong:

@@ -18,7 +18,10 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils._manifest import Cache, Found, Served, Wanted, look
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
 
 WHEEL = b"not much of a wheel"
 WANTED = Wanted("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64", "3.12")

@@ -13,7 +13,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import FORMAT, Report, now, summary
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import FORMAT, Report, now, summary
 
 
 def report_problems(report: t.Any) -> list[str]:
@@ -33,7 +33,7 @@ def report_problems(report: t.Any) -> list[str]:
 def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Report:
     """Return a report with what may be left out of it, ready to be written.
 
-    :raises SparkforgeError: it is none.
+    :raises SparkforgeError: it is not one.
     """
     # Ansible's own types of text become plain ones, and what is not JSON raises TypeError.
     given = json.loads(json.dumps(report))

@@ -8,7 +8,7 @@ import json
 import typing as t
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import _status
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 STACK = {"name": "torch-2.9.1", "lock": {"id": "c1b8cad4e018"}}
 OBSERVED = {
@@ -17,7 +17,7 @@ OBSERVED = {
     "apt": {"packages": {"libcublas-13-0": "13.1.0.3-1", "vim": "9.1"}},
 }
 ENVIRONMENT = {
-    "lock_id": "5d41402abc4b",
+    "environment_id": "5d41402abc4b",
     "state": "current",
     "installed": "2026-11-21T10:00:00Z",
     "python": "3.12",
@@ -39,7 +39,7 @@ PROOF = {
     "failed": [],
     "drift": {"since": None, "changes": []},
 }
-PLAN = {"lock_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
+PLAN = {"environment_id": "5d41402abc4b", "actions": [], "removed": [], "cause": None, "remedy": None}
 NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
 
 
@@ -72,11 +72,11 @@ def row(
     stops: list[dict[str, str]] = [],  # noqa: B006 - read alone
     **changed: t.Any,
 ) -> dict[str, t.Any]:
-    return _status.row(host, look(**changed), observed, STACK, changes, stops)
+    return status.row(host, look(**changed), observed, STACK, changes, stops)
 
 
 def text(*rows: dict[str, t.Any]) -> str:
-    return _status.as_text(_status.fleet(rows, "2026-11-21T12:05:00Z"))
+    return status.as_text(status.fleet(rows, "2026-11-21T12:05:00Z"))
 
 
 def test_a_host_as_the_stack_wants_it() -> None:
@@ -94,7 +94,7 @@ def test_a_host_as_the_stack_wants_it() -> None:
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
     recorded = {"current": "5d41402abc4b", "stack": {"name": "torch-2.13.0", "method": "wheel", "lock_id": "0"}}
     observed = {**OBSERVED, "environments": {"torch": recorded}}
-    built = _status.row("spark01", look(proof=None, plan=None), observed, {**STACK, "method": "build"}, NOTHING)
+    built = status.row("spark01", look(proof=None, plan=None), observed, {**STACK, "method": "build"}, NOTHING)
     assert (built["stack"], built["bridge"]) == ("torch-2.13.0", True)
     assert "spark01  torch-2.13.0 (bridge)  5d41402abc4b" in text(built)
     # To whom wheels are all that is wanted, they are no bridge.
@@ -103,7 +103,7 @@ def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
 
 def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
     actions = {
-        "lock_id": "8a2b11112222",
+        "environment_id": "8a2b11112222",
         "actions": ["install", "switch", "files", "remove"],
         "removed": ["0cc175b9c0f1"],
     }
@@ -144,8 +144,8 @@ def test_the_words_of_a_plugin_are_shown_without_those_that_wrap_them() -> None:
         " 'status_row': The filter plugin 'sparkforge.dgx_spark.cusparselt_backend' failed: No backend serves it."
     )
     assert row(stops=[{"cause": wrapped}])["stops"] == [{"cause": "No backend serves it.", "remedy": ""}]
-    assert _status.unread("a", "Task failed: Incorrect sudo password", False)["problem"] == "Incorrect sudo password"
-    assert _status.unread("a", "Task failed: Action failed: No.", False)["problem"] == "No."
+    assert status.unread("a", "Task failed: Incorrect sudo password", False)["problem"] == "Incorrect sudo password"
+    assert status.unread("a", "Task failed: Action failed: No.", False)["problem"] == "No."
 
 
 def test_an_environment_that_another_role_waits_for_is_said_by_the_playbook() -> None:
@@ -222,7 +222,7 @@ def test_a_proof_with_warnings_says_so() -> None:
 
 
 def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:
-    staged = {**ENVIRONMENT, "lock_id": "8a2b11112222", "state": "staged"}
+    staged = {**ENVIRONMENT, "environment_id": "8a2b11112222", "state": "staged"}
     failed = {**PROOF, "verdict": "fail", "failed": ["matmul.float32"]}
     said = text(
         row(
@@ -239,8 +239,8 @@ def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None
 
 
 def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
-    ghost = _status.unread("spark03-with-a-long-name", "Failed to connect\nto the host", unreachable=True)
-    broken = _status.unread("spark04", "Incorrect sudo password", unreachable=False)
+    ghost = status.unread("spark03-with-a-long-name", "Failed to connect\nto the host", unreachable=True)
+    broken = status.unread("spark04", "Incorrect sudo password", unreachable=False)
     bare = row(host="spark02", current=None, environments=[], proof=None, plan={**PLAN, "actions": ["install"]})
     said = text(row(), bare, ghost, broken)
     lines = said.split("\n\n")[0].splitlines()
@@ -252,7 +252,7 @@ def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
 
 
 def test_a_stack_that_nobody_knows_is_another() -> None:
-    found = row(plan={**PLAN, "lock_id": "8a2b11112222", "actions": ["install"]}, proof=None)
+    found = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, proof=None)
     assert found["stack"] is None and "spark01  another" in text(found)
 
 
@@ -263,24 +263,22 @@ def test_long_lists_are_cut_in_the_table_and_whole_in_the_json() -> None:
     said = text(found)
     assert "package-11 and 18 more" in said and "package-12" not in said
     assert "drift: and 8 more" in said
-    state = json.loads(_status.as_json(_status.fleet([found], "2026-11-21T12:05:00Z")))
+    state = json.loads(status.as_json(status.fleet([found], "2026-11-21T12:05:00Z")))
     assert len(state["hosts"][0]["changes"]["build_toolchain"]) == 30
 
 
 def test_the_json_is_one_line_with_a_summary() -> None:
-    line = _status.as_json(
-        _status.fleet([row(), _status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True)
-    )
+    line = status.as_json(status.fleet([row(), status.unread("spark02", "gone", True)], "2026-11-21T12:05:00Z", True))
     assert "\n" not in line
     state = json.loads(line)
-    assert (state["format"], state["check_mode"], state["written"]) == (1, True, "2026-11-21T12:05:00Z")
+    assert (state["format"], state["check_mode"], state["written"]) == (2, True, "2026-11-21T12:05:00Z")
     assert state["summary"] == {"hosts": 2, "as wanted": 1, "changes": 0, "stops": 0, "failed": 0, "unreachable": 1}
     assert set(state["hosts"][0]) == set(state["hosts"][1]), "whoever reads it finds the same keys in each"
 
 
 def test_what_a_host_says_cannot_write_to_the_terminal() -> None:
     said = text(
-        row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]}), _status.unread("spark02", "\x07", True)
+        row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]}), status.unread("spark02", "\x07", True)
     )
     assert "\x1b" not in said and "\u202e" not in said and "\x07" not in said
 
@@ -291,7 +289,7 @@ def test_what_a_host_says_cannot_write_to_the_terminal() -> None:
     + [(7200, "2 hours ago"), (86400, "24 hours ago"), (3 * 86400, "3 days ago"), (None, "at an unknown time")],
 )
 def test_an_age_is_said_in_words(seconds: int | None, words: str) -> None:
-    assert _status.age(seconds) == words
+    assert status.age(seconds) == words
 
 
 def test_a_fleet_without_hosts_is_said() -> None:

@@ -16,7 +16,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
 
-FORMAT = 1
+FORMAT = 2
 FORMATS = ("table", "json")
 #: How a host stands, the best first: as the stack wants it; other than that; not to be provisioned as it is; not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
@@ -82,7 +82,7 @@ def row(
         "wanted": {
             "stack": stack.get("name"),
             "lock": (stack.get("lock") or {}).get("id"),
-            "environment": plan.get("lock_id"),
+            "environment": plan.get("environment_id"),
         },
         "stack": _stack_of(look, plan, stack, recorded),
         "bridge": recorded.get("method") == "wheel" and stack.get("method") == "build",
@@ -136,7 +136,7 @@ def _recorded_stack(look: Facts, observation: Facts) -> Facts:
 def _stack_of(look: Facts, plan: Facts, stack: Facts, recorded: Facts) -> str | None:
     """Return the stack that the current environment is of, as far as it can be told."""
     current = look.get("current")
-    if current and current == plan.get("lock_id"):
+    if current and current == plan.get("environment_id"):
         return t.cast("str | None", stack.get("name"))
     if current and recorded.get("name"):
         return str(recorded["name"])
@@ -146,13 +146,13 @@ def _stack_of(look: Facts, plan: Facts, stack: Facts, recorded: Facts) -> str | 
 
 def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
     """Return what ``python_env`` would do, in words."""
-    wanted = plan.get("lock_id") or "that follows from what is not there yet"
+    wanted = plan.get("environment_id") or "that follows from what is not there yet"
     said = [
         _ACTIONS[action].format(wanted=wanted) if action in _ACTIONS else f"{action}, environment {wanted}"
         for action in plan.get("actions") or []
         if action != "remove" or not plan.get("removed")
     ]
-    said += [f"remove environment {lock_id}" for lock_id in plan.get("removed") or []]
+    said += [f"remove environment {name}" for name in plan.get("removed") or []]
     return {"python_env": said} if said else {}
 
 
@@ -184,7 +184,7 @@ def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[
         found += _unproven(proof, current)
         found += _between_proofs(proof)
     if current and current["missing"]:
-        what, gone = f"environment {current['lock_id']}", ", ".join(current["missing"][:5])
+        what, gone = f"environment {current['environment_id']}", ", ".join(current["missing"][:5])
         found.append({"what": what, "before": "whole", "now": f"without {gone}"})
     found += [
         {"what": path, "before": "sealed", "now": "changed by hand"} for path in look.get("changed_receipts") or []
@@ -194,7 +194,7 @@ def _drift(look: Facts, current: Facts | None, observation: Facts) -> list[dict[
 
 def _unproven(proof: Facts, current: Facts | None) -> list[dict[str, str]]:
     """Return that the environment in use is not the one that was proven."""
-    now = current["lock_id"] if current else "none"
+    now = current["environment_id"] if current else "none"
     proven = proof.get("environment_id")
     if proven:
         return [{"what": "environment", "before": proven, "now": now}] if proven != now else []
@@ -247,8 +247,8 @@ def _table(rows: t.Sequence[Row]) -> str:
     columns: list[tuple[str, t.Callable[[Row], str]]] = [
         ("HOST", lambda item: item["host"]),
         ("STACK", _stack_cell),
-        ("ENVIRONMENT", lambda item: _lock_id(item["environment"])),
-        ("STAGED", lambda item: _lock_id(item["staged"])),
+        ("ENVIRONMENT", lambda item: _environment_id(item["environment"])),
+        ("STAGED", lambda item: _environment_id(item["staged"])),
         ("UNITS", _units_cell),
         ("LAST PROOF", _proof_cell),
         ("DRIFT", lambda item: _count(item["drift"])),
@@ -281,8 +281,8 @@ def _stack_cell(item: Row) -> str:
     return (item["stack"] or "another") + (" (bridge)" if item["bridge"] else "")
 
 
-def _lock_id(environment: Facts | None) -> str:
-    return environment["lock_id"] if environment else "-"
+def _environment_id(environment: Facts | None) -> str:
+    return environment["environment_id"] if environment else "-"
 
 
 def _units_cell(item: Row) -> str:

@@ -18,7 +18,7 @@ import typing as t
 
 import jinja2
 import markupsafe
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.report import (
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     FAIL,
     NO_REPORT,
     PASS,

@@ -66,7 +66,7 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     if not parts.hostname or not port_is_right:
         return Problem(f"{where} names no host.", remedy)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        return Problem(f"{where} has something behind host and port.", remedy)
+        return Problem(f"{where} has something after host and port.", remedy)
     return None
 
 

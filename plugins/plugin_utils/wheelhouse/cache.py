@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The controller's cache of manifests and wheels.
+
+::
+
+    <cache>/<platform>/manifests/<stack>-<lock id>.json
+    <cache>/<platform>/wheels/<sha256>/<file>          only where wheels go through the controller
+    <cache>/<platform>/hosts/<host>.json               the fingerprints that its latest environments were made of
+
+A wheel below a directory named by its sha256 was verified when it was put there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import urllib.parse
+from collections.abc import Iterator
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel, of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+
+#: Manifests of one stack that stay in the cache; the wheels that none of them names go.
+KEEP = 2
+#: Seconds to wait for another run that downloads the same wheel.
+WAIT = 3600.0
+
+
+class Cache:
+    """The controller's cache of one platform."""
+
+    def __init__(self, directory: str, platform: str) -> None:
+        self.directory = os.path.join(os.path.abspath(os.path.expanduser(directory)), platform)
+
+    def path_of(self, wanted: Wanted) -> str:
+        return os.path.join(self.directory, "manifests", wanted.file)
+
+    def load(self, wanted: Wanted) -> Manifest | None:
+        """Return the manifest; None where there is none.
+
+        :raises SparkforgeError: where what is there is not what is wanted.
+        """
+        path = self.path_of(wanted)
+        try:
+            with open(path, "rb") as stream:
+                content = stream.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SparkforgeError(
+                f"The cached manifest {path} cannot be read: {error.strerror}.",
+                "Make it readable, remove it, or set sparkforge_wheelhouse_cache to another directory.",
+            ) from error
+        where = f"The cached manifest {path}"
+        try:
+            return wanted.check(publication.read(content, where), where)
+        except SparkforgeError as error:
+            raise SparkforgeError(error.cause, f"Remove {path}; the next run finds the manifest anew.") from error
+
+    def save(self, wanted: Wanted, manifest: Manifest) -> bool:
+        """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
+        path = self.path_of(wanted)
+        text = publication.text_of(manifest)
+        with contextlib.suppress(OSError), open(path, "rb") as stream:
+            if stream.read() == text:
+                return False
+        with receipts.lock(self.directory, "cache", WAIT):
+            disk.write_file(path, text)
+            self._prune(wanted.stack)
+        return True
+
+    def _prune(self, stack: str) -> None:
+        """Keep the newest manifests of the stack, and the wheels that some manifest names."""
+        folder = os.path.dirname(self.path_of(Wanted(stack, "0" * 12, "")))
+        mine, needed = [], set()
+        for file in os.listdir(folder):
+            path = os.path.join(folder, file)
+            try:
+                with open(path, encoding="utf-8") as stream:
+                    manifest = json.load(stream)
+                hashes = {wheel["sha256"] for wheel in of_manifest(manifest)}
+                if manifest["stack"] == stack:
+                    mine.append((os.stat(path).st_mtime, path, hashes))
+                else:
+                    needed |= hashes
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+        mine.sort(reverse=True)
+        for _time, _path, hashes in mine[:KEEP]:
+            needed |= hashes
+        for _time, path, _hashes in mine[KEEP:]:
+            os.unlink(path)
+        store = os.path.join(self.directory, "wheels")
+        for name in os.listdir(store) if os.path.isdir(store) else []:
+            if name not in needed and len(name) == 64:
+                shutil.rmtree(os.path.join(store, name), ignore_errors=True)
+
+    def record(self, host: str, manifest: Manifest, keep: int) -> bool:
+        """Note what an environment of a host was made of; tell whether that is new. The ``keep`` latest are known."""
+        path = os.path.join(self.directory, "hosts", f"{urllib.parse.quote(host, safe='')}.json")
+        used = sorted(unit["fingerprint"] for unit in manifest["units"])
+        known = [one for one in _read_lists(path) if one != used]
+        if _read_lists(path)[:1] == [used]:
+            return False
+        disk.write_file(path, json.dumps([used, *known][: max(1, keep)]).encode("ascii"))
+        return True
+
+    def in_use(self) -> list[str]:
+        """Return the fingerprints that some host's environment was made of, as far as this controller knows."""
+        folder = os.path.join(self.directory, "hosts")
+        files = os.listdir(folder) if os.path.isdir(folder) else []
+        return sorted({mark for file in files for one in _read_lists(os.path.join(folder, file)) for mark in one})
+
+    def wheel(self, wheel: Wheel) -> str:
+        """Return where a wheel lies, or is to lie."""
+        return os.path.join(self.directory, "wheels", wheel["sha256"], wheel["file"])
+
+    def missing(self, manifest: Manifest) -> list[Wheel]:
+        return [wheel for wheel in of_manifest(manifest) if not os.path.isfile(self.wheel(wheel))]
+
+    @contextlib.contextmanager
+    def bringing(self, wheel: Wheel) -> Iterator[str | None]:
+        """Give the path of a file to put a wheel into, which is then verified; None where another run has brought it.
+
+        :raises SparkforgeError: where the sha256 of what was put there is another one.
+        """
+        directory = os.path.dirname(self.wheel(wheel))
+        store = os.path.dirname(directory)
+        # Thirty hosts ask for the same wheel at once: one of them brings it.
+        with receipts.lock(store, wheel["sha256"], WAIT):
+            if os.path.isfile(self.wheel(wheel)):
+                yield None
+                return
+            temporary = os.path.join(store, f".{wheel['sha256']}.{os.getpid()}")
+            try:
+                yield temporary
+                actual = digests.of_file(temporary)
+                if actual != wheel["sha256"]:
+                    raise wrong_wheel(wheel, actual, temporary)
+                disk.make_directories(directory)
+                os.replace(temporary, self.wheel(wheel))
+            except OSError as error:
+                raise SparkforgeError(
+                    f"The wheel {wheel['file']} cannot be written to {store}: {error.strerror}.",
+                    "Free some space there, or set sparkforge_wheelhouse_cache to another directory.",
+                ) from error
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary)
+
+
+def _read_lists(path: str) -> list[list[str]]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError):
+        return []
+    return [one for one in data if isinstance(one, list)] if isinstance(data, list) else []
+
+
+def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
+    """Return what is to be said of a wheel with another sha256 than its manifest says."""
+    with open(path, "rb") as stream:
+        html = http.is_html(stream.read(1024))
+    cause = f"The sha256 of {wheel['file']} is {actual}, the manifest says {wheel['sha256']}"
+    remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes what the builder has."
+    if html:
+        cause += ": it is an HTML page"
+        remedy = "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse."
+    return SparkforgeError(f"{cause}.", remedy, wheel=wheel["file"], expected=wheel["sha256"], got=actual)

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Where the manifest of a stack is found."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served, is_passed_over
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+
+
+class Found(t.NamedTuple):
+    """A manifest and where it was; ``served`` None where nobody was asked, or nobody answered."""
+
+    manifest: Manifest | None
+    where: str | None
+    tried: list[dict[str, str]]
+    served: bool | None
+
+
+def look(
+    wanted: Wanted,
+    places: t.Sequence[str],
+    cache: Cache,
+    served: Served | None,
+    ask_builder: Callable[[str], bytes | None],
+    builder: str,
+) -> Found:
+    """Look for a manifest in the places, in order, and say what each had.
+
+    :param ask_builder: returns the content of the file of that name in the builder's wheelhouse, None where it is
+        not there; raises OSError with words where the builder cannot be asked.
+    :raises SparkforgeError: where a place has something that is not a manifest, or one of another stack.
+    """
+    tried: list[dict[str, str]] = []
+    is_served: bool | None = None
+    manifest = where = None
+    for place in places:
+        name = place
+        if place == "url":
+            if served is None:
+                continue
+            name = served.url
+            try:
+                cached = None if served.is_trusted or served.pinned else cache.load(wanted)
+                manifest = served.manifest(wanted, cached)
+                is_served = manifest is not None
+                said = "has it" if manifest else "does not have it"
+            except SparkforgeError as error:
+                if not is_passed_over(error):
+                    raise
+                said = error.cause
+        elif place == "cache":
+            name = cache.path_of(wanted)
+            manifest = cache.load(wanted)
+            said = "has it" if manifest else "does not have it"
+        else:
+            name = builder
+            try:
+                content = ask_builder(wanted.file)
+                label = f"The manifest of {wanted.stack} on {builder}"
+                manifest = wanted.check(publication.read(content, label), label) if content is not None else None
+                said = "has it" if manifest else "does not have it"
+            except OSError as error:
+                said = str(error)
+        tried.append({"place": name, "said": said})
+        if manifest:
+            where = place
+            break
+    return Found(manifest, where, tried, is_served)
