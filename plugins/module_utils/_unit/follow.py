@@ -23,6 +23,10 @@ import typing as t
 
 #: What ``state.json`` and receipts say of themselves.
 FORMAT = 1
+#: The account that builds may put a link there, which is not followed, or a pipe, at which opening would wait.
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: Bytes of a state or a receipt; what is longer is none.
+_LONGEST = 16 << 20
 #: Seconds that one look at a running build waits for news.
 LONG_POLL = 30.0
 #: What the line begins with that the program prints: whatever else the host says is not the answer.
@@ -34,10 +38,11 @@ _GLANCE = 0.2
 def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
     """Return the state or receipt that is at ``path``; None where there is none that can be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, _FLAGS)
         with os.fdopen(descriptor, "rb") as stream:
-            data = json.loads(stream.read().decode("utf-8"))
-    except (OSError, ValueError):
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            data = json.loads(stream.read(_LONGEST).decode("utf-8")) if is_file else None
+    except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None
 
@@ -45,7 +50,7 @@ def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
 def is_running(directory: str) -> bool:
     """Tell whether a worker is at the build in ``directory``, whoever started it: it holds the lock there."""
     try:
-        descriptor = os.open(os.path.join(directory, "lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(os.path.join(directory, "lock"), _FLAGS)
     except FileNotFoundError:
         return False
     try:

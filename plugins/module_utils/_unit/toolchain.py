@@ -232,9 +232,9 @@ class _Kept:
         if path is None:
             return
         try:
-            with open(path, encoding="utf-8") as stream:
+            with disk.open_regular(path) as stream:
                 data = json.load(stream)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return
         if isinstance(data, dict) and data.get("format") == CACHE_FORMAT and isinstance(data.get("tools"), dict):
             self.entries = data["tools"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
@@ -53,15 +52,15 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
 def _read(path: str, wheel: Wheel, known: t.Any) -> t.Tuple[t.Dict[str, t.Any], str]:
     """Return size and times of a file with its sha256, which is read again where one of them changed."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        stream = disk.open_regular(path)
     except OSError as error:
         raise SparkforgeError(
             f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
             "Run playbooks/build.yml, which makes what is missing anew.",
             path=path,
         ) from error
-    with open(descriptor, "rb") as stream:
-        found = os.fstat(descriptor)
+    with stream:
+        found = os.fstat(stream.fileno())
         row = {
             "size": found.st_size,
             "mtime_ns": found.st_mtime_ns,
@@ -69,9 +68,7 @@ def _read(path: str, wheel: Wheel, known: t.Any) -> t.Tuple[t.Dict[str, t.Any], 
             "inode": found.st_ino,
             "sha256": wheel["sha256"],
         }
-        if row == known and stat.S_ISREG(found.st_mode):
-            return row, str(row["sha256"])
-        return row, digests.of_stream(stream)
+        return row, str(row["sha256"]) if row == known else digests.of_stream(stream)
 
 
 def compare(directory: str, wanted: t.Mapping[str, bytes]) -> t.Tuple[t.List[str], t.List[str]]:
@@ -79,8 +76,7 @@ def compare(directory: str, wanted: t.Mapping[str, bytes]) -> t.Tuple[t.List[str
     differ = []
     for name, content in wanted.items():
         try:
-            descriptor = os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            with open(descriptor, "rb") as stream:
+            with disk.open_regular(os.path.join(directory, name)) as stream:
                 same = stream.read() == content
         except OSError:
             same = False

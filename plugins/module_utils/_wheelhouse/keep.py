@@ -16,6 +16,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import wheel
 
@@ -154,6 +155,7 @@ def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> t.Li
     found: t.List[Key] = []
     for row in unfinished:
         path = os.path.join(root, "builds", row["name"], row["fingerprint"], "request.json")
-        with contextlib.suppress(OSError, ValueError, AttributeError), open(path, encoding="utf-8") as stream:
+        damaged = (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError)
+        with contextlib.suppress(*damaged), disk.open_regular(path) as stream:
             found += (json.load(stream)["inputs"].get("depends") or {}).items()
     return found

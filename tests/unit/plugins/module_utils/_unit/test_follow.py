@@ -60,6 +60,27 @@ def build(tmp_path: Path) -> Iterator[Build]:
     made.lock.release()
 
 
+@pytest.mark.parametrize("kind", ["pipe", "link", "nested", "directory"])
+def test_what_the_account_puts_there_in_place_of_a_state_is_none(tmp_path: Path, kind: str) -> None:
+    """Opening a pipe would wait for ever; a link would be followed with the rights of whoever looks."""
+    path = tmp_path / "state.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        (tmp_path / "other").write_text(json.dumps(STATE))
+        path.symlink_to("other")
+    elif kind == "nested":
+        path.write_text("[" * 100_000)
+    else:
+        path.mkdir()
+    assert follow.read(str(path)) is None
+
+
+def test_a_pipe_in_place_of_the_lock_is_no_worker(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    assert not follow.is_running(str(tmp_path))
+
+
 def later(action: t.Callable[[], object]) -> threading.Timer:
     thread = threading.Timer(0.5, action)
     thread.start()
