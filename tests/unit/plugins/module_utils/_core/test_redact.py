@@ -15,6 +15,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact 
         ("git+ssh://git@host.test/a.git@v1", "git+ssh://host.test/a.git@v1"),
         ("see 'http://u:p@one.test/' and http://u:p@two.test", "see 'http://one.test/' and http://two.test"),
         ("https://index.test/@scope/name", "https://index.test/@scope/name"),
+        ("https://user:se/cret@index.test/simple", "https://index.test/simple"),
+        ("https://user:se#cr?et@index.test/simple", "https://index.test/simple"),
+        ("https://index.test:8443/@scope/name", "https://index.test:8443/@scope/name"),
+        ("https://one.test/a?token=abc&b=1#c", "https://one.test/a?token=…&b=1#c"),
+        ("https://one.test/a?b=1&X-Amz-Signature=abc", "https://one.test/a?b=1&X-Amz-Signature=…"),
         ("mail to somebody@host.test", "mail to somebody@host.test"),
     ],
 )
