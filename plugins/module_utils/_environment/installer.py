@@ -31,7 +31,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import ENGLISH, Options, Run
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised, short
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
+    normalised,
+    place_option,
+    short,
+)
 
 #: Where the host's uv is looked for. One that the requirements bring is a wheel's, which root does not run.
 UV = ("/usr/local/bin/uv", "/usr/bin/uv")
@@ -137,15 +141,15 @@ class Installer:
         if url is not None and url.strip().lower() in ("", "none"):
             lines.append("--no-index")
         elif url is not None:
-            lines.append(f"--index-url {url}")
+            lines.append(place_option("index_url", url))
         for place in self.options.find_links:
-            lines.append(f"--find-links {place}")
+            lines.append(place_option("find_links", place))
             if place.startswith("http://"):
                 # Every hash is given, so that whoever answers there need not be trusted; pip would pass it over.
                 lines.append(f"--trusted-host {urllib.parse.urlsplit(place).netloc.rpartition('@')[2]}")
         pinned = self._pinned()
         return lines + [
-            f"--find-links {os.path.dirname(wheel.path)}"
+            place_option("find_links", os.path.dirname(wheel.path))
             for wheel in identity.wheels
             if wheel.name.distribution in pinned
         ]

@@ -180,7 +180,9 @@ def read(
             raise SparkforgeError(f"{module!r} is not the name of a module.", "Correct the list imports.")
     if options.environment_id:
         check_name(options.environment_id, "id")
+    requirement.place_option("index_url", options.index_url or "")
     for place in options.find_links:
+        requirement.place_option("find_links", place)
         if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
             raise SparkforgeError(
                 f"The find_links entry {redact(place)!r} is neither a URL nor an absolute path.",

@@ -19,6 +19,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
 #: Raised when the meaning of the inputs changes: every unit is then built again.
 FORMAT = 1
@@ -200,6 +201,9 @@ class Unit:
             raise SparkforgeError(
                 f"A unit cannot be of the kind {self.kind!r}.", f"Set the option kind to {' or '.join(KINDS)}."
             )
+        requirement.place_option("index_url", self.index_url or "")
+        for place in self.find_links:
+            requirement.place_option("find_links", place)
         names = [depend.name for depend in self.depends]
         if self.name in names:
             raise SparkforgeError(

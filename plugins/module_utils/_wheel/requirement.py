@@ -11,11 +11,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import shlex
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-
-#: The oldest interpreter whose venv and pip this file was written for.
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _HASH_OPTION = re.compile(r"\s--hash=(?P<algorithm>[a-z0-9]+):(?P<digest>\S+)")
@@ -66,6 +65,12 @@ def parse_requirement(text: str) -> Requirement:
             remedy,
             requirement=redact(text),
         )
+    if redact(pin) != pin:
+        raise SparkforgeError(
+            f"The requirement {short(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
+            "Take it out of the URL, and give it in the index's URL or in pip's configuration.",
+            requirement=redact(text),
+        )
     if not hashes:
         raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
     for found in _HASH_OPTION.finditer(f" {line}"):
@@ -79,6 +84,19 @@ def parse_requirement(text: str) -> Requirement:
     return Requirement(
         normalised(match.group("name")), " ".join([pin, *(f"--hash=sha256:{digest}" for digest in hashes)])
     )
+
+
+def place_option(option: str, place: str) -> str:
+    """Return the line of a requirements file that says where to look: one option, whatever is in ``place``.
+
+    :raises SparkforgeError: for a character that ends a line, behind which pip would read options of its own.
+    """
+    if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", place):
+        raise SparkforgeError(
+            f"{option} has {short(redact(place))!r}, in which there is a character that no URL and no path has.",
+            f"Correct {option}.",
+        )
+    return f"--{option.replace('_', '-')} {shlex.quote(place)}"
 
 
 def parse_wheel_name(file: str) -> WheelName:

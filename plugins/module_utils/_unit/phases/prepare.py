@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands, toolchain
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
 #: What pip reads beside the account's own, which has none.
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")
@@ -34,11 +34,11 @@ def run(attempt: Attempt) -> None:
         # In a file of the account's alone, not among the arguments, which ps and the log show: a URL may have a
         # password.
         listed = paths.inside("requirements.txt")
-        lines = [f"--find-links {shlex.quote(link)}" for link in unit.find_links]
+        lines = [requirement.place_option("find_links", link) for link in unit.find_links]
         if unit.index_url is None:
             _check_pip_configuration(attempt)
         else:
-            lines.append(f"--index-url {unit.index_url}" if unit.index_url else "--no-index")
+            lines.append(requirement.place_option("index_url", unit.index_url) if unit.index_url else "--no-index")
         disk.write_file(listed, "\n".join([*lines, *unit.requirements, ""]).encode("utf-8"), 0o600)
         hashed = ["--require-hashes"] if all("--hash=" in line for line in unit.requirements) else []
         # --no-deps: the requirements are the whole closure, and nothing comes in that no pin names.

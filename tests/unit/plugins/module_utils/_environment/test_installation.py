@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,27 @@ def test_a_pinned_and_hashed_requirement_is_read_into_one_canonical_line(
 def test_a_requirement_without_pin_or_hash_is_refused_by_name(text: str, cause: str) -> None:
     with pytest.raises(SparkforgeError, match=cause):
         requirement.parse_requirement(text)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://user:secret@example.com/a-1-py3-none-any.whl", "https://b/a.whl?token=secret"]
+)
+def test_a_requirement_whose_url_has_a_password_is_refused(url: str) -> None:
+    """Receipts and the output of --diff, which everybody may read, have the line."""
+    with pytest.raises(SparkforgeError, match="password or a token") as caught:
+        requirement.parse_requirement(f"a @ {url} --hash=sha256:{A}")
+    assert "secret" not in json.dumps(caught.value.as_result())
+
+
+@pytest.mark.parametrize("place", ["https://a/ --trusted-host b", "/a b", "/a'b", "https://a/#x"])
+def test_a_place_is_one_word_of_one_line(place: str) -> None:
+    assert shlex.split(requirement.place_option("find_links", place), comments=False) == ["--find-links", place]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x85", "\u2028", "\0"])
+def test_a_place_that_ends_the_line_is_refused(end: str) -> None:
+    with pytest.raises(SparkforgeError, match="index_url has"):
+        requirement.place_option("index_url", f"https://a/{end}--trusted-host b")
 
 
 def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:

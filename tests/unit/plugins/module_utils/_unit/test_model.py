@@ -150,6 +150,8 @@ def test_placeholders_become_paths_and_other_braces_stay() -> None:
         ({"environment": {"MAX_JOBS": "4"}}, "set by the engine itself"),
         ({"environment": {"A B": "4"}}, "not the name of an environment variable"),
         ({"environment": {"A": ["4"]}}, "not text"),
+        ({"index_url": "https://a/\n--trusted-host b"}, "index_url has"),
+        ({"find_links": ["/a\n--trusted-host b"]}, "find_links has"),
         ({"source": {}}, "either a repository or an archive"),
         ({"source": {"repo": "https://example.com/a.git"}}, "has no version"),
         ({"source": {"repo": "https://example.com/a.git", "version": "--upload-pack=x"}}, "is not a version"),
