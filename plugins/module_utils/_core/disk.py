@@ -107,7 +107,12 @@ def make_directories(path: str) -> list[str]:
 
 def fsync_directory(path: str) -> None:
     """Make the names in the directory ``path`` durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fsync_file(path)
+
+
+def fsync_file(path: str) -> None:
+    """Make what is in the file ``path`` durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:
@@ -121,11 +126,7 @@ def fsync_tree(path: str) -> None:
             file = os.path.join(directory, name)
             if os.path.islink(file):
                 continue
-            descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            fsync_file(file)
         fsync_directory(directory)
 
 

@@ -202,7 +202,11 @@ class Apply:
             kept = os.path.join(self.paths.wheels, wheel.sha256, wheel.name.file)
             source = wheel.path if wheel.on_host else self.sent.get(wheel.sha256, wheel.path)
             if source == kept and os.path.isfile(kept):
-                verify(wheel, kept, kept, _BRING_ANEW.format(kept))
+                try:
+                    verify(wheel, kept, kept, "It was removed: run again, and it is brought anew.")
+                except SparkforgeError:
+                    disk.remove(kept)
+                    raise
             else:
                 self.new_wheels.append(wheel.sha256)
                 _copy_verified(wheel, source, kept)

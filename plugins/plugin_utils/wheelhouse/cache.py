@@ -149,7 +149,10 @@ class Cache:
                 if actual != wheel["sha256"]:
                     raise wrong_wheel(wheel, actual, temporary)
                 disk.make_directories(directory)
+                # A power loss leaves an empty file otherwise, which counts as verified.
+                disk.fsync_file(temporary)
                 os.replace(temporary, self.wheel(wheel))
+                disk.fsync_directory(directory)
             except OSError as error:
                 raise SparkforgeError(
                     f"The wheel {wheel['file']} cannot be written to {store}: {error.strerror}.",

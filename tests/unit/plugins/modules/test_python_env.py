@@ -991,6 +991,21 @@ def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(hos
     assert not host.root.exists()
 
 
+def test_a_stored_wheel_that_lost_its_content_is_brought_anew(host: Host) -> None:
+    """As a power loss leaves it."""
+    tiny = write_wheel(host.directory / "sent", "tiny")
+    asked: dict[str, t.Any] = {"wheels": [{"path": tiny.name, "sha256": sha256(tiny)}], "imports": ["tiny"]}
+    transferred = {sha256(tiny): str(tiny)}
+    host.succeed(transferred=transferred, **asked)
+    stored = host.root / "wheels" / sha256(tiny) / tiny.name
+    stored.write_bytes(b"")
+    failed = host.run(**{**asked, "name": "second"})
+    assert failed["failed"] and "run again" in failed["remedy"]
+    assert host.run(**{**asked, "name": "second"})["missing_wheels"]
+    assert host.succeed(transferred=transferred, **{**asked, "name": "second"})["changed"]
+    assert stored.read_bytes() == tiny.read_bytes()
+
+
 # -- root runs nothing that a wheel brings
 
 SAYS = "import os; open({path!r}, 'a').write('%d\\n' % os.geteuid())"
