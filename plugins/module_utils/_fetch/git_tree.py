@@ -19,7 +19,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import GitError, Kind, Say
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import KEPT, GitError, Kind, Say
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
     Wanted,
     absolute_url,
@@ -108,6 +108,7 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
     if os.path.exists(os.path.join(store, "shallow")):
         shutil.copyfile(os.path.join(store, "shallow"), os.path.join(metadata, "shallow"))
     at = ("--git-dir", metadata, "--work-tree", tree)
+    _verify(at, git)
     # Where it came from, not through which mirror: builds write it into what they make.
     for key, value in (("gc.auto", "0"), ("remote.origin.url", clean(wanted.url))):
         git.local(*at, "config", key, value)
@@ -122,6 +123,20 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
         for key, value in (("active", "true"), ("url", clean(wanted.url))):
             git.local("config", "--file", config, f"submodule.{wanted.name}.{key}", value)
     _warn_of_lfs(wanted, tree, say)
+
+
+def _verify(at: t.Sequence[str], git: Commands) -> None:
+    """Read every object and compare it with its name: whatever was built here before could write to the store.
+
+    :raises GitError: for one that is another; what git finds odd about an old project's objects is none of it.
+    """
+    try:
+        git.local(*at, "fsck", "--full", "--no-reflogs", "--no-dangling", "--no-progress")
+    except GitError as error:
+        odd = ("error in ", "warning in ", "notice: ")
+        wrong = [line for line in error.output.splitlines() if not line.startswith(odd)]
+        if wrong or len(error.output) >= KEPT:
+            raise GitError(Kind.CORRUPT, "\n".join(wrong) or error.output) from error
 
 
 def _warn_of_lfs(wanted: Wanted, tree: str, say: Say) -> None:

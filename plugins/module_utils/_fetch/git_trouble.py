@@ -106,6 +106,10 @@ _RULES: t.Final[t.Tuple[t.Tuple[Kind, str], ...]] = (
 )  # fmt: skip
 
 
+#: Characters of what git said that are kept, the last ones.
+KEPT = 4000
+
+
 class GitError(Exception):
     """A command of git that failed."""
 
@@ -115,7 +119,7 @@ class GitError(Exception):
         #: The directory that was written, where that is not the store.
         self.place = ""
         #: The end of what git said, without credentials.
-        self.output = redact(output).strip()[-4000:]
+        self.output = redact(output).strip()[-KEPT:]
 
     @property
     def line(self) -> str:
