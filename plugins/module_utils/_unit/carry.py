@@ -24,10 +24,6 @@ import stat
 import sys
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-
-#: The file of a tree that names the fingerprint whose state tells what is in it.
-_HOLDER = "holder"
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def)$")
 #: What a compiler reads: ninja knows from its dependency files which objects that touches.
 _COMPILED = re.compile(rf"{_HEADER.pattern}|\.(c|cc|cpp|cxx|cu|s|S|asm|m|mm)$")
@@ -41,34 +37,6 @@ _COLLECTED = ("lib.*", "bdist.*")
 
 class Doubt(Exception):
     """Why a tree cannot be gone on with: the end of a sentence."""
-
-
-# --- who has the tree ------------------------------------------------------------------------------------------
-
-
-def holder(tree: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
-    """Return the fingerprint whose state tells what is in ``tree``, and the one that is changing it into its own."""
-    try:
-        with open(os.path.join(tree, _HOLDER), encoding="ascii") as stream:
-            found = re.fullmatch(r"([0-9a-f]{16})(?: ([0-9a-f]{16}))?\n", stream.read())
-    except (OSError, ValueError):
-        found = None
-    return (found[1], found[2]) if found else (None, None)
-
-
-def hold(tree: str, fingerprint: str, taker: str = "") -> None:
-    """Say so, durable once this returns."""
-    disk.write_file(os.path.join(tree, _HOLDER), f"{fingerprint} {taker}".strip().encode("ascii") + b"\n")
-
-
-def trees(directory: str) -> t.List[t.Tuple[str, t.Optional[str]]]:
-    """Return each tree below a unit's ``directory`` with its holder."""
-    try:
-        names = sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    paths = [os.path.join(directory, name) for name in names if name.startswith("tree-")]
-    return [(path, holder(path)[0]) for path in paths]
 
 
 # --- decisions -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import package
@@ -124,7 +124,7 @@ def _prune(attempt: Attempt) -> None:
     """Remove the trees of this unit's builds but the newest ``keep``: PyTorch's is tens of GB."""
     paths, keep = attempt.paths, attempt.unit.keep
     parent = os.path.dirname(paths.build_directory)
-    others = [tree for tree in carry.trees(parent) if tree[0] != paths.tree_directory]
+    others = [tree for tree in trees.of_unit(parent) if tree[0] != paths.tree_directory]
     others.sort(key=lambda tree: os.stat(tree[0]).st_mtime, reverse=True)
     kept = {paths.fingerprint}
     for number, (tree, holder) in enumerate(others, 1):

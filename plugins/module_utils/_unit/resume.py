@@ -16,7 +16,7 @@ import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
 #: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
@@ -67,7 +67,7 @@ def _last_in_tree(attempt: Attempt) -> t.Dict[str, t.Any]:
     :return: empty where nothing is known of what lies there, if anything does.
     """
     paths, data = attempt.paths, attempt.state.data
-    holder, taker = carry.holder(paths.tree_directory)
+    holder, taker = trees.holder(paths.tree_directory)
     mine = paths.fingerprint
     if holder == mine:
         # No state: a power loss took it, say, or it is to be built again from the beginning.
@@ -84,7 +84,7 @@ def _last_in_tree(attempt: Attempt) -> t.Dict[str, t.Any]:
 def _begin_anew(attempt: Attempt) -> None:
     disk.remove(attempt.paths.tree_directory)
     attempt.state.update(phases={}, checkpoint=None, failed_phase=None)
-    carry.hold(attempt.paths.tree_directory, attempt.paths.fingerprint)
+    trees.hold(attempt.paths.tree_directory, attempt.paths.fingerprint)
 
 
 def _carry_on(attempt: Attempt, last: t.Mapping[str, t.Any]) -> None:

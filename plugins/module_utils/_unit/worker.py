@@ -27,7 +27,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, model, publishing, resume
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, publishing, resume, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import (
     build,
@@ -89,7 +89,7 @@ def run(attempt: Attempt) -> None:
         phases[phase] = {"done": True, "seconds": round(seconds, 1)}
         state.update(phases=phases, elapsed=attempt.elapsed())
         if phase == "patch":
-            carry.hold(paths.tree_directory, paths.fingerprint)
+            trees.hold(paths.tree_directory, paths.fingerprint)
     # As far as whoever waits is concerned; a failure here is not the check's.
     state.update(phase="package")
     publishing.publish(attempt)

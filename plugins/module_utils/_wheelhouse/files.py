@@ -17,7 +17,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
 
@@ -118,7 +118,7 @@ def remove_build(root: str, directory: str, build: keep.Build) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(receipt)
     disk.remove(removed)
-    for tree, holder in carry.trees(os.path.join(root, "builds", build.name)):
+    for tree, holder in trees.of_unit(os.path.join(root, "builds", build.name)):
         if holder == build.fingerprint:
             disk.remove(tree)
     disk.remove(os.path.join(root, "builds", *build.key))

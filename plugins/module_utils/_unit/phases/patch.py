@@ -14,7 +14,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, model, patching
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, model, patching, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
 
@@ -48,11 +48,11 @@ def _patch_carried(attempt: Attempt, source: str, wanted: str) -> t.List[t.Dict[
     try:
         paths = carry.differences(source, wanted, before, touched, pristine)
         # From here on the other build must not take it for its own.
-        carry.hold(place, fingerprint, attempt.paths.fingerprint)
+        trees.hold(place, fingerprint, attempt.paths.fingerprint)
         carry.tidy([tree for tree in attempt.trees if os.path.isdir(tree)], source, names, paths)
     except carry.Doubt as doubt:
         attempt.state.note(f"The tree of the build {fingerprint} was made anew: {doubt}.")
-        carry.hold(place, attempt.paths.fingerprint)
+        trees.hold(place, attempt.paths.fingerprint)
         attempt.state.undo("prepare")
         for name in model.TREES:
             if name != "wanted":

@@ -250,16 +250,3 @@ def test_generators_run_again_where_they_may_have_read_what_changed(tmp_path: Pa
     assert lines[0] == "# ninja log v5"
     assert len(lines) - 1 == kept
     assert lines[-1].split("\t")[3] == "CMakeFiles/a.o"
-
-
-def test_the_holder_of_a_tree_is_one_and_a_damaged_file_names_none(tmp_path: Path) -> None:
-    tree = tmp_path / "tiny/tree-0"
-    assert carry.holder(str(tree)) == (None, None)
-    carry.hold(str(tree), "a" * 16)
-    assert carry.holder(str(tree)) == ("a" * 16, None)
-    carry.hold(str(tree), "a" * 16, "b" * 16)
-    assert carry.holder(str(tree)) == ("a" * 16, "b" * 16)
-    assert carry.trees(str(tmp_path / "tiny")) == [(str(tree), "a" * 16)]
-    for text in ("", "\0" * 17, "a" * 16, "../../etc\n"):
-        (tree / "holder").write_text(text)
-        assert carry.holder(str(tree)) == (None, None)
