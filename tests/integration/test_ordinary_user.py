@@ -22,8 +22,6 @@ from lab.host import cache_directory, install_packages
 from tests.integration.conftest import CHECKOUT, Bench
 from tests.lint.test_collection import copy_of_the_tracked_files
 
-# They try the bench's own commands, which change seldom.
-pytestmark = pytest.mark.long
 # What Debian's login gives a user (/etc/login.defs).
 USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
