@@ -17,6 +17,7 @@ import time
 import typing as t
 from pathlib import Path
 
+from tests.unit import interpreter
 from tests.unit.run_module import run_module
 
 #: Counts each compilation, and can be made slow, or wait until the test lets it go on.
@@ -67,7 +68,8 @@ install(TARGETS tiny LIBRARY DESTINATION lib)
 class EngineHost:
     """A root for builds on this machine, the compiler's record, and the projects."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, user: str = "") -> None:
+        """:param user: who builds; whoever runs the tests, where none is given."""
         self.place = place
         self.root = place / "root"
         self.logs = place / "log"
@@ -78,7 +80,27 @@ class EngineHost:
         real = shutil.which("gcc", path="/usr/bin:/bin") or "gcc"
         self.compiler.write_text(COMPILER.format(real=real, record=self.record, gate=self.gate))
         self.compiler.chmod(0o755)
-        self.user = pwd.getpwuid(os.geteuid()).pw_name
+        self.user = user or pwd.getpwuid(os.geteuid()).pw_name
+        # The one of the tests may lie in root's home.
+        self.python = interpreter.PYTHON if user else sys.executable
+
+    def tells_who_compiles(self) -> None:
+        """Have the compiler write what the kernel says of its rights into ``who``, a line each time."""
+        (self.place / "who").touch()
+        (self.place / "who").chmod(0o666)
+        lines = self.compiler.read_text().splitlines()
+        tell = (
+            "import json; rows = (line.split(':') for line in open('/proc/self/status'));"
+            " wanted = {'Uid': 10, 'Gid': 10, 'Groups': 10, 'CapEff': 16, 'CapPrm': 16};"
+            " print(json.dumps({k: [int(n, wanted[k]) for n in v.split()] for k, v in rows if k in wanted}))"
+        )
+        lines.insert(1, f'/usr/bin/python3 -I -c "{tell}" >> {self.place}/who')
+        self.compiler.write_text("\n".join([*lines, ""]))
+
+    def absent(self) -> dict[str, t.Any]:
+        """Remove the unit."""
+        options = {"name": "tiny", "state": "absent", "root": str(self.root), "log_root": str(self.logs)}
+        return run_module("source_build", interpreter=self.python, **options)
 
     def project(self, units: int = 8, broken: bool = False) -> dict[str, t.Any]:
         """Return the source of a CMake project with so many translation units."""
@@ -120,12 +142,12 @@ class EngineHost:
     def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
         """Run the module once, to the end of the build as far as ``follow`` has it."""
         wanted = {**self.options(source), **options}
-        result = run_module("source_build", check_mode=check_mode, **wanted)
+        result = run_module("source_build", check_mode=check_mode, interpreter=self.python, **wanted)
         if wanted["follow"]:
             while result.get("status") == "running":
                 seen = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
                 attach = {"fingerprint": result["fingerprint"], "platform": result["platform"], "seen": seen}
-                result = run_module("source_build", **{**wanted, "attach": attach})
+                result = run_module("source_build", interpreter=self.python, **{**wanted, "attach": attach})
         return result
 
     def built(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:

@@ -13,17 +13,27 @@ import sys
 import typing as t
 from pathlib import Path
 
+import ansible
+
 ROOT = Path(__file__).parents[2]
 
 
-def run_module(module: str, /, check_mode: bool = False, **arguments: t.Any) -> dict[str, t.Any]:
-    """Return the module's result; a traceback fails the test."""
+def run_module(
+    module: str, /, check_mode: bool = False, interpreter: str = sys.executable, **arguments: t.Any
+) -> dict[str, t.Any]:
+    """Return the module's result; a traceback fails the test.
+
+    :param interpreter: another one gets its ansible from that of the tests.
+    """
+    places = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
+    if interpreter != sys.executable:
+        places.append(str(Path(ansible.__file__).parents[1]))
     done = subprocess.run(
-        [sys.executable, str(ROOT / f"plugins/modules/{module}.py")],
+        [interpreter, str(ROOT / f"plugins/modules/{module}.py")],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}}),
         env={
             **os.environ,
-            "PYTHONPATH": f"{ROOT / '.collections'}:{os.environ.get('PYTHONPATH', '')}".rstrip(":"),
+            "PYTHONPATH": ":".join(filter(None, places)),
             "LC_ALL": "C.UTF-8",
         },
         capture_output=True, text=True, check=False, timeout=120,

@@ -12,6 +12,7 @@ stands alone, in place of a module with all that a module brings: it runs with t
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -52,6 +53,10 @@ def is_running(directory: str) -> bool:
     try:
         descriptor = os.open(os.path.join(directory, "lock"), _FLAGS)
     except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
         return False
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

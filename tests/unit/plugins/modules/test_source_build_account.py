@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Root has another account build: what that account may do meanwhile, and what root does in its directories."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import stat
+import typing as t
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit import interpreter
+from tests.unit.engine_host import EngineHost
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account build; CI runs as root")
+
+#: Owns nothing on any host. Another one would have to be made on the machine that runs the tests.
+BUILDER = "nobody"
+
+
+@pytest.fixture
+def host() -> Iterator[EngineHost]:
+    with interpreter.open_directory() as place:
+        made = EngineHost(place, BUILDER)
+        made.record.touch()
+        made.record.chmod(0o666)
+        yield made
+
+
+def owners(directory: Path) -> set[str]:
+    return {pwd.getpwuid(path.lstat().st_uid).pw_name for path in [directory, *directory.rglob("*")]}
+
+
+def test_what_builds_has_the_account_s_rights_and_no_others(host: EngineHost) -> None:
+    host.tells_who_compiles()
+    done = host.built(host.project(2), keep=1)
+    entry = pwd.getpwnam(BUILDER)
+    groups = os.getgrouplist(BUILDER, entry.pw_gid)
+    for said in (host.place / "who").read_text().splitlines():
+        status = json.loads(said)
+        assert status["Uid"] == [entry.pw_uid] * 4 and status["Gid"] == [entry.pw_gid] * 4
+        assert sorted(status["Groups"]) == sorted(groups)
+        assert status["CapEff"] == status["CapPrm"] == [0]
+    assert owners(host.root / "builds") == owners(Path(done["artefact"])) == {BUILDER}
+    assert owners(Path(done["receipt"])) == {BUILDER}
+
+
+def test_what_may_hold_a_password_is_the_account_s_alone(host: EngineHost) -> None:
+    done = host.built(host.project(2), keep=1)
+    for name in ("request.json", "network.json"):
+        path = host.directory(done) / name
+        assert not path.exists() or stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_account_may_write_the_log_and_not_put_another_in_its_place(host: EngineHost) -> None:
+    done = host.built(host.project(2))
+    log = Path(done["log"])
+    assert log.owner() == BUILDER and stat.S_IMODE(log.stat().st_mode) == 0o644
+    assert host.logs.owner() == "root" and not host.logs.stat().st_mode & 0o022
+    assert (host.root / "receipts").owner() == "root"
+
+
+@pytest.mark.parametrize("planted", ["builds", "wheelhouse", "log"])
+def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) -> None:
+    """A directory or a file of root's would become the account's."""
+    source = host.project(2)
+    mark = host.build(source, check_mode=True)["fingerprint"]
+    victim = host.place / "victim"
+    if planted == "log":
+        victim.write_text("root's")
+        link = host.logs / f"tiny-{mark}.log"
+    else:
+        victim.mkdir()
+        link = host.root / planted
+    link.parent.mkdir(parents=True)
+    link.symlink_to(victim)
+    failed = host.build(source)
+    assert failed["failed"] and str(link) in failed["msg"]
+    assert victim.owner() == "root" and stat.S_IMODE(victim.stat().st_mode) & 0o022 == 0
+    assert victim.is_dir() or victim.read_text() == "root's"
+
+
+@pytest.mark.parametrize("planted", ["state.json", "lock"])
+def test_what_the_account_plants_in_its_build_reaches_nothing_of_root_s(host: EngineHost, planted: str) -> None:
+    done = host.built(host.project(2), keep=1)
+    victim = host.place / "victim"
+    victim.write_text("root's")
+    victim.chmod(0o600)
+    path = host.directory(done) / planted
+    path.unlink(missing_ok=True)
+    path.symlink_to(victim)
+    again = host.build(host.project(3), keep=1, rebuild=True, follow=True)
+    assert not again.get("failed"), again
+    same: t.Any = host.build(host.project(4), check_mode=True)
+    assert not same.get("failed"), same
+    gone = host.absent()
+    assert gone["changed"] and not (host.root / "builds").exists()
+    assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
+
+
+def test_root_itself_does_not_build(host: EngineHost) -> None:
+    failed = host.build(host.project(2), user="")
+    assert failed["failed"] and "would run as root" in failed["cause"]
