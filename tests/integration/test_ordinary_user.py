@@ -64,7 +64,8 @@ def account(bench: Bench) -> Iterator[Account]:
     install_packages(("sudo", "python3-venv"))
     account = Account(f"sparkforge{os.getpid()}")
     rule = Path("/etc/sudoers.d") / account.name
-    subprocess.run(["useradd", "--create-home", account.name], check=True)
+    # Of a number that no account in a container has: the kernel tells them apart by that alone, and pkill below too.
+    subprocess.run(["useradd", "--create-home", "--key", "UID_MIN=50000", account.name], check=True)
     try:
         rule.touch(0o440)
         rule.write_text(f"{account.name} ALL=(ALL:ALL) NOPASSWD: ALL\n")
