@@ -23,6 +23,9 @@ HEADER_LIMIT = 128 << 10
 #: pax records that may hold for all members; ``git archive`` writes one.
 RECORDS_LIMIT = 100
 
+#: Bytes that may follow the last member; tar fills up the last of its records, which have 10 KiB as a rule.
+TRAILING_LIMIT = 16 << 20
+
 #: Bytes that decompressing may take; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
 MEMORY_LIMIT = 256 << 20
 
@@ -106,6 +109,17 @@ class _Reader:
             self.position += len(block)
         return b"".join(blocks)
 
+    def finish(self) -> None:
+        """Read what follows the last member, so that a file that is cut off is told: zeros, and few of them."""
+        left = TRAILING_LIMIT
+        while True:
+            block = self.stream.read(_BLOCK)
+            left -= len(block)
+            if not block:
+                return
+            if left < 0:
+                raise tarfile.ReadError(f"more than {TRAILING_LIMIT >> 20} MiB follow its last member")
+
     def seek(self, position: int) -> None:
         if position < self.position:
             raise tarfile.ReadError("a member lies within another")
@@ -132,6 +146,7 @@ class Members:
             member = self._archive.next()
             self._archive.members = []
             if member is None:
+                self._reader.finish()
                 return
             if len(self._archive.pax_headers) > RECORDS_LIMIT:
                 raise tarfile.ReadError(f"it has more than {RECORDS_LIMIT} pax records for all members")

@@ -179,3 +179,20 @@ def test_chained_headers_are_damage(tmp_path: Path) -> None:
     chain = (header(b"g", 512) + zeros(b"9 a=bcde\n")) * 5000 + header(b"0", 0) + bytes(1024)
     cause, _memory = refusal(tmp_path, gzip.compress(chain), unpack.unpack)
     assert "headers of more than 131072 bytes" in cause
+
+
+@pytest.mark.parametrize("cut", [4, 12, 40])
+def test_an_archive_that_is_cut_off_behind_its_last_member_is_damage(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "a.tar.xz"
+    path.write_bytes(tar([(member("top/x"), b"1")])[:-cut])
+    with pytest.raises(SparkforgeError, match="is damaged"):
+        unpack.unpack(str(path), str(tmp_path / "unpacked"))
+    assert not (tmp_path / "unpacked").exists()
+
+
+def test_what_follows_the_last_member_is_not_read_without_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar.xz"
+    content = lzma.decompress(tar([(member("top/x"), b"1")])) + bytes(archive_reader.TRAILING_LIMIT + (2 << 20))
+    path.write_bytes(lzma.compress(content))
+    with pytest.raises(SparkforgeError, match="follow its last member"):
+        unpack.unpack(str(path), str(tmp_path / "unpacked"))
