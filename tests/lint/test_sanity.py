@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import shutil
 import subprocess
@@ -42,6 +43,23 @@ def interpreter(version: str) -> str | None:
     return None
 
 
+def write_pip_settings(path: Path) -> None:
+    """Write the person's own settings of pip (an index, a proxy, a certificate), from files and variables.
+
+    ansible-test passes no variable on to the pip that it starts.
+    """
+    settings = configparser.RawConfigParser()
+    settings.read([Path.home() / ".pip/pip.conf", Path.home() / ".config/pip/pip.conf"])
+    if not settings.has_section("global"):
+        settings.add_section("global")
+    for name, value in os.environ.items():
+        if name.startswith("PIP_") and name != "PIP_CONFIG_FILE":
+            settings.set("global", name[len("PIP_") :].lower().replace("_", "-"), value)
+    path.parent.mkdir(parents=True)
+    with path.open("w") as stream:
+        settings.write(stream)
+
+
 # The oldest finds what the collection may not use, which is what changes break; the newest is run before a release.
 @pytest.mark.parametrize("core", ["2.19.14", pytest.param("2.21.5", marks=pytest.mark.long)])
 def test_ansible_test_sanity_finds_nothing(core: str, tmp_path: Path):
@@ -75,11 +93,7 @@ def test_ansible_test_sanity_finds_nothing(core: str, tmp_path: Path):
     cache = home / ".ansible/test/cache"
     cache.mkdir(parents=True)
     (cache / f"get_pip_{pip.replace('.', '_')}.py").write_text(BOOTSTRAP)
-    for name in (".config/pip", ".pip"):
-        # The person's own pip settings (an index, a proxy, a certificate) hold for ansible-test too.
-        if (Path.home() / name).is_dir():
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).symlink_to(Path.home() / name)
+    write_pip_settings(home / ".config/pip/pip.conf")
     environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}"}
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no"]
     done = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,

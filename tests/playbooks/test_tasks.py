@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import typing as t
 import zipfile
 from pathlib import Path
 
@@ -15,15 +16,22 @@ import pytest
 import yaml
 
 from tests.playbooks.run_playbook import run_playbook
+from tests.unit import interpreter
 from tests.unit.engine_host import EngineHost
 
 COLLECTION = Path(__file__).parents[2]
 
 
-def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: Path) -> None:
+@pytest.fixture
+def directory() -> t.Iterator[Path]:
+    with interpreter.open_directory() as place:
+        yield place
+
+
+def test_a_play_sends_a_wheel_once_and_then_changes_nothing(directory: Path) -> None:
     info = "tiny-1.0.dist-info"
-    (tmp_path / "files").mkdir()
-    with zipfile.ZipFile(tmp_path / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
+    (directory / "files").mkdir()
+    with zipfile.ZipFile(directory / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr("tiny.py", "__version__ = '1.0'\n")
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -32,32 +40,32 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(tmp_path: Path) -> N
         "name": "Environment",
         "sparkforge.dgx_spark.python_env": {
             "name": "torch",
-            "root": str(tmp_path / "root"),
-            "kernel_dir": str(tmp_path / "kernels"),
-            "python": sys.executable,
+            "root": str(directory / "root"),
+            "kernel_dir": str(directory / "kernels"),
+            "python": interpreter.PYTHON,
             "wheels": ["tiny-1.0-py3-none-any.whl"],
             "index_url": "none",
             "imports": ["tiny"],
         },
     }
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
-    (tmp_path / "play.yml").write_text(json.dumps(play))
-    remote = "ansible_remote_tmp=" + str(tmp_path / "remote")
+    (directory / "play.yml").write_text(json.dumps(play))
+    remote = "ansible_remote_tmp=" + str(directory / "remote")
     config = str(COLLECTION / "ansible.cfg")
 
     def run(*options: str) -> str:
         done = run_playbook(
-            tmp_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
+            directory, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     assert "changed=1" in run("--check", "--diff")
-    assert not (tmp_path / "root").exists()
+    assert not (directory / "root").exists()
     assert "changed=1" in run()
-    assert (tmp_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
+    assert (directory / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
     assert "changed=0" in run()
-    assert not list((tmp_path / "remote").glob("ansible-tmp-*"))
+    assert not list((directory / "remote").glob("ansible-tmp-*"))
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
@@ -66,12 +74,12 @@ def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
 ) -> None:
     host = EngineHost(tmp_path)
     # What the host is asked goes through here, and a word of each stays.
-    interpreter = tmp_path / "python"
-    interpreter.write_text(
+    program = tmp_path / "python"
+    program.write_text(
         f"#!/bin/sh\ncase \"$*\" in *'-I -S -'*) echo poll;; *) echo module;; esac >> {tmp_path}/asked\n"
         f'exec {sys.executable} "$@"\n'
     )
-    interpreter.chmod(0o755)
+    program.chmod(0o755)
     task = {
         "name": "Build",
         "sparkforge.dgx_spark.source_build": {**host.options(host.project(4)), "follow": True},
@@ -81,7 +89,7 @@ def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task, show]}]
     (tmp_path / "play.yml").write_text(json.dumps(play))
     done = run_playbook(
-        tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={interpreter}", "play.yml",
+        tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={program}", "play.yml",
         ANSIBLE_CONFIG=str(COLLECTION / "ansible.cfg"), ANSIBLE_PIPELINING=str(pipelining),
     )  # fmt: skip
     assert "built: True" in done.stdout, done.stdout + done.stderr

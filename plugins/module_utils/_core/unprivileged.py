@@ -11,6 +11,7 @@ A ``.pth`` file of a wheel is code that every start of that interpreter executes
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import stat
@@ -31,32 +32,22 @@ def command(argv: t.Sequence[str], environment: t.Mapping[str, str]) -> t.Tuple[
     It sees those variables and no others of this process.
 
     :param argv: its first word is the program's absolute path.
+    :raises SparkforgeError: there is no account nobody.
     """
     variables = {**_OWN, **environment}
     others = sorted(name for name in os.environ if name not in variables and name not in _KEPT)
-    argv = ["env", *(word for name in others for word in ("-u", name)), *argv]
+    bare = ["env", *(word for name in others for word in ("-u", name)), *argv]
     if os.geteuid() != 0:
-        return argv, variables
-    entry = account(NOBODY)
-    groups = ",".join(map(str, sorted({entry.pw_gid} | groups_that_may_enter(argv[2 * len(others) + 1]))))
-    drop = ["setpriv", "--reuid", str(entry.pw_uid), "--regid", str(entry.pw_gid), "--groups", groups]
-    return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *argv], variables
-
-
-def account(name: str) -> pwd.struct_passwd:
-    """Return the entry of an account that is not root's.
-
-    :raises SparkforgeError: there is none of that name.
-    """
+        return bare, variables
     try:
-        entry = pwd.getpwnam(name)
-    except KeyError:
-        entry = None
-    if entry is None or entry.pw_uid == 0:
+        entry = pwd.getpwnam(NOBODY)
+    except KeyError as error:
         raise SparkforgeError(
-            f"There is no unprivileged account {name} on this host.", f"Add it: useradd --system {name}."
-        )
-    return entry
+            f"There is no account {NOBODY} on this host.", f"Add it: useradd --system {NOBODY}."
+        ) from error
+    groups = ",".join(map(str, sorted({entry.pw_gid} | groups_that_may_enter(argv[0]))))
+    drop = ["setpriv", "--reuid", str(entry.pw_uid), "--regid", str(entry.pw_gid), "--groups", groups]
+    return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *bare], variables
 
 
 def groups_that_may_enter(path: str) -> t.Set[int]:
@@ -64,10 +55,32 @@ def groups_that_may_enter(path: str) -> t.Set[int]:
 
     The role python_env opens an environment to its group alone. Root's own group is not given to anybody.
     """
-    groups = set()
-    while path != "/":
-        path = os.path.dirname(path)
-        found = os.stat(path)
-        if not found.st_mode & stat.S_IXOTH and found.st_mode & stat.S_IXGRP:
-            groups.add(found.st_gid)
-    return groups - {0}
+    closed = (found for _place, found in _above(path) if not found.st_mode & stat.S_IXOTH)
+    return {found.st_gid for found in closed if found.st_mode & stat.S_IXGRP} - {0}
+
+
+def check_open(path: str, what: str, remedy: str) -> None:
+    """Refuse a path that nobody does not reach, whatever group it is given. It need not be there yet.
+
+    :param what: lies at ``path``, as the message calls it.
+    :raises SparkforgeError: naming the directory that is closed.
+    """
+    if os.geteuid() != 0:
+        return
+    for place, found in _above(path):
+        if not (found.st_mode & stat.S_IXOTH or (found.st_mode & stat.S_IXGRP and found.st_gid != 0)):
+            raise SparkforgeError(
+                f"{what} {path} lies in {place}, which is closed to all but its owner; an environment's interpreter "
+                f"is never run as root, but as {NOBODY}.",
+                remedy,
+                path=place,
+            )
+
+
+def _above(path: str) -> t.Iterator[t.Tuple[str, os.stat_result]]:
+    """Give each directory above ``path`` and above the file that it leads to, as far as they are there."""
+    for place in (path, os.path.realpath(path)):
+        while place != "/":
+            place = os.path.dirname(place)
+            with contextlib.suppress(FileNotFoundError):
+                yield place, os.stat(place)

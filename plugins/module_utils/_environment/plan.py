@@ -17,6 +17,7 @@ import dataclasses
 import os
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, render, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity, identify
@@ -83,6 +84,10 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
             "Give its requirements, so that it can be installed again.",
         )
     if own is None or damage:
+        remedy = "Choose an interpreter that every account may run, such as /usr/bin/python3."
+        unprivileged.check_open(plan.identity.python, "The interpreter", remedy)
+        remedy = "Set root to a directory that every account may enter, such as /opt/sparkforge."
+        unprivileged.check_open(paths.of(plan.environment_id), "The environment", remedy)
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
         plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.on_host]
         own = None

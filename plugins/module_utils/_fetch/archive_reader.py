@@ -56,13 +56,13 @@ class _Xz:
         """Return some bytes, ``size`` at most; none at the end."""
         while True:
             block = b""
-            if self.decoder.eof:
+            if self.decoder.eof:  # pylint: disable=using-constant-test
                 # Another stream may follow, after zeros (xz's file format, 2.2).
                 block = (self.decoder.unused_data or self.file.read(_BLOCK)).lstrip(b"\0")
                 if not block:
                     return b""
                 self.decoder = _decoder()
-            elif self.decoder.needs_input:
+            elif self.decoder.needs_input:  # pylint: disable=using-constant-test
                 block = self.file.read(_BLOCK)
                 if not block:
                     raise EOFError("the compressed data is cut off")

@@ -20,13 +20,12 @@ import pwd
 import select
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
 
@@ -140,13 +139,7 @@ def _identity(lanes: Lanes, directory: str, scratch: str) -> t.Dict[str, t.Any]:
     for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
         if os.path.exists(device):
             groups.add(os.stat(device).st_gid)
-    # The role python_env opens an environment to its group alone.
-    place = lanes.python
-    while place != "/":
-        found = os.stat(place)
-        if not found.st_mode & stat.S_IXOTH:
-            groups.add(found.st_gid)
-        place = os.path.dirname(place)
+    groups |= unprivileged.groups_that_may_enter(lanes.python)
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": sorted(groups - {0})}
 
 

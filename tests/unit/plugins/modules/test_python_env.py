@@ -184,6 +184,20 @@ def host() -> t.Iterator[Host]:
         yield Host(place)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs an environment's interpreter as somebody else")
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("closed", ["python", "root"])
+def test_what_nobody_may_enter_is_refused_at_once(host: Host, closed: str, check: bool) -> None:
+    home = host.directory / "home"
+    home.mkdir(mode=0o700)
+    (home / "python3").symlink_to(interpreter.PYTHON)
+    given = {"python": str(home / "python3")} if closed == "python" else {"root": str(home / "forge")}
+    failed = host.fail(check=check, requirements=[pin(write_wheel(host.links, "tiny"))], **given)
+    assert f"lies in {home}, which is closed to all but its owner" in failed["msg"]
+    assert {"python": "/usr/bin/python3", "root": "/opt/sparkforge"}[closed] in failed["remedy"]
+    assert sorted(path.name for path in home.iterdir()) == ["python3"]
+
+
 def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny", requires=("base>=1",))
     base = write_wheel(host.links, "base")

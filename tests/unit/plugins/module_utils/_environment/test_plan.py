@@ -17,6 +17,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import identity, model, plan
 from ansible_collections.sparkforge.dgx_spark.plugins.modules import python_env
 
+from tests.unit import interpreter
+
 A = "a" * 64
 
 
@@ -46,17 +48,25 @@ def test_null_is_what_is_not_given(tmp_path: pathlib.Path) -> None:
     assert options(tmp_path, **dict.fromkeys(names)) == options(tmp_path)
 
 
-def test_a_new_environment_is_planned_without_a_program_and_a_change(tmp_path: pathlib.Path) -> None:
-    given = options(tmp_path, python="python3.12", requirements=[f"a==1 --hash=sha256:{A}"], imports=["a", "a"])
+@pytest.fixture
+def open_path() -> t.Iterator[pathlib.Path]:
+    with interpreter.open_directory() as place:
+        yield place
+
+
+def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: pathlib.Path) -> None:
+    given = options(
+        open_path, python="/usr/bin/python3.12", requirements=[f"a==1 --hash=sha256:{A}"], imports=["a", "a"]
+    )
     made = plan.make(given, refuse)
     assert made.actions == ["install", "switch", "files", "access"]
     assert (made.current, made.previous, made.staged, made.prune) == (made.environment_id, None, None, [])
     assert made.receipt["requirements"] == [f"a==1 --hash=sha256:{A}"]
-    assert made.receipt["paths"]["environment"] == str(tmp_path / "envs" / "torch" / made.environment_id)
+    assert made.receipt["paths"]["environment"] == str(open_path / "envs" / "torch" / made.environment_id)
     staged = plan.make(dataclasses.replace(given, switch=False), refuse)
     assert staged.actions == ["install", "stage", "files", "access"]
     assert (staged.current, staged.staged, staged.environment_id) == (None, made.environment_id, made.environment_id)
-    assert list(tmp_path.iterdir()) == []
+    assert list(open_path.iterdir()) == []
 
 
 def test_what_an_earlier_step_would_bring_is_waited_for_in_check_mode_alone(tmp_path: pathlib.Path) -> None:
