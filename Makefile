@@ -57,14 +57,14 @@ fast: setup ## while you work, under a minute: ruff on changed files, and every 
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
 	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
 
-test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 16
+test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 8
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
 
-test-long: setup ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour)
-	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests
+test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests
 
-test-fleet: setup ## only the rollout on 16 containers, with faults
-	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
+test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
+	$(ROOT) env SPARKFORGE_FLEET_HOSTS=16 $(BIN)/pytest -v --durations=15 tests/fleet
 
 test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py

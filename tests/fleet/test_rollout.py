@@ -1,4 +1,4 @@
-"""The whole rollout on sixteen hosts: one build, waves, proof, switch; and what is left when hosts and networks fail.
+"""The whole rollout on a fleet: one build, waves, proof, switch; and what is left when hosts and networks fail.
 
 After every run each host has its former environment, which computes, or the new one, which was proven.
 The tests are steps of one story, in this order. All in one file, for each file has a fleet of its own where tests run
