@@ -51,6 +51,7 @@ class ActionModule(ActionBase):
                 "password": {"type": "str", "default": "", "no_log": True},
                 "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
                 "manifest_sha256": {"type": "str", "default": ""},
+                "signers": {"type": "list", "elements": "str", "default": []},
                 "cache": {"type": "str", "required": True},
                 "root": {"type": "str", "default": "/opt/sparkforge"},
                 "proxies": {"type": "dict", "default": {}},
@@ -71,7 +72,8 @@ class ActionModule(ActionBase):
     def _find(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         # The options are text of Ansible's own types, which files and the result need not know.
         text = {key: str(value) for key, value in arguments.items() if isinstance(value, str)}
-        wanted = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"])
+        signers = [str(signer) for signer in arguments["signers"]]
+        wanted = Wanted(text["stack"], text["lock_id"], text["platform"], text["python"], signers)
         cache = Cache(text["cache"], wanted.platform)
         if text["transport"] == "pull" and not text["url"]:
             raise SparkforgeError(

@@ -18,6 +18,8 @@ description:
   - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), which is all that
     another host needs to install what this one built, and the simple index that pip and uv read (PEP 503),
     C(<root>/wheelhouse/<platform>/simple/).
+  - Signs manifests with a key of root's, C(<root>/keys/wheelhouse), which the first call makes by ssh-keygen. Where a
+    host has no ssh-keygen, they are not signed and a warning says so.
   - Reads the sha256 of each wheel before and compares it with the receipt of its unit. Where one differs, nothing is
     published. A file whose size and times are those of the last look is not read again.
   - Prunes by O(keep). A build that an environment of this host points to through its receipt, that O(in_use) names, or
@@ -68,7 +70,8 @@ options:
     default: []
   state:
     description:
-      - V(absent) removes manifests and index. The artefacts are removed by M(sparkforge.dgx_spark.source_build).
+      - V(absent) removes manifests and index, and without O(platform) the key that signed them. The artefacts are
+        removed by M(sparkforge.dgx_spark.source_build).
     type: str
     choices: [present, absent]
     default: present
@@ -139,6 +142,11 @@ path:
   returned: success with O(state=present)
   type: str
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/manifests/torch-2.9.1-0123456789ab.json
+public_key:
+  description: The key that signs manifests, to be pinned in C(sparkforge_wheelhouse_signers); null where there is none.
+  returned: success with O(state=present)
+  type: str
+  sample: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI…
 index:
   description: The page of the simple index that names every project.
   returned: success with O(state=present)

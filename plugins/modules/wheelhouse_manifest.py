@@ -51,8 +51,8 @@ options:
   url:
     description:
       - The URL that the wheelhouse is served under; empty where it is not.
-      - A manifest that comes without TLS is taken only where the cache has one with the same seal, or
-        O(manifest_sha256) is its seal.
+      - A manifest that comes without TLS is taken only where one of O(signers) signed it, the cache has one with the
+        same seal, or O(manifest_sha256) is its seal.
     type: str
     default: ""
   username:
@@ -73,6 +73,13 @@ options:
     description: The seal that the manifest of O(url) must have; empty where none is pinned.
     type: str
     default: ""
+  signers:
+    description:
+      - Public keys of OpenSSH, as M(sparkforge.dgx_spark.wheelhouse) returns its own in C(public_key). A manifest that
+        none of them signed is refused, wherever it comes from. Empty, none has to be signed.
+    type: list
+    elements: str
+    default: []
   cache:
     description: The cache's directory on the controller.
     type: str
@@ -222,6 +229,7 @@ def main() -> None:
             "password": {"type": "str", "default": "", "no_log": True},
             "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
             "manifest_sha256": {"type": "str", "default": ""},
+            "signers": {"type": "list", "elements": "str", "default": []},
             "cache": {"type": "str", "required": True},
             "root": {"type": "str", "default": "/opt/sparkforge"},
             "proxies": {"type": "dict", "default": {}},

@@ -136,23 +136,8 @@ class Account:
 
         :raises SparkforgeError: where something else is there.
         """
-        try:
-            disk.make_directories(path)
-            entry = self.entry
-            if not self.is_root or entry is None:
-                return
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if os.fstat(descriptor).st_uid != entry.pw_uid:
-                    os.fchown(descriptor, entry.pw_uid, entry.pw_gid)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise SparkforgeError(
-                f"The directory {path} cannot be made for {self.name}: {error.strerror}.",
-                "Set become for this task, and make sure that the file system is writable and not full.",
-                path=path,
-            ) from error
+        entry = self.entry
+        own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
 
     def own_file(self, path: str) -> None:
         """Make an empty file that the account may write, in a directory that it may not."""
@@ -164,6 +149,27 @@ class Account:
             os.fchmod(descriptor, 0o644)
         finally:
             os.close(descriptor)
+
+
+def own(path: str, uid: int, gid: int) -> None:
+    """Make the directory ``path`` where it is absent; root makes it that of ``uid`` and ``gid``, -1 for as it is.
+
+    :raises SparkforgeError: where something else is there.
+    """
+    try:
+        disk.make_directories(path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if os.geteuid() == 0 and os.fstat(descriptor).st_uid != uid:
+                os.fchown(descriptor, uid, gid)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The directory {path} cannot be made: {error.strerror}.",
+            "Set become for this task, and make sure that the file system is writable and not full.",
+            path=path,
+        ) from error
 
 
 def owner_of(path: str) -> t.Optional[str]:

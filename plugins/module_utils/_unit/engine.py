@@ -26,6 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     follow,
     model,
     outcome,
+    ownership,
     patching,
     start,
     survey,
@@ -72,10 +73,17 @@ class Engine:
         :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
         """
         unit = model.Unit.from_options(self.options)
+        if not self.check_mode:
+            ownership.settle(self.root)
         with self.account.acting():
             plan = self._plan(unit)
-            result = self._compare(plan)
-        if result["status"] == "unchanged" or self.check_mode:
+            receipt, result = self._compare(plan)
+        if self.check_mode:
+            return result
+        if receipt is not None:
+            # While another one is made the one that is there is still used, and not vouched for.
+            if not follow.is_running(plan.paths.build_directory):
+                outcome.take_receipt(plan.paths, receipt)
             return result
         if result["status"] != "running":
             start.start(plan, self.account, self.options, self._network())
@@ -182,13 +190,13 @@ class Engine:
             f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, plan: start.Plan) -> t.Dict[str, t.Any]:
-        """Return the result as far as it is known without building."""
+    def _compare(self, plan: start.Plan) -> t.Tuple[t.Optional[t.Dict[str, t.Any]], t.Dict[str, t.Any]]:
+        """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
         running = follow.is_running(paths.build_directory)
         receipt = None
         if running or not self.options["rebuild"]:
-            receipt = outcome.valid_receipt(paths, self.warnings, self.check_mode)
+            receipt = outcome.find_receipt(paths, self.warnings)
         state = follow.read(paths.inside("state.json")) or {}
         known = survey.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
@@ -196,7 +204,7 @@ class Engine:
         if not receipt and not changes:
             changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
         versions = {**plan.tools.versions(), **unit.found_libraries}
-        return {
+        return receipt, {
             "name": unit.name,
             "fingerprint": paths.fingerprint,
             "platform": paths.platform,
@@ -228,8 +236,8 @@ class Engine:
         name = self.options["name"]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise SparkforgeError(f"{name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'.")
-        house = os.path.join(self.root, "wheelhouse")
-        found = [os.path.join(self.root, "builds", name)]
+        builds, house = os.path.join(self.root, "builds"), os.path.join(self.root, "wheelhouse")
+        found = [os.path.join(builds, name)]
         found += [os.path.join(house, platform, name) for platform in disk.names(house)]
         for directory in (os.path.join(self.root, "receipts", "units"), self.options["log_root"]):
             found += [
@@ -239,19 +247,15 @@ class Engine:
             ]
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
-            for fingerprint in disk.names(os.path.join(self.root, "builds", name)):
+            for fingerprint in disk.names(os.path.join(builds, name)):
                 if fingerprint.startswith("tree-"):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 detached.stop(paths.service, paths.marker, self.account)
-            # The account's own are removed with its rights alone; logs lie in a directory of root's.
-            with self.account.acting():
-                for path in found:
-                    if not path.startswith(self.options["log_root"]):
-                        disk.remove(path)
             for path in found:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(path) if path.startswith(self.options["log_root"]) else None
+                # In a directory of its own it is the account that removes, with its rights alone.
+                with self.account.acting() if path.startswith(builds) else contextlib.nullcontext():
+                    disk.remove(path)
             self._remove_shared()
         return {"changed": bool(found), "name": name, "status": "absent", "removed": found}
 
@@ -262,10 +266,9 @@ class Engine:
             if not [name for name in disk.names(builds) if not name.startswith(".")]:
                 for name in disk.names(builds):
                     disk.remove(os.path.join(builds, name))
-            for platform in disk.names(os.path.join(self.root, "wheelhouse")):
-                with contextlib.suppress(OSError):
-                    os.rmdir(os.path.join(self.root, "wheelhouse", platform))
-        for path in (builds, os.path.join(self.root, "wheelhouse"), os.path.join(self.root, "receipts", "units")):
+        house = os.path.join(self.root, "wheelhouse")
+        platforms = [os.path.join(house, platform) for platform in disk.names(house)]
+        for path in (builds, *platforms, house, os.path.join(self.root, "receipts", "units")):
             with contextlib.suppress(OSError):
                 os.rmdir(path)
         with contextlib.suppress(OSError):

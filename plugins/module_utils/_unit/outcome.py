@@ -45,9 +45,10 @@ def look(
             return {**_describe(paths, state), "status": "running"}
         # Its last words may have come after the look.
         state = follow.read(paths.inside("state.json")) or {}
-        receipt = valid_receipt(paths, warnings)
+        receipt = find_receipt(paths, warnings)
         result = {**_describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
     if receipt is not None and result["status"] == "built":
+        take_receipt(paths, receipt)
         return {**result, "wheels": wheels(receipt, paths.artefact)}
     error = state.get("error")
     brief = {key: result[key] for key in ("name", "fingerprint", "log", "notes", "status")}
@@ -89,23 +90,25 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t
     }
 
 
-def valid_receipt(
-    paths: model.Paths, warnings: t.List[str], check_mode: bool = False
-) -> t.Optional[t.Dict[str, t.Any]]:
-    """Return the receipt where it and what it names are there; mend it from its copy beside the artefact."""
+def find_receipt(paths: model.Paths, warnings: t.List[str]) -> t.Optional[t.Dict[str, t.Any]]:
+    """Return the receipt where it and what it names are there: root's own, or else the one beside the artefact.
+
+    Of the latter the account that builds is the author. It counts where root started the build, for then there is the
+    log, in a directory of root's.
+    """
     receipt = sealing.read(paths.receipt)
     if receipt is None:
-        copy = sealing.read(os.path.join(paths.artefact, "receipt.json"))
-        if copy is None or copy["fingerprint"] != paths.fingerprint:
-            if os.path.exists(paths.receipt):
+        copy = sealing.read(os.path.join(paths.artefact, "receipt.json")) if os.path.exists(paths.log) else None
+        named = (paths.name, paths.fingerprint, paths.platform)
+        is_changed = os.path.exists(paths.receipt)
+        if copy is None or (copy["name"], copy["fingerprint"], copy["platform"]) != named:
+            if is_changed:
                 warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
             return None
-        if os.path.exists(paths.receipt):
+        if is_changed:
             warnings.append(
                 f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
             )
-        if not check_mode:
-            disk.write_file(paths.receipt, sealing.text_of(copy))
         receipt = copy
     for item in receipt["outputs"]:
         try:
@@ -115,6 +118,12 @@ def valid_receipt(
         if stat.S_ISREG(found.st_mode) and found.st_size != item["size"]:
             return None
     return receipt
+
+
+def take_receipt(paths: model.Paths, receipt: t.Mapping[str, t.Any]) -> None:
+    """Keep what ``find_receipt`` returned as root's: what happens to the artefact from now on differs from it."""
+    if sealing.read(paths.receipt) != receipt:
+        disk.write_file(paths.receipt, sealing.text_of(receipt))
 
 
 def wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:

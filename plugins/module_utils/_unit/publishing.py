@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Publishing what was built: the artefact under its final name, the receipt last, and older trees removed."""
+"""Publishing what was built: the artefact with its receipt under its final name, and older trees removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 
 
 def publish(attempt: Attempt) -> None:
-    """Move the artefact to its final name, then write the receipt: whoever reads that may trust what it names."""
+    """Move the artefact, with its receipt, to its final name. Root takes the receipt from there."""
     partial = os.path.join(os.path.dirname(attempt.paths.artefact), f".{attempt.paths.fingerprint}.partial")
     disk.remove(partial)
     try:
@@ -69,7 +69,6 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     disk.remove(target)
     os.rename(partial, target)
     disk.fsync_directory(os.path.dirname(target))
-    disk.write_file(paths.receipt, sealing.text_of(receipt))
     _prune(attempt)
     attempt.say(f"== {paths.name} {paths.fingerprint}: published in {target}")
     # What is left of the tree is what a build of the same inputs goes on from, should the artefact get lost.

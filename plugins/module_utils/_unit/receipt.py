@@ -12,10 +12,14 @@ Apart from what makes them, because whoever only looks needs no engine.
 from __future__ import annotations
 
 import json
+import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+
+#: What an artefact has in its directory: wheels, or the prefix of what was installed.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
 def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
@@ -31,7 +35,18 @@ def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
 def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
     """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
     receipt = follow.read(path)
-    return receipt if receipt is not None and is_intact(receipt) else None
+    return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
+
+
+def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether it has what its readers rely on: the account that builds may have written anything."""
+    texts = [receipt.get(key) for key in ("name", "fingerprint", "platform", "finished")]
+    inputs, outputs = receipt.get("inputs"), receipt.get("outputs")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(inputs, dict):
+        return False
+    if not isinstance(inputs.get("depends") or {}, dict) or not isinstance(outputs, list):
+        return False
+    return all(isinstance(item, dict) and _NAME.fullmatch(str(item.get("path"))) for item in outputs)
 
 
 def text_of(receipt: t.Mapping[str, t.Any]) -> bytes:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -52,8 +53,11 @@ def start(plan: Plan, account: detached.Account, options: t.Mapping[str, t.Any],
     if account.ensure(paths.builds):
         _receipt.write(paths.root, ACCOUNT, {"name": account.name})
     account.check_interpreter(sys.executable)
-    for directory in (paths.builds, os.path.join(paths.root, "wheelhouse"), paths.receipts):
+    for directory in (paths.builds, os.path.dirname(paths.artefact)):
         account.own(directory)
+    # It vouches for what is there now; what replaces that is another artefact.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(paths.receipt)
     try:
         disk.make_directories(paths.log_root)
         account.own_file(paths.log)
@@ -65,7 +69,6 @@ def start(plan: Plan, account: detached.Account, options: t.Mapping[str, t.Any],
     # Read before: the account may not read what Ansible sent.
     code = bundle.files(worker.__name__.removeprefix(f"{bundle.PACKAGE}."), ansible=True)
     with account.acting():
-        disk.make_directories(os.path.dirname(paths.artefact))
         disk.make_directories(paths.build_directory)
         if options["rebuild"]:
             # The worker makes the tree anew, for it alone knows that no other one is at it.

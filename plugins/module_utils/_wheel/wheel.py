@@ -33,8 +33,12 @@ class Unit(t.TypedDict):
     wheels: t.List[Wheel]
 
 
-class Manifest(t.TypedDict):
-    """The wheels of a stack on a platform. ``seal`` is the sha256 over all else."""
+class _Signed(t.TypedDict, total=False):
+    signature: str
+
+
+class Manifest(_Signed):
+    """The wheels of a stack on a platform. ``seal`` is the sha256 over all else, and ``signature`` the seal's."""
 
     format: int
     stack: str

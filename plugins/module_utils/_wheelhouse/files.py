@@ -18,11 +18,9 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import trees
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.ownership import MANIFESTS, SIMPLE
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
-
-#: What is no unit below ``<root>/wheelhouse/<platform>``.
-MANIFESTS, SIMPLE = "manifests", "simple"
 
 
 def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
@@ -108,23 +106,19 @@ def write(directory: str, wanted: t.Mapping[str, bytes], differ: t.Sequence[str]
 
 
 def remove_build(root: str, directory: str, build: keep.Build) -> None:
-    """Remove artefact, receipt and tree of a build; cut short, what is left is no artefact any more."""
-    receipt = os.path.join(root, "receipts", "units", f"{build.name}-{build.fingerprint}.json")
+    """Remove artefact and tree of a build, as the account that owns them."""
     artefact = os.path.join(directory, *build.key)
     removed = os.path.join(directory, build.name, f".{build.fingerprint}.partial")
     disk.remove(removed)
     with contextlib.suppress(FileNotFoundError):
         os.rename(artefact, removed)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(receipt)
     disk.remove(removed)
     for tree, holder in trees.of_unit(os.path.join(root, "builds", build.name)):
         if holder == build.fingerprint:
             disk.remove(tree)
     disk.remove(os.path.join(root, "builds", *build.key))
-    for parent in (os.path.dirname(artefact), os.path.join(root, "builds", build.name)):
-        with contextlib.suppress(OSError):
-            os.rmdir(parent)
+    with contextlib.suppress(OSError):
+        os.rmdir(os.path.join(root, "builds", build.name))
 
 
 def tree_bytes(directory: str) -> int:

@@ -94,8 +94,8 @@ def manifest(
 
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:
-    """Return the sha256 over the canonical JSON of a manifest without its seal."""
-    return digests.of_data({key: value for key, value in manifest.items() if key != "seal"})
+    """Return the sha256 over the canonical JSON of a manifest without its seal and signature."""
+    return digests.of_data({key: value for key, value in manifest.items() if key not in ("seal", "signature")})
 
 
 def text_of(manifest: Manifest) -> bytes:
@@ -180,6 +180,8 @@ def _check_shape(manifest: t.Any, where: str) -> None:
     for key in ("host", "written", "seal"):
         if not isinstance(manifest.get(key), str):
             raise refuse(f"{key} is {_shown(manifest.get(key))}")
+    if not isinstance(manifest.get("signature", ""), str):
+        raise refuse(f"signature is {_shown(manifest['signature'])}")
     units = manifest.get("units")
     if not isinstance(units, list) or not all(isinstance(unit, dict) for unit in units):
         raise refuse("units is not a list of units")

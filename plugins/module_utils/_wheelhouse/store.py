@@ -6,9 +6,10 @@
 
 """Publishing on the builder: verify the wheels, write index and manifest, prune what nothing needs.
 
-The directories belong to the account that builds, so whatever is written or removed there is done with its rights: no
-link that a build planted is followed with root's. ``<root>/receipts/wheelhouse-<platform>.json`` is root's and is
-written last. It has what was published, the latest first, and the size and times of each file whose sha256 was read.
+The directories of units belong to the account that builds, so whatever is read or removed there is done with its
+rights: no link that a build planted is followed with root's. Manifests and index are root's, as is
+``<root>/receipts/wheelhouse-<platform>.json``, which is written last. It has what was published, the latest first, and
+the size and times of each file whose sha256 was read.
 """
 
 from __future__ import annotations
@@ -23,13 +24,20 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, ownership
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as surveys
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, keep, publication
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import (
+    files,
+    keep,
+    publication,
+    signature,
+)
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
+
+_UNSIGNED = "The manifest is not signed: ssh-keygen is not on this host. Install openssh-client."
 
 
 class Store:
@@ -44,7 +52,8 @@ class Store:
         self.root = os.path.abspath(options["root"])
         self.house = os.path.join(self.root, "wheelhouse")
         self.platform: str = options.get("platform") or ""
-        self.account = detached.Account(detached.owner_of(self.house))
+        self.signer = signature.Signer(self.root)
+        self.account = detached.Account(detached.owner_of(os.path.join(self.root, "builds")))
 
     @property
     def directory(self) -> str:
@@ -66,6 +75,7 @@ class Store:
         if self.check_mode:
             return self._publish()
         with _receipt.lock(self.root, "wheelhouse"):
+            ownership.settle(self.root)
             return self._publish()
 
     def _check_options(self) -> None:
@@ -112,6 +122,9 @@ class Store:
         latest = next((one for one in published if one["stack"] == manifest["stack"]), None)
         if manifest is not latest:
             published = [manifest, *(one for one in published if one is not manifest)]
+        is_new_key = self.signer.make(self.check_mode)
+        published = [self.signer.sign(one) for one in published]
+        manifest = next(one for one in published if one["seal"] == manifest["seal"])
 
         used = keep.used(self.root, builds, self.options["in_use"])
         rule = keep.judge(list(builds.values()), published, self.options["keep"], used, unfinished)
@@ -136,15 +149,17 @@ class Store:
                 if build.key not in gone and wheel["path"] in verified
             },
         }
+        differ, stale = files.compare(self.directory, wanted)
         with self.account.acting():
-            differ, stale = files.compare(self.directory, wanted)
             sizes = {build.key: files.tree_bytes(os.path.join(self.directory, *build.key)) for build in rule.goes}
         result: t.Dict[str, t.Any] = {
-            "changed": bool(differ or stale or rule.goes),
+            "changed": bool(differ or stale or rule.goes or is_new_key),
             "manifest": manifest,
+            "public_key": self.signer.public_key,
             "path": self._path(files.MANIFESTS, publication.file_of(manifest["stack"], manifest["lock_id"])),
             "index": self._path(files.SIMPLE, "index.html"),
             "pending": [],
+            "warnings": [] if self.signer.program else [_UNSIGNED],
             "pruned": [
                 {"name": build.name, "fingerprint": build.fingerprint, "size": sizes[build.key]} for build in rule.goes
             ],
@@ -155,15 +170,25 @@ class Store:
             "diff": self._diff(manifest, old, builds, rule),
         }
         if not self.check_mode and (result["changed"] or receipt != before):
-            with self.account.acting():
-                files.write(self.directory, wanted, differ, stale)
-                for build in rule.goes:
-                    files.remove_build(self.root, self.directory, build)
+            files.write(self.directory, wanted, differ, stale)
             for build in rule.goes:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(os.path.join(self.options["log_root"], f"{build.name}-{build.fingerprint}.log"))
+                self._remove(build)
             _receipt.write(self.root, self.receipt_name, receipt)
         return result
+
+    def _remove(self, build: keep.Build) -> None:
+        """Remove a build, its receipt after the artefact: cut short, the next run knows of it."""
+        name = f"{build.name}-{build.fingerprint}"
+        with self.account.acting():
+            files.remove_build(self.root, self.directory, build)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.join(self.directory, build.name))
+        for path in (
+            os.path.join(self.root, "receipts", "units", f"{name}.json"),
+            os.path.join(self.options["log_root"], f"{name}.log"),
+        ):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
 
     def _path(self, *parts: str) -> str:
         return os.path.join(self.directory, *parts)
@@ -174,6 +199,7 @@ class Store:
         return {
             "changed": True,
             "manifest": None,
+            "public_key": self.signer.public_key,
             "path": self._path(files.MANIFESTS, name),
             "index": self._path(files.SIMPLE, "index.html"),
             "pending": list(pending),
@@ -221,9 +247,8 @@ class Store:
         """Return the intact manifests, the latest first: those of the receipt, and files that it does not know."""
         found: t.List[Manifest] = []
         candidates = list(before.get("published") or [])
-        with self.account.acting():
-            places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
-            others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
+        places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
+        others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
         # Two may be of one second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
         candidates += [one for one, _time in others]
@@ -250,7 +275,7 @@ class Store:
         of_lock = [one for one in published if (one["stack"], one["lock_id"]) == (new["stack"], new["lock_id"])]
 
         def said(one: Manifest) -> t.Dict[str, t.Any]:
-            return {key: value for key, value in one.items() if key not in ("written", "seal")}
+            return {key: value for key, value in one.items() if key not in ("written", "seal", "signature")}
 
         same = next((one for one in of_lock if said(one) == said(new)), None)
         return same or new, of_lock[0] if of_lock else None
@@ -282,12 +307,13 @@ class Store:
     # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> t.Dict[str, t.Any]:
-        """Remove manifests and index, of all platforms where none is given; the artefacts are source_build's."""
+        """Remove manifests and index; where no platform is given, of all, and the key. Artefacts are source_build's."""
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()
         found = []
         for platform in [self.platform] if self.platform else disk.names(self.house):
             found += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]
+        found += [] if self.platform else [self.signer.directory]
         found = [path for path in found if os.path.lexists(path)]
         pattern = os.path.join(
             glob.escape(self.root), "receipts", f"wheelhouse-{glob.escape(self.platform) or '*-*'}.json"
@@ -298,11 +324,10 @@ class Store:
             with _receipt.lock(self.root, "wheelhouse"):
                 for path in receipts:
                     _receipt.remove(self.root, os.path.basename(path)[: -len(".json")])
-                with self.account.acting():
-                    for path in found:
-                        disk.remove(path)
-                        with contextlib.suppress(OSError):
-                            os.rmdir(os.path.dirname(path))
+                for path in found:
+                    disk.remove(path)
+                    with contextlib.suppress(OSError):
+                        os.rmdir(os.path.dirname(path))
                 with contextlib.suppress(OSError):
                     os.rmdir(self.house)
         return {

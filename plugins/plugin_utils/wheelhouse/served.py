@@ -55,7 +55,7 @@ class Served:
     def manifest(self, wanted: Wanted, cached: Manifest | None) -> Manifest | None:
         """Return the manifest that is served; None where the server has none.
 
-        Without TLS it is taken only where its seal is known already.
+        Without TLS it is taken only where a pinned key signed it, or its seal is known already.
 
         :raises SparkforgeError: where something else is served, or nothing answers; see ``is_passed_over``.
         """
@@ -76,11 +76,11 @@ class Served:
                 expected=self.pinned,
                 got=found["seal"],
             )
-        if not self.is_trusted and found["seal"] != known:
+        if not self.is_trusted and not wanted.signers and found["seal"] != known:
             raise SparkforgeError(
                 f"The manifest at {url} comes without TLS and its seal, {found['seal']}, is not known here.",
-                "Serve it over https, or compare that seal with the builder's and pin it in"
-                " sparkforge_wheelhouse_manifest_sha256.",
+                "Serve it over https, or pin the builder's key in sparkforge_wheelhouse_signers, which the end of"
+                " playbooks/build.yml shows.",
                 got=found["seal"],
                 passed_over=True,
             )

@@ -13,6 +13,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse import signed
 
 _FIELDS = ("stack", "lock_id", "platform")
 
@@ -24,11 +25,12 @@ class Wanted(t.NamedTuple):
     lock_id: str
     platform: str
     python: str = ""
+    signers: t.Sequence[str] = ()
 
     def check(self, manifest: t.Any, where: str) -> Manifest:
         """Return the manifest.
 
-        :raises SparkforgeError: where it is of something else, or was changed.
+        :raises SparkforgeError: where it is of something else, was changed, or is not signed by one of ``signers``.
         """
         found = publication.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
         if self.python and found["python"] != self.python:
@@ -38,6 +40,7 @@ class Wanted(t.NamedTuple):
                 expected=self.python,
                 got=found["python"],
             )
+        signed.check(found, self.signers, where)
         return found
 
     @property

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleFileNotFound
 from ansible_collections.sparkforge.dgx_spark.plugins.action.wheelhouse_manifest import ActionModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 
 from tests.unit.act import act
 
@@ -44,7 +45,10 @@ class Site:
             written="2026-11-21T10:00:00Z", units=units,
         )  # fmt: skip
         (self.house / "manifests").mkdir()
-        (self.house / "manifests/mine-0123456789ab.json").write_bytes(publication.text_of(self.manifest))
+        self.publish(self.manifest)
+
+    def publish(self, manifest: Manifest) -> None:
+        (self.house / "manifests/mine-0123456789ab.json").write_bytes(publication.text_of(manifest))
 
     @property
     def house(self) -> Path:
@@ -121,6 +125,55 @@ def test_a_wheel_that_is_gone_or_was_changed_is_named(site: Site) -> None:
 def test_pull_without_a_url_is_refused(site: Site) -> None:
     found = site.find(transport="pull")
     assert "sparkforge_wheelhouse_url is empty" in found["cause"]
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> list[signature.Signer]:
+    """The keys of two builders."""
+    made = [signature.Signer(str(tmp_path_factory.mktemp("builder"))) for _number in range(2)]
+    assert all(signer.make(check_mode=False) for signer in made)
+    return made
+
+
+def test_a_manifest_that_a_pinned_key_signed_is_taken_from_anywhere(site: Site, keys: list[signature.Signer]) -> None:
+    site.publish(keys[0].sign(site.manifest))
+    pins = [f"{key.public_key} of a builder" for key in reversed(keys)]
+    assert site.find(signers=pins)["where"] == "builder"
+    assert site.find(host="gone", signers=pins)["where"] == "cache"
+
+
+@pytest.mark.parametrize("forged", ["unsigned", "another key", "another purpose", "another manifest", "no signature"])
+def test_a_manifest_that_no_pinned_key_signed_is_refused(
+    site: Site, keys: list[signature.Signer], forged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its seal is right: whoever changes a manifest can seal it."""
+    mine, other = keys
+    manifest = site.manifest
+    if forged == "another key":
+        manifest = other.sign(manifest)
+    elif forged == "another purpose":
+        monkeypatch.setattr(signature, "NAMESPACE", "git")
+        manifest = mine.sign(manifest)
+    elif forged == "another manifest":
+        manifest = {**mine.sign(manifest), "host": "elsewhere"}
+        manifest["seal"] = publication.seal(manifest)
+    elif forged == "no signature":
+        manifest = {**manifest, "signature": "-----BEGIN SSH SIGNATURE-----\n"}
+    site.publish(manifest)
+    found = site.find(signers=[mine.public_key])
+    assert "The manifest of mine on builder is " in found["cause"]
+    assert ("not signed" if forged == "unsigned" else "signed by none of") in found["cause"]
+    assert "playbooks/build.yml" in found["remedy"] and not site.cache.exists()
+    # One that was cached before the key was pinned is not believed either.
+    assert site.find()["where"] == "builder"
+    found = site.find(signers=[mine.public_key])
+    assert "The cached manifest" in found["cause"] and "Remove" in found["remedy"]
+
+
+@pytest.mark.parametrize("line", ["", "ssh-ed25519", "AAAA", "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB"])
+def test_what_is_no_public_key_is_named(site: Site, line: str) -> None:
+    found = site.find(signers=[line])
+    assert "which is not a public key of OpenSSH" in found["cause"]
 
 
 def test_as_a_module_it_says_where_it_works() -> None:

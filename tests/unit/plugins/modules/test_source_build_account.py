@@ -10,11 +10,13 @@ import json
 import os
 import pwd
 import stat
+import subprocess
 import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 from tests.unit import interpreter
 from tests.unit.engine_host import EngineHost
@@ -49,7 +51,9 @@ def test_what_builds_has_the_account_s_rights_and_no_others(host: EngineHost) ->
         assert sorted(status["Groups"]) == sorted(groups)
         assert status["CapEff"] == status["CapPrm"] == [0]
     assert owners(host.root / "builds") == owners(Path(done["artefact"])) == {BUILDER}
-    assert owners(Path(done["receipt"])) == {BUILDER}
+    # What hosts install follows from these.
+    assert owners(host.root / "receipts") == {"root"}
+    assert (host.root / "wheelhouse").owner() == Path(done["artefact"]).parents[1].owner() == "root"
 
 
 def test_what_may_hold_a_password_is_the_account_s_alone(host: EngineHost) -> None:
@@ -65,6 +69,82 @@ def test_the_account_may_write_the_log_and_not_put_another_in_its_place(host: En
     assert log.owner() == BUILDER and stat.S_IMODE(log.stat().st_mode) == 0o644
     assert host.logs.owner() == "root" and not host.logs.stat().st_mode & 0o022
     assert (host.root / "receipts").owner() == "root"
+
+
+def as_builder(program: str, *words: str) -> int:
+    """Run a program of Python as the account that builds; return its exit status."""
+    command = ["setpriv", f"--reuid={BUILDER}", "--clear-groups", interpreter.PYTHON, "-c", program, *words]
+    return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode
+
+
+def forged(receipt: Path, **changed: t.Any) -> str:
+    """Return the text of a receipt that says something else, with the seal that belongs to that."""
+    return sealing.text_of(sealing.sealed({**json.loads(receipt.read_text()), **changed})).decode()
+
+
+WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
+
+
+def test_a_later_build_cannot_say_what_an_earlier_one_made(host: EngineHost) -> None:
+    source = host.project(2)
+    done = host.built(source)
+    receipt, copy = Path(done["receipt"]), Path(done["artefact"]) / "receipt.json"
+    before = receipt.read_text()
+    text = forged(receipt, host="elsewhere")
+    assert as_builder(WRITE, str(receipt), text) != 0
+    assert as_builder("import os, sys; os.unlink(sys.argv[1])", str(receipt)) != 0
+    assert as_builder("import os, sys; os.rename(sys.argv[1], sys.argv[1] + '-')", str(copy.parents[1])) != 0
+    assert as_builder(WRITE, str(copy), text) == 0
+    again = host.build(source)
+    assert (again["status"], receipt.read_text()) == ("unchanged", before)
+
+
+def test_what_no_build_of_ours_made_is_not_taken(host: EngineHost) -> None:
+    """The account plants an artefact of a unit that it was not yet asked to build."""
+    done = host.built(host.project(2))
+    source = host.project(3)
+    asked = host.build(source, check_mode=True)
+    text = forged(Path(done["receipt"]), fingerprint=asked["fingerprint"])
+    plant = (
+        "import os, shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2]);"
+        " open(os.path.join(sys.argv[2], 'receipt.json'), 'w').write(sys.argv[3])"
+    )
+    assert as_builder(plant, done["artefact"], asked["artefact"], text) == 0
+    assert host.build(source, check_mode=True)["status"] == "would_build"
+    built = host.built(source)
+    assert built["status"] == "built" and Path(built["receipt"]).read_text() != text
+
+
+def test_a_build_that_nobody_saw_end_is_not_made_twice(host: EngineHost) -> None:
+    source = host.project(2)
+    started = host.build(source)
+    host.wait_until(lambda: host.state(started).get("status") == "succeeded")
+    assert not Path(started["receipt"]).exists()
+    assert host.build(source, check_mode=True)["status"] == "unchanged"
+    assert not Path(started["receipt"]).exists()
+    found = host.build(source)
+    assert (found["status"], Path(found["receipt"]).owner()) == ("unchanged", "root")
+
+
+def test_what_was_the_account_s_until_now_becomes_root_s_once(host: EngineHost) -> None:
+    source = host.project(2)
+    done = host.built(source)
+    entry = pwd.getpwnam(BUILDER)
+    house, receipt = host.root / "wheelhouse", Path(done["receipt"])
+    platform = Path(done["artefact"]).parents[1]
+    (platform / "manifests").mkdir()
+    (platform / "simple").symlink_to(host.place / "elsewhere")
+    (receipt.parent / "changed.json").write_text("{}")
+    mine = [house, platform, platform / "manifests", platform / "simple", receipt.parent, *receipt.parent.iterdir()]
+    for path in mine:
+        os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+    before = {path: path.lstat().st_uid for path in mine}
+    assert host.build(source, check_mode=True)["status"] == "unchanged"
+    assert before == {path: path.lstat().st_uid for path in mine}
+    assert host.build(source)["status"] == "unchanged"
+    assert owners(host.root / "receipts") == {"root"} and house.owner() == platform.owner() == "root"
+    assert [path.name for path in receipt.parent.iterdir()] == [receipt.name]
+    assert [path.name for path in platform.iterdir()] == ["tiny"]
 
 
 @pytest.mark.parametrize("planted", ["builds", "wheelhouse", "log"])

@@ -6,7 +6,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import stat
 from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse import signed
 
 from tests.unit.run_module import run_module
 from tests.unit.wheel_tree import PLATFORM, WheelTree
@@ -31,6 +38,38 @@ def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
     refused = run_module("wheelhouse", **options)
     assert refused["failed"] and refused["cause"] and refused["remedy"]
     assert run_module("wheelhouse", root=str(tree.root), state="absent")["changed"]
+
+
+def test_what_is_published_is_signed_by_a_key_of_root_s(tmp_path: Path) -> None:
+    tree = WheelTree(tmp_path / "root")
+    options = {
+        "root": str(tree.root),
+        "platform": PLATFORM,
+        "name": "spark01",
+        "stack": "torch-2.9.1",
+        "lock_id": "0123456789ab",
+        "python": "3.12",
+        "units": tree.stack(1),
+    }
+    key = tree.root / "keys/wheelhouse"
+    assert run_module("wheelhouse", check_mode=True, **options)["changed"] and not key.parent.exists()
+    first = run_module("wheelhouse", **options)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (key.parent, key)] == [0o700, 0o600]
+    assert first["public_key"].startswith("ssh-ed25519 ")
+    signed.check(first["manifest"], [first["public_key"]], "It")
+    assert json.loads(Path(first["path"]).read_text()) == first["manifest"]
+    assert not run_module("wheelhouse", check_mode=True, **options)["changed"]
+    # Another key is another signature, of what was published before too.
+    shutil.rmtree(key.parent)
+    assert run_module("wheelhouse", check_mode=True, **options)["changed"]
+    second = run_module("wheelhouse", **options)
+    assert second["changed"] and second["manifest"]["seal"] == first["manifest"]["seal"]
+    with pytest.raises(SparkforgeError, match="signed by none of"):
+        signed.check(second["manifest"], [first["public_key"]], "It")
+    signed.check(second["manifest"], [second["public_key"]], "It")
+    assert not run_module("wheelhouse", **options)["changed"]
+    gone = run_module("wheelhouse", root=str(tree.root), state="absent")
+    assert str(key.parent) in gone["removed"] and not key.parent.exists()
 
 
 def test_what_publishing_needs_is_asked_for() -> None:

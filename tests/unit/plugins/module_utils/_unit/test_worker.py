@@ -269,7 +269,5 @@ def test_a_disk_that_fills_up_while_a_wheel_is_published_leaves_nothing_of_it(
             publishing.publish(worker)
     assert list(Path(worker.paths.root, "wheelhouse").rglob("*.partial")) == []
     assert published(worker) == []
-    assert not Path(worker.paths.receipt).exists()
     publishing.publish(worker)
-    assert "tiny-1.0-py3-none-any.whl" in published(worker)
-    assert Path(worker.paths.receipt).exists()
+    assert {"receipt.json", "tiny-1.0-py3-none-any.whl"} <= set(published(worker))

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Signs manifests with a key of the builder's root, by OpenSSH's own signatures (ssh-keygen(1), -Y).
+
+What is signed is the seal, which stands for all else. An Ed25519 signature of the same key is always the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+
+#: A signature that was made for something else, a commit of git for one, is none here.
+NAMESPACE = "manifest@sparkforge"
+
+
+class Signer:
+    """The key of this host, and what signs with it.
+
+    :param root: of the collection on this host; the key is ``<root>/keys/wheelhouse``.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.directory = os.path.join(root, "keys")
+        self.path = os.path.join(self.directory, "wheelhouse")
+        self.program = shutil.which("ssh-keygen", path="/usr/bin:/bin:/usr/local/bin")
+
+    @property
+    def public_key(self) -> t.Optional[str]:
+        """The public key as an inventory pins it; None where there is no key yet."""
+        try:
+            with open(f"{self.path}.pub", encoding="ascii") as stream:
+                return " ".join(stream.read().split()[:2])
+        except OSError:
+            return None
+
+    def make(self, check_mode: bool) -> bool:
+        """Make the key where there is none; tell whether it was made, or would be."""
+        if not self.program or self.public_key:
+            return False
+        if check_mode:
+            return True
+        disk.remove(self.directory)
+        disk.make_directories(self.directory)
+        os.chmod(self.directory, 0o700)
+        _run([self.program, "-q", "-t", "ed25519", "-N", "", "-C", "sparkforge", "-f", self.path])
+        disk.fsync_tree(self.directory)
+        return True
+
+    def sign(self, manifest: Manifest) -> Manifest:
+        """Return the manifest with the signature of this host; as it is, where there is no key."""
+        if not self.program or not self.public_key:
+            return manifest
+        command = [self.program, "-q", "-Y", "sign", "-f", self.path, "-n", NAMESPACE]
+        return {**manifest, "signature": _run(command, manifest["seal"])}
+
+
+def _run(command: t.Sequence[str], text: str = "") -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+        raise SparkforgeError(
+            f"ssh-keygen does not sign the manifest: {said[-1].rstrip('.')}.",
+            "Remove the directory keys below sparkforge_root and run again: it makes another key, to be pinned anew.",
+        )
+    return done.stdout

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""Tells whether a manifest was signed by a key that the inventory pins."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import typing as t
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import NAMESPACE
+
+#: Type and key, as in a file of authorized keys; what follows is a comment.
+_KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")
+
+
+def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
+    """Refuse a manifest that none of ``signers`` has signed.
+
+    :param signers: public keys of OpenSSH; none, and every manifest is taken.
+    :param where: how messages call the manifest.
+    :raises SparkforgeError: also where a signer is not a public key.
+    """
+    if not signers:
+        return
+    allowed = "".join(f'* namespaces="{NAMESPACE}" {_key(signer)}\n' for signer in signers)
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as place:
+        Path(place, "keys").write_text(allowed, encoding="ascii")
+        Path(place, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")
+        command = ["ssh-keygen", "-q", "-Y", "verify", "-f", f"{place}/keys", "-I", "wheelhouse", "-n", NAMESPACE]
+        command += ["-s", f"{place}/signature"]
+        try:
+            done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            raise SparkforgeError(
+                "sparkforge_wheelhouse_signers is set, and the controller has no ssh-keygen to verify with.",
+                "Install OpenSSH's client on the controller.",
+            ) from error
+    if done.returncode != 0:
+        what = "signed by none of sparkforge_wheelhouse_signers" if manifest.get("signature") else "not signed"
+        raise SparkforgeError(
+            f"{where} is {what}.",
+            "Find out who wrote it; where it is your builder's, publish it again with playbooks/build.yml, whose end "
+            "shows the key to pin.",
+        )
+
+
+def _key(signer: str) -> str:
+    found = _KEY.fullmatch(signer.strip())
+    if not found:
+        raise SparkforgeError(
+            f"sparkforge_wheelhouse_signers has {signer[:40]!r}, which is not a public key of OpenSSH.",
+            "Copy the line that playbooks/build.yml shows at its end: ssh-ed25519 AAAA…",
+        )
+    return found.group(1)
