@@ -32,6 +32,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+#: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
+DETAILED = 50
+
 _UNITS = {
     "tflops": "TFLOP/s",
     "tops": "TOP/s",
@@ -63,10 +66,12 @@ def fleet_page(fleet: t.Mapping[str, t.Any], directory: str) -> str:
 
 def _render(views: list[Report], fleet: t.Mapping[str, t.Any] | None) -> str:
     style, script = (_resource(name) for name in ("report.css", "report.js"))
+    detailed = views[:DETAILED]
     page = _TEMPLATE.render(
         hosts=views,
+        detailed=detailed,
         fleet=fleet,
-        families=_families(views),
+        families=_families(detailed),
         rates=_rate_columns(views),
         worst=min((view["verdict"] for view in views), key=VERDICTS.index, default=NO_REPORT),
         verdicts=VERDICTS,

@@ -406,6 +406,24 @@ def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_a
     assert "was lost in wave 2" in page.text
 
 
+def test_of_many_hosts_the_worst_are_shown_check_by_check(tmp_path: Path) -> None:
+    names = [f"spark{number:03d}" for number in range(100, 221)]
+    for name in names:
+        save(tmp_path, examples.healthy(name))
+        (tmp_path / f"{name}.html").touch()
+    text = _page.fleet_page(fleet(tmp_path, *names), str(tmp_path))
+    page = Page(text)
+    assert "124 hosts" in page.text and f"the {_page.DETAILED} of them that ended worst" in page.text
+    sections = [str(a["id"]) for tag, a in page.tags if tag == "section" and "one" in str(a.get("class")).split()]
+    assert len(sections) == _page.DETAILED
+    links = {str(attributes["href"]) for tag, attributes in page.tags if tag == "a"}
+    assert {f"#{anchor}" for anchor in sections} | {"spark220.html"} <= links
+    assert {link[1:] for link in links if link.startswith("#")} <= set(page.ids)
+    # What each of the others adds: a card, and a row of its rates.
+    fewer = _page.fleet_page(fleet(tmp_path, *names[:-1]), str(tmp_path))
+    assert 0 < len(text) - len(fewer) < 3000
+
+
 def test_a_fleet_of_nothing_and_a_report_of_nothing_have_pages(tmp_path: Path) -> None:
     assert "0 hosts" in _page.fleet_page(_fleet.merge(str(tmp_path), []), str(tmp_path))
     assert "1 host" in _page.fleet_page(_fleet.merge(str(tmp_path), ["spark1"]), str(tmp_path))
