@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
+
 
 def _order(character: str) -> int:
     """Rank one character of a version's non-digit part (deb-version(7)): ~, the end, letters, all else."""
@@ -41,7 +43,7 @@ def compare_versions(left: str, right: str) -> int:
     parts = []
     for version in (left, right):
         epoch, colon, rest = version.strip().partition(":")
-        if not colon or not epoch.isdigit():
+        if not colon or not is_whole(epoch):
             epoch, rest = "0", version.strip()
         upstream, dash, revision = rest.rpartition("-")
         parts.append((int(epoch), upstream if dash else rest, revision if dash else ""))

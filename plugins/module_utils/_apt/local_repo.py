@@ -41,6 +41,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
 
@@ -62,7 +63,7 @@ def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
             inside = line.strip() == "SHA256:"
         elif inside:
             words = line.split()
-            if len(words) == 3 and words[1].isdigit():
+            if len(words) == 3 and is_whole(words[1]):
                 found[words[2]] = (int(words[1]), words[0].lower())
     if not found:
         raise SparkforgeError(
@@ -78,7 +79,7 @@ def parse_packages(text: str) -> t.Dict[str, t.Tuple[int, str]]:
     for stanza in re.split(r"\n{2,}", text):
         fields = _deb.parse_control(stanza)
         name, size, digest = fields.get("Filename"), fields.get("Size", ""), fields.get("SHA256", "")
-        if name and size.isdigit() and digest:
+        if name and is_whole(size) and digest:
             found[os.path.normpath(name)] = (int(size), digest.lower())
     return found
 

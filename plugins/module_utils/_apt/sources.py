@@ -41,7 +41,11 @@ def canonical(url: str) -> str:
     The trailing slashes go, the host is lowered, and ``file:///var``, ``file:/var`` and ``copy:/var`` are
     one.
     """
-    parts = urllib.parse.urlsplit(url.strip())
+    try:
+        parts = urllib.parse.urlsplit(url.strip())
+    except ValueError:
+        # apt does not understand it either, and says so.
+        return url.strip()
     scheme = parts.scheme.lower()
     path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
     if scheme in ("file", "copy"):

@@ -12,6 +12,7 @@ nothing.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 import os
@@ -55,7 +56,9 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> t.List[Credential
         if bool(url) == bool(host):
             what = "both a url and a host" if url else "neither a url nor a host"
             raise SparkforgeError(f"Entry {number} of credentials names {what}.", "Give one of the two.")
-        name = urllib.parse.urlsplit(url if url else f"//{host}").hostname
+        name = None
+        with contextlib.suppress(ValueError):
+            name = urllib.parse.urlsplit(url if url else f"//{host}").hostname
         if not name or re.search(r"[\s\"\\]", name):
             raise SparkforgeError(
                 f"Entry {number} of credentials names no server: {redact(url) or host!r}.",

@@ -18,6 +18,7 @@ import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import VERSION
@@ -184,7 +185,7 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
         version=version,
         relative_path=path,
         sha256=digest.lower(),
-        size=int(str(size)) if str(size).isdigit() else None,
+        size=int(str(size)) if is_whole(str(size)) else None,
         name=str(entry.get("name", archive.component)),
         license=str(entry.get("license", "")),
     )
@@ -211,7 +212,7 @@ def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
 def _parsed(content: bytes, url: str) -> dict[str, t.Any]:
     try:
         manifest = json.loads(content.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SparkforgeError(
             f"The manifest {url} is not JSON: {error}.",
             "Check that the URL names the manifest and that no proxy or mirror changed it.",

@@ -136,6 +136,11 @@ def read_remote(url: str, what: str) -> Remote:
             host = parts.hostname or ""
             # A host of ssh that begins with '-' would be an option (CVE-2017-1000117).
             if host and not host.startswith("-") and protocol in ("ssh", "git"):
+                if parts.password is not None:
+                    raise SparkforgeError(
+                        f"{what} is said to be at {redact(url)}, with a password: {protocol} takes none from a URL.",
+                        "Take it out: ssh takes a key, also from an agent, and https a user name and a password.",
+                    )
                 return Remote(url, protocol)
             if host and protocol in ("http", "https"):
                 header = None

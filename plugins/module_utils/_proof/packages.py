@@ -25,6 +25,7 @@ import typing as t
 import zipfile
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 #: What to do about a torch without CUDA.
@@ -170,7 +171,7 @@ def rows(text: str) -> t.List[Row]:
             content = base64.urlsafe_b64decode(digest + "=" * (-len(digest) % 4))
         except (binascii.Error, ValueError):
             content = b""
-        found.append(Row(row[0], algorithm, content, int(row[2]) if row[2].isdigit() else None))
+        found.append(Row(row[0], algorithm, content, int(row[2]) if is_whole(row[2]) else None))
     return found
 
 

@@ -12,6 +12,7 @@ import dataclasses
 import os
 import re
 import shlex
+import urllib.parse
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
@@ -89,13 +90,20 @@ def parse_requirement(text: str) -> Requirement:
 def place_option(option: str, place: str) -> str:
     """Return the line of a requirements file that says where to look: one option, whatever is in ``place``.
 
-    :raises SparkforgeError: for a character that ends a line, behind which pip would read options of its own.
+    :raises SparkforgeError: for a character that ends a line, behind which pip would read options of its own; for what
+        cannot be a URL.
     """
     if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", place):
         raise SparkforgeError(
             f"{option} has {short(redact(place))!r}, in which there is a character that no URL and no path has.",
             f"Correct {option}.",
         )
+    try:
+        urllib.parse.urlsplit(place)
+    except ValueError as error:
+        raise SparkforgeError(
+            f"{option} has {short(redact(place))!r}, which is no URL: {error}.", f"Correct {option}."
+        ) from error
     return f"--{option.replace('_', '-')} {shlex.quote(place)}"
 
 

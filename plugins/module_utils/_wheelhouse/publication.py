@@ -116,7 +116,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
     """
     try:
         data = json.loads(content.decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         start = content[:200].lstrip().lower()
         what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
         raise SparkforgeError(

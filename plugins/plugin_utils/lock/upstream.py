@@ -115,7 +115,7 @@ def resolve_archives(
             say(f"archives: reading {url}")
             try:
                 manifests[url] = json.loads(fetch(url))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise SparkforgeError(
                     f"{url} is not a redist manifest: {error}.",
                     "Check sparkforge_nvidia_url: a proxy or a mirror answered something else.",

@@ -33,7 +33,10 @@ class Served:
         self.username = username
         self.password = password
         self.pinned = pinned.strip().lower()
-        parts = urllib.parse.urlsplit(self.url)
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+        except ValueError:
+            parts = urllib.parse.urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
                 f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not a URL of a wheelhouse.",

@@ -446,6 +446,7 @@ def test_a_release_that_does_not_exist_is_named(host: Host) -> None:
     [
         (b"<!DOCTYPE html><html>Sign in</html>", "is an HTML page"),
         (b"{ not json", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
         (b"\xff\xfe", "is not JSON"),
         (b"[1]", "is not a JSON object"),
         (b"{}", "has no component libcudss; it has none"),

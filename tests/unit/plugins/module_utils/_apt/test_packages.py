@@ -159,6 +159,8 @@ def test_versions_are_ordered_as_dpkg_orders_them():
 def test_a_version_equals_itself_and_leading_zeros_do_not_count():
     assert _deb_version.compare_versions("1.0-01", "1.0-1") == 0
     assert _deb_version.compare_versions("0:1", "1") == 0
+    # No epochs, and no numbers that int() takes.
+    assert _deb_version.compare_versions("\u00b2:1", f"{'1' * 5000}:1") != 0
 
 
 # -- what apt offers -------------------------------------------------------------------------------------

@@ -92,6 +92,11 @@ def test_a_place_that_ends_the_line_is_refused(end: str) -> None:
         requirement.place_option("index_url", f"https://a/{end}--trusted-host b")
 
 
+def test_a_place_that_cannot_be_a_url_is_refused() -> None:
+    with pytest.raises(SparkforgeError, match="which is no URL"):
+        requirement.place_option("find_links", "https://[a/")
+
+
 def test_a_refused_requirement_does_not_tell_the_password_of_its_url() -> None:
     with pytest.raises(SparkforgeError) as caught:
         requirement.parse_requirement("a @ https://user:secret@example.com/a-1-py3-none-any.whl")

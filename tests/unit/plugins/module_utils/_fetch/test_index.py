@@ -26,6 +26,7 @@ PAGE = b"<html><head><title>Sign in &amp; out</title></head></html>"
         ({"username": "a", "password": "b"}, "neither a url nor a host"),
         ({"url": "https://a/", "host": "a", "username": "a", "password": "b"}, "both a url and a host"),
         ({"url": "spark01", "username": "a", "password": "b"}, "names no server"),
+        ({"url": "https://[a/", "username": "a", "password": "b"}, "names no server"),
         ({"host": "a", "username": "", "password": "b"}, "have no user name"),
         ({"host": "a", "username": "a", "password": ""}, "have no password"),
         ({"host": "a", "username": "a", "password": "b\n"}, "cannot carry"),

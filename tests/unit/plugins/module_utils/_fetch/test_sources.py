@@ -360,6 +360,13 @@ def test_urls_that_would_run_something_are_refused(bench: Bench, url: t.Any) -> 
     assert "not a URL that git may use here" in error.cause
 
 
+@pytest.mark.parametrize("protocol", ["ssh", "git"])
+def test_a_password_that_git_would_put_into_its_arguments_is_refused(bench: Bench, protocol: str) -> None:
+    error = bench.fails(sources.Git(f"{protocol}://git:pa%2Fss@example.com/x.git", "1" * 40))
+    assert "with a password" in error.cause and "a key" in error.remedy
+    assert "ss@" not in str(error.as_result())
+
+
 def test_names_in_the_store_are_plain_and_the_same_for_the_same_repository(bench: Bench) -> None:
     def key(url: str) -> str:
         return urls.make_wanted(url, "1" * 40, {}).key

@@ -142,6 +142,8 @@ def test_the_schema_is_that_of_what_is_written() -> None:
         (b"  <html>", "is an HTML page"),
         (b"502", "its format|not a JSON object"),
         (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"format": ' + b"1" * 5000 + b"}", "is not"),
         (b"[]", "it is not a JSON object"),
     ],
 )
