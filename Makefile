@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # The bench of `make demo` and `make lab`: its name, and arm64 (emulated elsewhere) or native, which is quick.
 BENCH := demo
 PLATFORM := arm64
+# What `make fuzz` tries of each parser.
+EXAMPLES := 2000
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
 ROOT := lab/as_root
@@ -17,7 +19,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long test-pytorch lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,6 +67,9 @@ test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated e
 
 test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 	$(ROOT) env SPARKFORGE_FLEET_HOSTS=16 $(BIN)/pytest -v --durations=15 tests/fleet
+
+fuzz: setup ## every reader of what others write, fed with EXAMPLES=2000 of anything each
+	SPARKFORGE_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q -n 2 --hypothesis-show-statistics tests/unit/test_parsers.py -k anything
 
 test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py

@@ -32,8 +32,10 @@ def _compare_part(left: str, right: str) -> int:
         left, right = left[len(left_text) :], right[len(right_text) :]
         left_digits = re.match(r"\d*", left).group()  # type: ignore[union-attr]
         right_digits = re.match(r"\d*", right).group()  # type: ignore[union-attr]
-        if int(left_digits or 0) != int(right_digits or 0):
-            return -1 if int(left_digits or 0) < int(right_digits or 0) else 1
+        # Of any length, which int() does not take.
+        keys = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in (left_digits, right_digits)]
+        if keys[0] != keys[1]:
+            return -1 if keys[0] < keys[1] else 1
         left, right = left[len(left_digits) :], right[len(right_digits) :]
     return 0
 

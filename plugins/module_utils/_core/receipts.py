@@ -62,7 +62,7 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
         return None
     except OSError as error:
         raise disk.failed(f"The receipt {path_of(root, name)} cannot be read", error) from error
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
 

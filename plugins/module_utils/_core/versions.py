@@ -12,10 +12,10 @@ import re
 import typing as t
 
 _CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
-# PEP 440, appendix B, without epochs, which none of these packages has.
+# PEP 440, appendix B, without epochs, which none of these packages has, and numbers that int() takes.
 _VERSION = re.compile(
-    r"v?(?P<release>\d+(?:\.\d+)*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d*))?"
-    r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d*))?(?:[-_.]?dev[-_.]?(?P<dev>\d*))?(?:\+.*)?",
+    r"v?(?P<release>\d{1,18}(?:\.\d{1,18})*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d{0,18}))?"
+    r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d{0,18}))?(?:[-_.]?dev[-_.]?(?P<dev>\d{0,18}))?(?:\+.*)?",
     re.IGNORECASE,
 )
 
@@ -25,7 +25,7 @@ def numbers(version: str) -> t.Tuple[int, ...]:
 
     ``2.9.1+cu130`` gives ``(2, 9, 1)``, ``1.0-rc1`` gives ``(1, 0)``, ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
     """
-    found = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
+    found = re.match(r"v?(\d{1,18}(?:\.\d{1,18})*)", version.strip())
     return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 

@@ -16,6 +16,7 @@ import json
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version"
@@ -28,7 +29,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 def mib(text: str) -> t.Optional[int]:
     """Return nvidia-smi's number of MiB, ``None`` for ``[N/A]``, ``Not Supported`` and their like."""
-    match = re.match(r"^(\d+)(?: MiB)?$", text.strip())
+    match = re.match(r"^(\d{1,18})(?: MiB)?$", text.strip())
     return int(match.group(1)) if match else None
 
 
@@ -43,7 +44,7 @@ def parse_devices(text: str) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.Optional[s
     driver = None
     for line in text.splitlines():
         fields = [field.strip() for field in line.split(",")]
-        if len(fields) != 7 or not fields[0].isdigit():
+        if len(fields) != 7 or not is_whole(fields[0]):
             continue
         index, name, uuid, capability, total, used, version = fields
         driver = _known(version) or driver
@@ -64,7 +65,7 @@ def parse_processes(text: str) -> t.List[t.Dict[str, t.Any]]:
     """Read ``nvidia-smi --query-compute-apps``; a command's name may hold commas."""
     rows = []
     for line in text.splitlines():
-        match = re.match(r"^\s*(\d+)\s*,(.*),([^,]*)$", line)
+        match = re.match(r"^\s*(\d{1,18})\s*,(.*),([^,]*)$", line)
         if match:
             pid, name, used = match.groups()
             rows.append({"pid": int(pid), "name": name.strip(), "used_mib": mib(used)})

@@ -115,7 +115,7 @@ def find_receipt(paths: model.Paths, warnings: t.List[str]) -> t.Optional[t.Dict
             found = os.stat(os.path.join(paths.artefact, item["path"]))
         except OSError:
             return None
-        if stat.S_ISREG(found.st_mode) and found.st_size != item["size"]:
+        if stat.S_ISREG(found.st_mode) and found.st_size != item.get("size"):
             return None
     return receipt
 

@@ -46,7 +46,14 @@ def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
         return False
     if not isinstance(inputs.get("depends") or {}, dict) or not isinstance(outputs, list):
         return False
-    return all(isinstance(item, dict) and _NAME.fullmatch(str(item.get("path"))) for item in outputs)
+    return all(isinstance(item, dict) and _is_output(item) for item in outputs)
+
+
+def _is_output(item: t.Mapping[str, t.Any]) -> bool:
+    # What has a version is a wheel.
+    texts = [item.get(key) for key in ("path", *(("name", "version", "sha256") if "version" in item else ()))]
+    is_sized = "version" not in item or isinstance(item.get("size"), int)
+    return is_sized and all(isinstance(text, str) for text in texts) and bool(_NAME.fullmatch(item["path"]))
 
 
 def text_of(receipt: t.Mapping[str, t.Any]) -> bytes:

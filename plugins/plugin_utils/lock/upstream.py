@@ -349,7 +349,7 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
     else:
         try:
             content = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict):
             content = {}

@@ -1,0 +1,259 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every reader of what others write, with something that it reads: archives, manifests, receipts, what programs say."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import tarfile
+import typing as t
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+    deb,
+    deb_version,
+    local_repo,
+    plan,
+    policy,
+    removal,
+    sources,
+    wanted,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, redact, versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, ldcache, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
+    git_trouble,
+    index,
+    redist_manifest,
+    unpack,
+    urls,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages, sampler
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as unit_receipt
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact, requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+
+from tests import example_reports
+from tests.unit import wheel_tree
+from tests.unit.plugins.module_utils.elf_writer import new_cache
+
+DATA = Path(__file__).parent / "data"
+A = "a" * 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Parser:
+    """One reader.
+
+    :ivar seeds: what it reads in good days; the tests change that.
+    :ivar read: takes the bytes and a directory of its own.
+    :ivar raises: beside SparkforgeError, what its callers know of.
+    """
+
+    seeds: t.Sequence[bytes]
+    read: t.Callable[[bytes, Path], object]
+    raises: tuple[type[Exception], ...] = ()
+
+
+def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exception], ...] = ()) -> Parser:
+    return Parser(
+        [seed.encode() for seed in seeds], lambda data, _place: read(data.decode("utf-8", "surrogateescape")), raises
+    )
+
+
+def of_file(read: t.Callable[[str], object], *seeds: bytes, name: str = "file") -> Parser:
+    def from_file(data: bytes, place: Path) -> object:
+        path = place / name
+        path.write_bytes(data)
+        return read(str(path))
+
+    return Parser(seeds, from_file)
+
+
+def _packed(mode: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, content in (("one-1.0/a.c", b"int a;\n"), ("one-1.0/lib/b.so", bytes(300))):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        link = tarfile.TarInfo("one-1.0/lib/c.so")
+        link.type, link.linkname = tarfile.SYMTYPE, "b.so"
+        archive.addfile(link)
+    return stream.getvalue()
+
+
+def _unpacked(path: str) -> object:
+    return unpack.unpack(path, str(Path(path).parent / "unpacked"))
+
+
+def _manifest() -> bytes:
+    listed = {"name": "torch", "version": "2.9.1", "file": "torch-2.9.1-py3-none-any.whl", "sha256": A, "size": 1}
+    units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [listed]}]
+    made = publication.manifest(
+        stack="torch-2.9.1", lock_id="0123456789ab", platform="ubuntu24.04-aarch64", python="3.12", host="spark01",
+        written="2026-11-21T10:00:00Z", units=units,
+    )  # fmt: skip
+    return publication.text_of(made)
+
+
+def _redist(data: bytes, _place: Path) -> object:
+    archive = redist_manifest.archives_from(
+        [{"product": "cudss", "component": "libcudss", "release": "0.7.1"}], "linux-sbsa", "cuda13", "present"
+    )[0]
+    return redist_manifest.resolve(redist_manifest._parsed(data, "https://a/x.json"), archive, "https://a/x.json")
+
+
+_REDIST = {
+    "release_date": "2025-10-01",
+    "libcudss": {
+        "name": "NVIDIA cuDSS",
+        "license": "cuDSS",
+        "version": "0.7.1.4",
+        "linux-sbsa": {
+            "cuda13": {
+                "relative_path": "libcudss/linux-sbsa/libcudss-linux-sbsa-0.7.1.4_cuda13-archive.tar.xz",
+                "sha256": A,
+                "md5": "b" * 32,
+                "size": "1234",
+            }
+        },
+    },
+}
+_UNIT = {
+    "format": follow.FORMAT, "name": "tiny", "fingerprint": "1" * 16, "platform": "debian13-x86_64", "finished": "2026",
+    "inputs": {"depends": {"llvm": "2" * 16}},
+    "outputs": [{"path": "a.whl", "name": "a", "version": "1", "size": 1, "sha256": A}],
+}  # fmt: skip
+
+
+def _sealed(data: bytes, place: Path) -> object:
+    """Seal whatever is an object of our format: who writes a receipt can."""
+    try:
+        given = json.loads(data)
+    except (ValueError, RecursionError):
+        given = None
+    if isinstance(given, dict):
+        data = json.dumps(unit_receipt.sealed({**given, "format": follow.FORMAT})).encode()
+    (place / "receipt.json").write_bytes(data)
+    found = unit_receipt.read(str(place / "receipt.json"))
+    return keep.Build.of(found) if found else None
+
+
+def _ninja(data: bytes, _place: Path) -> object:
+    ninja = progress.Ninja()
+    for start in range(0, len(data), 7):
+        ninja.feed(data[start : start + 7])
+    return ninja.done, ninja.total
+
+
+def _report(path: str) -> object:
+    return fleet.load(path, "spark1")
+
+
+_LOGS = [path.read_bytes() for path in sorted((DATA / "logs").glob("*.log"))[::9]]
+
+PARSERS: dict[str, Parser] = {
+    "archive tar.bz2": of_file(_unpacked, _packed("w:bz2"), name="a.tar.bz2"),
+    "archive tar.gz": of_file(_unpacked, _packed("w:gz"), name="a.tar.gz"),
+    "archive tar.xz": of_file(_unpacked, _packed("w:xz"), name="a.tar.xz"),
+    "wheel": of_file(
+        lambda path: artefact.collect_wheels(str(Path(path).parent)),
+        wheel_tree.wheel("tiny", "1.0", scripts={"tool": "#!python\n"}),
+        name="tiny-1.0-py3-none-any.whl",
+    ),
+    "wheel name": of_text(requirement.parse_wheel_name, "torch-2.9.1+sf.1-1-cp312-cp312-manylinux_2_28_aarch64.whl"),
+    "wheel RECORD": of_text(packages.rows, "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nb/RECORD,,\n"),
+    "requirement": of_text(
+        requirement.parse_requirement,
+        f"torch==2.9.1 --hash=sha256:{A}",
+        f"a @ https://example.com/a-1-py3-none-any.whl --hash=sha256:{A} ; python_version > '3'",
+    ),
+    "place": of_text(lambda text: requirement.place_option("index_url", text), "https://user@[::1]:8080/simple?x#y"),
+    "credentials": of_text(
+        lambda text: index.credentials([{"url": text, "username": "a", "password": text}]), "https://example.com/x"
+    ),
+    "manifest": Parser([_manifest()], lambda data, _place: publication.read(data)),
+    "manifest of NVIDIA": Parser([json.dumps(_REDIST).encode()], _redist),
+    "state": of_file(follow.read, json.dumps({"format": follow.FORMAT, "status": "failed"}).encode()),
+    "receipt of a unit": Parser([json.dumps(_UNIT).encode()], _sealed),
+    "receipt": of_file(
+        lambda path: receipts.read(str(Path(path).parents[1]), "a"), b'{"kind": "wheelhouse"}', name="receipts/a.json"
+    ),
+    "report": of_file(_report, json.dumps(example_reports.healthy("spark1")).encode(), name="spark1.json"),
+    "ELF": of_file(reader.read_elf, (DATA / "fatbin/kernels.so").read_bytes()[:20_000]),
+    "fat binary": of_file(fatbin.architectures, (DATA / "fatbin/kernels.so").read_bytes()),
+    "loader cache": Parser(
+        [new_cache([("libc.so.6", "/lib/libc.so.6", 0x303, ""), ("libm.so.6", "/lib/x/libm.so.6", 0x303, "x")])],
+        lambda data, _place: (ldcache.parse_cache(data), probe.parse_loader_cache(data)),
+        raises=(ValueError,),
+    ),
+    "git URL": of_text(
+        lambda text: urls.read_remote(text, "It"),
+        "https://user:pw@example.com/a.git",
+        "ssh://git@h:22/a",
+        "git@h:a.git",
+    ),
+    "submodule URL": of_text(lambda text: urls.absolute_url("https://example.com/org/one.git", text), "../../two.git"),
+    "git's words": of_text(
+        lambda text: (git_trouble.of_remote(text, 128), git_trouble.of_local(text, 128)),
+        "fatal: unable to access 'https://a/': The requested URL returned error: 403\n",
+    ),
+    "pinned commit": of_text(
+        lambda text: upstream.read_pin(text, "cmake/llvm-info.json", "It"),
+        json.dumps({"llvm_hash": "1" * 40, "repository": "https://example.com/a.git", "artifacts": {"a": {"b": "c"}}}),
+    ),
+    "log of a build": of_file(scan.diagnose_file, *_LOGS),
+    "ninja": Parser([b"[1/20] Building CXX object a.o\n[2/20] Linking\r[ 50%] Built target b\nninja: error\n"], _ninja),
+    "CMakeCache.txt": of_file(artefact.read_cache, b"//Use it\nUSE_CUDA:BOOL=ON\nA-ADVANCED:INTERNAL=1\n"),
+    "apt Release": of_text(local_repo.parse_release, f"Origin: NVIDIA\nSHA256:\n {A} 123 Packages.gz\n"),
+    "apt Packages": of_text(local_repo.parse_packages, f"Package: a\nFilename: ./a.deb\nSize: 12\nSHA256: {A}\n\n"),
+    "deb control": of_text(deb.parse_control, "Package: a\nVersion: 1:2-3\nDescription: b\n c\n .\n"),
+    "deb versions": of_text(
+        lambda text: deb_version.compare_versions(*(text.split("|") + ["1"])[:2]), "1:2.0~rc1-3ubuntu4|1:2.0-1"
+    ),
+    "versions": of_text(lambda text: versions.numbers(text), "2.9.1+cu130.sf1"),
+    "apt policy": of_text(
+        lambda text: (policy.parse_policy(text), apt_state.parse_policy(text)),
+        "a:\n  Installed: 1.0\n  Candidate: 1.1\n  Version table:\n     1.1 500\n        500 https://a/ noble/main\n",
+    ),
+    "apt simulation": of_text(plan.parse_simulation, "Inst a [1.0] (1.1 Ubuntu:24.04 [arm64]) []\nRemv b [1]\n"),
+    "apt name": of_text(wanted.parse_wanted, "cuda-toolkit-13-0=13.0.1-1"),
+    "apt sources": of_text(
+        lambda text: (apt_state.parse_one_line_sources("a.list", text), sources.canonical(text)),
+        "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg] https://a/ubuntu noble main\n",
+    ),
+    "apt preferences": of_text(
+        lambda text: apt_state.parse_preferences("a", text), "Package: *\nPin: release o=NVIDIA\nPin-Priority: -1\n"
+    ),
+    "dpkg status": of_text(
+        lambda text: (apt_state.parse_status(text), removal.parse_dependencies(text)),
+        "Package: a\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\nDepends: b (>= 2) | c, d:any\n\n",
+    ),
+    "apt's own choices": of_text(removal.parse_extended_states, "Package: a\nArchitecture: arm64\nAuto-Installed: 1\n"),
+    "nvidia-smi": of_text(
+        lambda text: (gpu.parse_devices(text), gpu.parse_processes(text), gpu.parse_proc_version(text)),
+        "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 580.95.05\n",
+        "123, /usr/bin/python, 45 MiB\n",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.95.05\n",
+    ),
+    "nvidia-smi, sampled": of_text(
+        sampler.parse, "2405, 3003, 35.1, [N/A], 51, 96, 0x0000000000000004", raises=(sampler.NoSampler,)
+    ),
+    "/proc": of_text(
+        lambda text: (probe.parse_meminfo(text), probe.parse_cpuinfo(text), probe.parse_mountinfo(text)),
+        "MemTotal: 124610 kB\nMemAvailable: 1 kB\n",
+        "processor : 0\nCPU part : 0xd87\n",
+        "26 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n",
+    ),
+    "redaction": of_text(redact.redact, "see https://user:pa/ss@example.com/?token=abc&x=1 and more"),
+}
