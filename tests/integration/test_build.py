@@ -139,8 +139,11 @@ def test_progress_is_printed_while_it_builds(site: Site) -> None:
 
 
 def test_no_build_ran_as_root(site: Site) -> None:
-    owners = site.host.execute("stat -c %U /opt/sparkforge/builds /opt/sparkforge/wheelhouse /var/log/sparkforge/*.log")
-    assert set(owners.split()) == {"sparkforge"}
+    built = "/opt/sparkforge/builds /opt/sparkforge/wheelhouse/*/pytorch/* /var/log/sparkforge/*.log"
+    assert set(site.host.execute(f"stat -c %U {built}").split()) == {"sparkforge"}
+    # What hosts install follows from these.
+    roots = "/opt/sparkforge/wheelhouse /opt/sparkforge/wheelhouse/* /opt/sparkforge/wheelhouse/*/manifests"
+    assert set(site.host.execute(f"stat -c %U {roots} /opt/sparkforge/receipts/units/*").split()) == {"root"}
 
 
 def test_the_second_run_changes_nothing_and_compiles_nothing(site: Site) -> None:

@@ -21,6 +21,7 @@ install(TARGETS hungry LIBRARY DESTINATION lib)
 COMPILER = """#!/bin/sh
 case " $* " in
   *" -c "*unit_*)
+    touch /srv/open/planted 2> /tmp/refused
     python3 -c 'import time; held = bytearray({mib} << 20); time.sleep(1)' || exit $?
     while [ -e /tmp/gate ]; do sleep 0.1; done
     ;;
@@ -35,7 +36,8 @@ RUNNING = "systemctl list-units --state=active,activating,deactivating,failed --
 @pytest.fixture(scope="module")
 def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     limit = f"{MEMORY_MIB}m"
-    host = bench.fresh("systemd", [f"--memory={limit}", f"--memory-swap={limit}"])
+    # As on a Spark, systemd may confine what it starts.
+    host = bench.fresh("systemd", [f"--memory={limit}", f"--memory-swap={limit}", "--cap-add=SYS_ADMIN"])
     assert host.execute("systemctl is-system-running --wait") == "running"
     host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends g++ cmake ninja-build")
     tree = tmp_path_factory.mktemp("hungry")
@@ -47,6 +49,7 @@ def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     with tarfile.open(archive, "w:gz") as packed:
         packed.add(tree, "hungry-1.0")
     host.copy(archive, "/srv/hungry-1.0.tar.gz")
+    host.execute("mkdir --mode=0777 /srv/open")
     return host
 
 
@@ -90,6 +93,9 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         service = f"sparkforge-hungry-{wait_for(booted, 'build')['fingerprint']}.service"
         shown = booted.execute(f"systemctl show {service} -p ActiveState -p MemoryMax -p User -p OOMPolicy")
         properties = dict(line.split("=", 1) for line in shown.splitlines())
+        # What all accounts may write is not a build's.
+        assert "Read-only file system" in booted.execute("cat /tmp/refused")
+        assert booted.execute("ls /srv/open") == ""
         assert properties["ActiveState"] == "active"
         assert properties["User"] == "sparkforge"
         assert properties["OOMPolicy"] == "continue"

@@ -90,9 +90,10 @@ class EngineHost:
         (self.place / "who").chmod(0o666)
         lines = self.compiler.read_text().splitlines()
         tell = (
-            "import json; rows = (line.split(':') for line in open('/proc/self/status'));"
-            " wanted = {'Uid': 10, 'Gid': 10, 'Groups': 10, 'CapEff': 16, 'CapPrm': 16};"
-            " print(json.dumps({k: [int(n, wanted[k]) for n in v.split()] for k, v in rows if k in wanted}))"
+            "import json, os; rows = (line.split(':') for line in open('/proc/self/status'));"
+            " wanted = {'Uid': 10, 'Gid': 10, 'Groups': 10, 'CapEff': 16, 'CapPrm': 16, 'NoNewPrivs': 10};"
+            " said = {k: [int(n, wanted[k]) for n in v.split()] for k, v in rows if k in wanted};"
+            " print(json.dumps({**said, 'built': 'SPARKFORGE_BUILD' in os.environ}))"
         )
         lines.insert(1, f'/usr/bin/python3 -I -c "{tell}" >> {self.place}/who')
         self.compiler.write_text("\n".join([*lines, ""]))

@@ -17,6 +17,7 @@ became of its process id.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import grp
@@ -189,6 +190,18 @@ def boot_id() -> str:
         return ""
 
 
+#: systemd.exec(5). Not PrivateTmp, for a source may lie there.
+_PROTECTION = (
+    "ProtectSystem=strict",
+    "ProtectHome=read-only",
+    "ProtectControlGroups=yes",
+    "ProtectKernelModules=yes",
+    "ProtectKernelTunables=yes",
+    "RestrictSUIDSGID=yes",
+    "TasksMax=32768",
+)
+
+
 def systemd_runs() -> bool:
     """Tell whether systemd is the init of this host, as sd_booted(3) does."""
     return os.path.isdir("/run/systemd/system") and shutil.which("systemd-run") is not None
@@ -202,34 +215,42 @@ def start(
     marker: str,
     log: str,
     directory: str,
+    writable: t.Sequence[str],
     memory_mib: int = 0,
 ) -> str:
     """Start ``command`` detached from whoever calls this; return ``systemd`` or ``session``.
 
     :param marker: by which ``end_processes`` finds it.
     :param log: the file that gets its output, appended.
+    :param writable: where it may write, as far as its account may; elsewhere nowhere, where systemd runs.
     :param memory_mib: the limit for all its processes together, where systemd runs; 0 for none.
     :raises SparkforgeError: where it cannot be started.
     """
     if systemd_runs() and account.is_root:
         limits = [f"--property=MemoryMax={memory_mib}M", "--property=MemorySwapMax=0"] if memory_mib else []
-        subprocess.run(
-            ["systemctl", "reset-failed", service], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        done = subprocess.run(
-            [
-                "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
-                f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
-                f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
-                # A compiler that the kernel kills must not take the engine with it, which goes on with fewer jobs.
-                "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits,
-                f"--setenv={MARKER}={marker}", "--", *command,
-            ],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode == 0:
-            _keep_awake(service, log)
-            return "systemd"
+        places = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - everybody's
+        protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={places}")]
+        for properties in (protection, []):
+            subprocess.run(
+                ["systemctl", "reset-failed", service], stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
+            done = subprocess.run(
+                [
+                    "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
+                    f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
+                    f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
+                    # A compiler that the kernel kills must not take the engine with it, which goes on with fewer jobs.
+                    "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
+                    # Only then it is told whether the command could be started.
+                    "--property=Type=exec", f"--setenv={MARKER}={marker}", "--", *command,
+                ],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if done.returncode == 0:
+                _keep_awake(service, log)
+                return "systemd"
+            if properties:
+                _say(log, f"systemd does not confine the build here, as in a container: {done.stderr.strip()}")
     _say(log, "Nothing keeps this host from suspending during the build: systemd did not start it.")
     _start_session(command, account, marker, log, directory)
     return "session"
@@ -300,6 +321,8 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
             os.initgroups(account.name, entry.pw_gid)
             os.setgid(entry.pw_gid)
             os.setuid(entry.pw_uid)
+        # prctl(2), PR_SET_NO_NEW_PRIVS: sudo and its like give nothing to a build.
+        ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
         os.chdir(directory)
         os.umask(0o022)
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):

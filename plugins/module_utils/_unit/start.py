@@ -91,6 +91,8 @@ def start(plan: Plan, account: detached.Account, options: t.Mapping[str, t.Any],
         marker=paths.marker,
         log=paths.log,
         directory=paths.build_directory,
+        # Not its directories one by one: each would be a mount of its own, from which nothing is renamed to another.
+        writable=[paths.root],
         memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
     )
     # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.

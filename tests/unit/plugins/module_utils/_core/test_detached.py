@@ -75,12 +75,38 @@ import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
 detached.systemd_runs = lambda: False
 detached.start(["/bin/echo", "built"], account=detached.Account({me()!r}), service="x.service", marker="test",
-              log={str(log)!r}, directory={str(tmp_path)!r})
+              log={str(log)!r}, directory={str(tmp_path)!r}, writable=[])
 """
     subprocess.run([sys.executable, "-c", starter], check=True)
     wait_for(lambda: "built" in log.read_text())
     first = log.read_text().splitlines()[0]
     assert first.startswith("== Nothing keeps this host from suspending during the build: ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts units of systemd")
+def test_where_systemd_cannot_confine_a_build_it_is_started_all_the_same_and_the_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    for name in ("systemctl", "systemd-inhibit"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    said = "Job failed. See journalctl"
+    (tmp_path / "systemd-run").write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *ProtectSystem*) echo "{said}" >&2; exit 1;; esac\n'
+    )
+    for name in ("systemctl", "systemd-inhibit", "systemd-run"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(detached, "systemd_runs", lambda: True)
+    how = detached.start(
+        ["/bin/true"], account=detached.Account("nobody"), service="x.service", marker="test", log=str(log),
+        directory=str(tmp_path), writable=["/opt/a b"],
+    )  # fmt: skip
+    first, second = (tmp_path / "asked").read_text().splitlines()[:2]
+    assert 'ReadWritePaths="/tmp" "/var/tmp" "/opt/a b"' in first and "Protect" not in second
+    assert how == "systemd" and all("NoNewPrivileges=yes" in asked for asked in (first, second))
+    assert said in log.read_text()
 
 
 def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
