@@ -14,6 +14,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.digests import of_file
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import pkg_config, unpack
@@ -43,11 +44,12 @@ def record_of(
     library = next((d for d in LIBRARY_DIRECTORIES if os.path.isdir(f"{staged}/{d}")), None)
     sonames = _sonames(f"{staged}/{library}", archive.platform) if library else []
     require_soname(archive, resolved.version, sonames)
-    files = dict(unpacked.files)
+    files, digests = dict(unpacked.files), dict(unpacked.digests)
     directories = [d for d in pkg_config.DIRECTORIES if os.path.isdir(f"{staged}/{d}")]
     corrected = pkg_config.write_corrected(staged, path, directories)
     if corrected:
         files.update(corrected)
+        digests.update({name: of_file(f"{staged}/{name}") for name in corrected})
         directories.insert(0, pkg_config.CORRECTED)
     record: dict[str, t.Any] = {
         "product": archive.product,
@@ -69,6 +71,7 @@ def record_of(
         "pkg_config_corrected": sorted(corrected),
         "sonames": sonames,
         "files": files,
+        "digests": digests,
         "links": unpacked.links,
         "size": unpacked.size,
     }

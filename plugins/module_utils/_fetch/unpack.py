@@ -15,9 +15,9 @@ directory at its top, no path twice, no set-user-ID bits.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import posixpath
-import shutil
 import tarfile
 import time
 import typing as t
@@ -54,11 +54,13 @@ class Unpacked:
 
     :param top: the name of that directory.
     :param files: path -> size in bytes.
+    :param digests: path -> sha256 of the content.
     :param links: path -> target of the symlink.
     """
 
     top: str
     files: dict[str, int]
+    digests: dict[str, str]
     links: dict[str, str]
 
     @property
@@ -130,6 +132,7 @@ class _Extraction:
         self.top: str | None = None
         self.directories: set[str] = {""}
         self.files: dict[str, int] = {}
+        self.digests: dict[str, str] = {}
         self.links: dict[str, str] = {}
         self.entries = self.names = 0
 
@@ -138,7 +141,7 @@ class _Extraction:
             self.one(members, member)
         if self.top is None or not (self.files or self.links):
             raise self.refusal("holds no file")
-        return Unpacked(self.top, self.files, self.links)
+        return Unpacked(self.top, self.files, self.digests, self.links)
 
     def one(self, members: Members, member: tarfile.TarInfo) -> None:
         path = self.path_of(member)
@@ -231,7 +234,7 @@ class _Extraction:
                 f"holds the hard link {member.name!r} to {member.linkname!r}, which is no earlier file of it"
             )
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
-        self.files[path] = self.files[target]
+        self.files[path], self.digests[path] = self.files[target], self.digests[target]
 
     def add_file(self, path: str, members: Members, member: tarfile.TarInfo) -> None:
         self.check_free_space(member)
@@ -242,7 +245,10 @@ class _Extraction:
             raise self.refusal(f"holds {member.name!r}, which cannot be read")
         descriptor = os.open(self.absolute(path), flags, 0o600)
         with os.fdopen(descriptor, "wb") as target:
-            shutil.copyfileobj(source, target, _BLOCK)
+            digest = hashlib.sha256()
+            for block in iter(lambda: source.read(_BLOCK), b""):
+                digest.update(block)
+                target.write(block)
             size = target.tell()
             target.flush()
             os.fchmod(target.fileno(), mode)
@@ -251,7 +257,7 @@ class _Extraction:
         # The vendor's times stay, so that unpacking the same version again rebuilds nothing that uses it.
         stamp = min(max(int(member.mtime), 0), int(time.time()))
         os.utime(self.absolute(path), (stamp, stamp))
-        self.files[path] = size
+        self.files[path], self.digests[path] = size, digest.hexdigest()
 
     def check_free_space(self, member: tarfile.TarInfo) -> None:
         numbers = os.statvfs(self.directory)

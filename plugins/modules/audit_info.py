@@ -1,0 +1,100 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: audit_info
+short_description: Read every installed file again and name what differs from the receipts
+version_added: "0.1.0"
+description:
+  - Compares the files of every environment with RECORD, and RECORD with the wheels that are still on the host; wheels,
+    units and archives with the sha256 in their receipts; manifests with what this host published; packages with what
+    dpkg knows of their files.
+  - Reads only, and starts nothing of what it reads. It takes as long as reading everything once.
+  - A receipt is believed. Who can change it, and the file that it names, is root.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  root:
+    description: Directory below which everything is kept.
+    type: path
+    default: /opt/sparkforge
+seealso:
+  - module: sparkforge.dgx_spark.cuda_proof
+  - module: sparkforge.dgx_spark.build_info
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Compare everything that is installed with the receipts
+  sparkforge.dgx_spark.audit_info:
+  become: true
+  register: audited
+  failed_when: audited.differs | length > 0
+"""
+
+RETURN = r"""
+checked:
+  description: How many files were read, by kind; of packages, how many dpkg verified.
+  type: dict
+  returned: success
+  sample: {environment: 12043, wheel: 4, unit: 4, manifest: 1, archive: 311, package: 23}
+differs:
+  description: What differs.
+  type: list
+  elements: dict
+  returned: success
+  contains:
+    kind:
+      description: V(environment), V(wheel), V(unit), V(manifest), V(archive) or V(package).
+      type: str
+    path:
+      description: The file, or the receipt.
+      type: str
+    what:
+      description: In what it differs.
+      type: str
+  sample: []
+summary:
+  description: The same in a sentence.
+  type: str
+  returned: success
+  sample: 12386 files are what the receipts say.
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={"root": {"type": "path", "default": "/opt/sparkforge"}},
+        supports_check_mode=True,
+    )
+
+    def ask(command: t.Sequence[str]) -> tuple[int, str]:
+        status, out, _err = module.run_command(list(command), environ_update={"LC_ALL": "C"})
+        return status, out
+
+    def work() -> dict[str, t.Any]:
+        found = audit.Audit(module.params["root"], ask).run()
+        return {"changed": False, **found, "summary": audit.describe(found)}
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()
