@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
@@ -38,7 +38,7 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
         "size": len(content),
     }
     said: dict[str, t.Any] = {
-        **WANTED._asdict(),
+        **{key: value for key, value in WANTED._asdict().items() if key != "signers"},
         "host": "spark01",
         "written": "2026-11-21T10:00:00Z",
         "units": [
@@ -229,6 +229,17 @@ def test_without_tls_a_manifest_is_taken_only_where_its_seal_is_known(server: Se
     assert find(cache, Served(server.url, pinned=made["seal"].upper())).where == "url"
     cache.save(WANTED, made)
     assert find(cache, Served(server.url)).where == "url"
+
+
+def test_without_tls_a_manifest_that_a_pinned_key_signed_is_taken(server: Server, cache: Cache, tmp_path: Path) -> None:
+    signer = signature.Signer(str(tmp_path / "builder"))
+    signer.make(check_mode=False)
+    wanted = WANTED._replace(signers=[str(signer.public_key)])
+    server.publish(signer.sign(manifest()))
+    assert look(wanted, PLACES, cache, Served(server.url), lacks, "spark01").where == "url"
+    server.publish(manifest())
+    with pytest.raises(SparkforgeError, match="is not signed"):
+        look(wanted, PLACES, cache, Served(server.url), lacks, "spark01")
 
 
 def test_a_manifest_of_another_seal_than_the_pin_is_refused(server: Server, cache: Cache) -> None:
