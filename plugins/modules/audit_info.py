@@ -27,6 +27,10 @@ options:
     description: Directory below which everything is kept.
     type: path
     default: /opt/sparkforge
+  sbom:
+    description:
+      - The environment to return the bill of materials of, V(torch) for one.
+    type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.build_info
@@ -64,6 +68,13 @@ differs:
       description: In what it differs.
       type: str
   sample: []
+sbom:
+  description:
+    - With O(sbom), CycloneDX 1.6 in JSON - the packages of the environment and the archives with their files, each with
+      its sha256, the packages of the host, and of what was built here the commit, the patches and the unit.
+  type: dict
+  returned: success
+  sample: {bomFormat: CycloneDX, specVersion: "1.6"}
 summary:
   description: The same in a sentence.
   type: str
@@ -74,14 +85,15 @@ summary:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit, sbom
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import toolchain
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
-        argument_spec={"root": {"type": "path", "default": "/opt/sparkforge"}},
+        argument_spec={"root": {"type": "path", "default": "/opt/sparkforge"}, "sbom": {"type": "str"}},
         supports_check_mode=True,
     )
 
@@ -90,8 +102,10 @@ def main() -> None:
         return status, out
 
     def work() -> dict[str, t.Any]:
-        found = audit.Audit(module.params["root"], ask).run()
-        return {"changed": False, **found, "summary": audit.describe(found)}
+        root, environment = module.params["root"], module.params["sbom"]
+        found = audit.Audit(root, ask).run()
+        bill = sbom.of_environment(root, environment, toolchain.platform()) if environment else None
+        return {"changed": False, **found, "summary": audit.describe(found), "sbom": bill}
 
     modules.run(module, work)
 

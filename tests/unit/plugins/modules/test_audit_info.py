@@ -19,6 +19,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from tests.unit import interpreter, wheel_tree
 from tests.unit.run_module import run_module
@@ -54,6 +56,7 @@ class Host:
         )  # fmt: skip
         assert not made.get("failed"), made
         [self.packages] = Path(made["paths"]["environment"]).glob("lib/*/site-packages")
+        self.sha256 = digest(wheel.read_bytes())
         self.wheel = self.root / "wheels" / digest(wheel.read_bytes()) / wheel.name
         self.wheel.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(wheel, self.wheel)
@@ -71,6 +74,11 @@ class Host:
         (place / "lib/libcudss.so.0.7.1").write_bytes(b"\x7fELF cudss")
         (place / "lib/libcudss.so.0").symlink_to("libcudss.so.0.7.1")
         record = {
+            "component": "libcudss",
+            "version": "0.7.1",
+            "license": "cuDSS",
+            "sha256": "c" * 64,
+            "url": "https://example.com/libcudss.tar.xz",
             "path": str(place),
             "files": {"lib/libcudss.so.0.7.1": 10},
             "digests": {"lib/libcudss.so.0.7.1": digest(b"\x7fELF cudss")},
@@ -162,6 +170,38 @@ def test_what_somebody_changed_is_named(sound: Host, where: str, tmp_path: Path)
         shutil.rmtree(sound.root)
         shutil.copytree(tmp_path / "kept", sound.root, symlinks=True)
     assert sound.audit()["differs"] == []
+
+
+def test_the_bill_of_materials_goes_from_the_commit_to_the_installed_file(sound: Host, tmp_path: Path) -> None:
+    shutil.copytree(sound.root, tmp_path / "kept", symlinks=True)
+    try:
+        receipt = next((sound.root / "receipts/units").glob("pytorch-*"))
+        data = json.loads(receipt.read_text())
+        # As if the unit had made the wheel that is installed.
+        data["outputs"] = [{**data["outputs"][0], "name": "tiny", "version": "1.0", "sha256": sound.sha256}]
+        data["inputs"]["source"] = {"commit": "1" * 40}
+        data |= {"url": "https://example.com/tiny.git", "applied": [{"patch": "fix.patch"}], "host": "spark01"}
+        receipt.write_bytes(sealing.text_of(sealing.sealed(data)))
+        (sound.root / "receipts/apt-cuda.json").write_text(json.dumps({"kind": "apt", "versions": {"bash": "5.2-1"}}))
+        bill = run_module("audit_info", root=str(sound.root), sbom="torch")["sbom"]
+        assert run_module("audit_info", root=str(sound.root), sbom="torch")["sbom"] == bill
+        gone = run_module("audit_info", root=str(sound.root), sbom="other")
+    finally:
+        shutil.rmtree(sound.root)
+        shutil.copytree(tmp_path / "kept", sound.root, symlinks=True)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
+    found = {one["name"]: one for one in bill["components"]}
+    assert {"tiny", "pip", "libcudss", "bash"} <= set(found)
+    tiny = found["tiny"]
+    assert tiny["hashes"] == [{"alg": "SHA-256", "content": sound.sha256}]
+    assert tiny["pedigree"]["commits"] == [{"uid": "1" * 40, "url": "https://example.com/tiny.git"}]
+    assert tiny["pedigree"]["patches"][0]["diff"]["text"]["content"] == "fix.patch"
+    files = {one["name"]: one["hashes"][0]["content"] for one in tiny["components"]}
+    assert files["tiny.py"] == digest((sound.packages / "tiny.py").read_bytes())
+    assert found["bash"]["purl"].startswith("pkg:deb/") and found["bash"]["version"] == "5.2-1"
+    everything = {row["ref"]: row["dependsOn"] for row in bill["dependencies"]}
+    assert set(everything["environment"]) == {one["bom-ref"] for one in bill["components"]}
+    assert gone["failed"] and "There is no environment other" in gone["cause"]
 
 
 def test_dpkg_says_what_of_a_package_was_changed(tmp_path: Path) -> None:
