@@ -168,16 +168,18 @@ def version_of(target: Path) -> str:
     ).stdout.strip()
 
 
-def test_what_is_published_belongs_to_the_account_and_a_second_time_changes_nothing(published: Builder) -> None:
+def test_what_is_published_is_root_s_and_a_second_time_changes_nothing(published: Builder) -> None:
+    # What was sent had an older version's owners: all was the account's.
     again = published.publish()
     assert not again["changed"], again["diff"]
     assert not published.publish(check=True)["changed"]
     house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
     owners = published.host.execute(
-        f"stat -c %U {house}/manifests/*.json {house}/simple/torch/index.html {house}/simple"
+        f"stat -c %U {house} {house}/manifests/*.json {house}/simple/torch/index.html {house}/simple"
+        f" /opt/sparkforge/receipts/units/* /opt/sparkforge/receipts/wheelhouse-{PLATFORM}.json"
     )
-    assert set(owners.split()) == {"sparkforge"}
-    assert published.host.execute(f"stat -c %U /opt/sparkforge/receipts/wheelhouse-{PLATFORM}.json") == "root"
+    assert set(owners.split()) == {"root"}
+    assert published.host.execute(f"stat -c %U {house}/pytorch {house}/pytorch/*") == "sparkforge\nsparkforge"
 
 
 def modules(play: Play) -> list[str]:
