@@ -53,12 +53,14 @@ def here(_module: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     return run_module("stack_status", **arguments)
 
 
-def test_stack_status_hashes_wheels_of_the_controller_and_takes_others_by_their_hash(tmp_path: Path) -> None:
+def test_stack_status_hashes_wheels_of_the_controller_and_takes_others_by_their_hash(
+    tmp_path: Path, open_path: Path
+) -> None:
     wheel = tmp_path / "tool-1.0-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
     pinned = {"path": "other-1.0-py3-none-any.whl", "sha256": "b" * 64}
     wanted = {"python": "/usr/bin/python3.12", "wheels": [str(wheel), pinned]}
-    place = {"root": str(tmp_path / "root"), "history": str(tmp_path / "history")}
+    place = {"root": str(open_path / "root"), "history": str(tmp_path / "history")}
     found = act(stack_status.ActionModule, {"wanted": wanted, **place}, answer=here)
     digests = [{"path": wheel.name, "sha256": hashlib.sha256(b"a wheel").hexdigest()}, pinned]
     same = act(stack_status.ActionModule, {"wanted": {**wanted, "wheels": digests}, **place}, answer=here)

@@ -17,8 +17,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import identity, model, plan
 from ansible_collections.sparkforge.dgx_spark.plugins.modules import python_env
 
-from tests.unit import interpreter
-
 A = "a" * 64
 
 
@@ -46,12 +44,6 @@ def test_an_option_that_is_not_given_is_as_the_module_documents_it(tmp_path: pat
 def test_null_is_what_is_not_given(tmp_path: pathlib.Path) -> None:
     names = [field.name for field in dataclasses.fields(model.Options)][4:]
     assert options(tmp_path, **dict.fromkeys(names)) == options(tmp_path)
-
-
-@pytest.fixture
-def open_path() -> t.Iterator[pathlib.Path]:
-    with interpreter.open_directory() as place:
-        yield place
 
 
 def test_a_new_environment_is_planned_without_a_program_and_a_change(open_path: pathlib.Path) -> None:

@@ -20,7 +20,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
 
-from tests.unit import interpreter
 from tests.unit.run_module import run_module
 
 OLD, NEW, NEXT = "0cc175b9c0f1", "5d41402abc4b", "8a2b11112222"
@@ -100,9 +99,8 @@ def refuse(*_arguments: t.Any, **_options: t.Any) -> t.NoReturn:
 
 
 @pytest.fixture
-def tree() -> t.Iterator[Tree]:
-    with interpreter.open_directory() as place:
-        yield Tree(place)
+def tree(open_path: Path) -> Tree:
+    return Tree(open_path)
 
 
 def snapshot(root: Path) -> list[tuple[str, int]]:
