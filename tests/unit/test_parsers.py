@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.unit.parsers import PARSERS, Parser
 
-EXAMPLES = int(os.environ.get("SPARKFORGE_FUZZ_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("SPARKFORGE_FUZZ_EXAMPLES", "30"))
 #: What separates, ends, counts or nests where somebody reads.
 WORDS = [b"", b"\0", b"\n", b"\n\n", b" ", b":", b",", b"-" * 3, b"[" * 3000, b'{"a":' * 2000, b"9" * 5000, b"1e999"]
 WORDS += ["²".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"../" * 50, b"/etc/passwd", b"null", b"{}", b"-1", b"\x1b[31m"]
