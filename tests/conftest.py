@@ -1,12 +1,15 @@
-"""What `make fast` skips."""
+"""What `make fast` skips, and a directory that every account may enter."""
 
 from __future__ import annotations
 
 import subprocess
 import typing as t
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests.unit import interpreter
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,3 +27,10 @@ def _programs(request: pytest.FixtureRequest) -> Iterator[None]:
         if request.config.getoption("--no-programs"):
             patch.setattr(subprocess.Popen, "__init__", skip)
         yield
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """Give a directory that every account may enter; ``tmp_path`` is its owner's alone."""
+    with interpreter.open_directory() as place:
+        yield place

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-import typing as t
 import zipfile
 from pathlib import Path
 
@@ -22,16 +21,10 @@ from tests.unit.engine_host import EngineHost
 COLLECTION = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def directory() -> t.Iterator[Path]:
-    with interpreter.open_directory() as place:
-        yield place
-
-
-def test_a_play_sends_a_wheel_once_and_then_changes_nothing(directory: Path) -> None:
+def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> None:
     info = "tiny-1.0.dist-info"
-    (directory / "files").mkdir()
-    with zipfile.ZipFile(directory / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
+    (open_path / "files").mkdir()
+    with zipfile.ZipFile(open_path / "files" / "tiny-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr("tiny.py", "__version__ = '1.0'\n")
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -40,8 +33,8 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(directory: Path) -> 
         "name": "Environment",
         "sparkforge.dgx_spark.python_env": {
             "name": "torch",
-            "root": str(directory / "root"),
-            "kernel_dir": str(directory / "kernels"),
+            "root": str(open_path / "root"),
+            "kernel_dir": str(open_path / "kernels"),
             "python": interpreter.PYTHON,
             "wheels": ["tiny-1.0-py3-none-any.whl"],
             "index_url": "none",
@@ -49,23 +42,23 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(directory: Path) -> 
         },
     }
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task]}]
-    (directory / "play.yml").write_text(json.dumps(play))
-    remote = "ansible_remote_tmp=" + str(directory / "remote")
+    (open_path / "play.yml").write_text(json.dumps(play))
+    remote = "ansible_remote_tmp=" + str(open_path / "remote")
     config = str(COLLECTION / "ansible.cfg")
 
     def run(*options: str) -> str:
         done = run_playbook(
-            directory, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
+            open_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     assert "changed=1" in run("--check", "--diff")
-    assert not (directory / "root").exists()
+    assert not (open_path / "root").exists()
     assert "changed=1" in run()
-    assert (directory / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
+    assert (open_path / "root" / "envs" / "torch" / "current" / "bin" / "python").exists()
     assert "changed=0" in run()
-    assert not list((directory / "remote").glob("ansible-tmp-*"))
+    assert not list((open_path / "remote").glob("ansible-tmp-*"))
 
 
 @pytest.mark.parametrize("pipelining", [True, False])

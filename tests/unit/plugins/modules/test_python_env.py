@@ -179,9 +179,8 @@ class Host:
 
 
 @pytest.fixture
-def host() -> t.Iterator[Host]:
-    with interpreter.open_directory() as place:
-        yield Host(place)
+def host(open_path: pathlib.Path) -> Host:
+    return Host(open_path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs an environment's interpreter as somebody else")

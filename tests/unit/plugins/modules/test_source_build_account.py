@@ -12,7 +12,6 @@ import pwd
 import stat
 import subprocess
 import typing as t
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,12 +27,11 @@ BUILDER = "nobody"
 
 
 @pytest.fixture
-def host() -> Iterator[EngineHost]:
-    with interpreter.open_directory() as place:
-        made = EngineHost(place, BUILDER)
-        made.record.touch()
-        made.record.chmod(0o666)
-        yield made
+def host(open_path: Path) -> EngineHost:
+    made = EngineHost(open_path, BUILDER)
+    made.record.touch()
+    made.record.chmod(0o666)
+    return made
 
 
 def owners(directory: Path) -> set[str]:

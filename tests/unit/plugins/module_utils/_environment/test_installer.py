@@ -80,9 +80,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Bench]:
-    with interpreter.open_directory() as place:
-        yield Bench(place, monkeypatch)
+def bench(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(open_path, monkeypatch)
 
 
 def installed_by(site: Path, project: str) -> str:
