@@ -66,10 +66,13 @@ def test_a_play_follows_a_build_with_two_module_calls_where_it_can_send_a_poll(
     tmp_path: Path, pipelining: bool
 ) -> None:
     host = EngineHost(tmp_path)
-    # What the host is asked goes through here, and a word of each stays.
+    # What the host is asked goes through here, and a word of each stays. The build waits until the third: by then one
+    # has come back that says how it goes, however busy the machine is.
+    host.gate.touch()
     program = tmp_path / "python"
     program.write_text(
         f"#!/bin/sh\ncase \"$*\" in *'-I -S -'*) echo poll;; *) echo module;; esac >> {tmp_path}/asked\n"
+        f'[ "$(wc -l < {tmp_path}/asked)" -lt 3 ] || rm -f {host.gate}\n'
         f'exec {sys.executable} "$@"\n'
     )
     program.chmod(0o755)
