@@ -121,6 +121,7 @@ def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: t
     assert computes(fleet, "nobody").returncode != 0
 
 
+@pytest.mark.long
 def test_the_build_takes_the_place_of_the_wheels(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
     wheels, _play = failed
     assert link(fleet, "current") not in ("", wheels)
@@ -129,6 +130,7 @@ def test_the_build_takes_the_place_of_the_wheels(fleet: Fleet, failed: tuple[str
     assert computes(fleet, "spark").returncode == 0
 
 
+@pytest.mark.long
 def test_a_host_with_an_environment_gets_no_bridge(fleet: Fleet, built: Play) -> None:
     play = site(fleet, "-vvv").succeeded()
     assert play.changed == 0
@@ -137,16 +139,19 @@ def test_a_host_with_an_environment_gets_no_bridge(fleet: Fleet, built: Play) ->
     assert "Read the stack of wheels" not in play.text
 
 
+@pytest.mark.long
 def test_rollback_goes_to_the_wheels_and_proves_them(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
     fleet.run("rollback", verify_paths=[], verify_sonames=[]).succeeded()
     assert link(fleet, "current") == failed[0]
 
 
+@pytest.mark.long
 def test_uninstall_takes_out_whom_it_added_and_leaves_the_group(fleet: Fleet, built: Play) -> None:
     fleet.run("uninstall").succeeded()
     assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:"
 
 
+@pytest.mark.long
 def test_wheels_that_do_not_fit_are_told_before_any_change(fleet: Fleet, built: Play) -> None:
     play = site(fleet, "--tags", "bridge", stack_meanwhile="torch-2.15.0").succeeded()
     assert "spark01 gets no wheels meanwhile: " in play.text

@@ -159,6 +159,7 @@ def test_check_says_which_unit_would_be_built_and_why(site: Site) -> None:
     assert site.info()["unfinished"] == []
 
 
+@pytest.mark.long
 def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
     """The controller is killed while PyTorch compiles; the next run follows the same build to its end."""
     unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "1"}}
@@ -200,6 +201,7 @@ def test_a_patch_that_does_not_apply_names_file_and_hunk(site: Site) -> None:
     assert "hunk" in play.text.lower()
 
 
+@pytest.mark.long
 def test_uninstall_takes_the_units_back(site: Site) -> None:
     site.run("uninstall").succeeded()
     left = site.host.execute(

@@ -95,6 +95,7 @@ def test_a_file_that_is_no_elf_file_ends_in_a_message(torch: Host) -> None:
     assert "/etc/hostname" in result["cause"] and result["remedy"]
 
 
+@pytest.mark.long
 def test_on_a_provisioned_host_torch_lacks_nothing(provisioned: Host) -> None:
     libraries = "/opt/sparkforge/envs/torch/current/lib/python3*/site-packages/torch/lib"
     # Only its group may read the environment.

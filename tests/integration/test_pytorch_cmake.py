@@ -215,7 +215,10 @@ def modules_of(version: str) -> Path:
     return tree
 
 
-@pytest.fixture(scope="module", params=sorted(WHEELS))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[] if name == max(WHEELS) else pytest.mark.long) for name in sorted(WHEELS)],
+)
 def version(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -432,6 +432,7 @@ def test_a_file_that_was_opened_to_others_is_shut_again(served: Builder, guarded
     assert served.host.execute(f"stat -c %a {SECRETS}/htpasswd") == "640"
 
 
+@pytest.mark.long
 def test_another_password_and_another_certificate_are_taken_over(
     served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
 ) -> None:
@@ -475,6 +476,7 @@ def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Bui
     assert served.host.run("uninstall").succeeded().changed == 0
 
 
+@pytest.mark.long
 def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> None:
     host = bench.fresh("systemd")
     assert host.execute("systemctl is-system-running --wait") == "running"

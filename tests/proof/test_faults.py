@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import typing as t
 from collections.abc import Callable
@@ -17,10 +18,16 @@ import pytest
 from tests.proof.environment import Environment
 from tests.proof.faults import FAULTS, GPU_FAULTS, GPU_FAULTS_ALONE, Fault, Report
 
+#: `make test` takes a third of the faults, the next day another; `make test-long` takes all.
+DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
+PLANTED = [
+    pytest.param(fault, id=fault.planter, marks=[] if number % 3 == DAY % 3 else pytest.mark.long)
+    for number, fault in enumerate(FAULTS)
+]
 PLANTERS = Path(__file__).parent / "planters"
 
 
-@pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.planter) for fault in FAULTS])
+@pytest.mark.parametrize("fault", PLANTED)
 def test_a_broken_stack_fails_the_proof_with_its_cause(fault: Fault, broken: Callable[[], Environment]) -> None:
     lacking = [program for program in fault.needs if shutil.which(program) is None]
     if lacking:

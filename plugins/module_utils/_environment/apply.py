@@ -356,7 +356,7 @@ def _remove_leftover(path: str) -> None:
     if path.endswith(".partial"):
         # Under an emulator the program is not the first word of its command line.
         place = re.escape(path)
-        ours = re.compile(rf"(^| ){place}/bin/\S+ .*-m | -m venv .*{place}$| --python {place}/bin/python ")
+        ours = re.compile(rf"(^| ){place}/bin/\S+ |venv.* {place}$| --python {place}/bin/python ", re.DOTALL)
         for _attempt in range(50):
             users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
             if not users:

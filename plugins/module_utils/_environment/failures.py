@@ -22,8 +22,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.ta
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
 
-#: Bytes that an empty environment with pip takes, and some.
-VENV_SPACE = 32 << 20
 _RULES = load(memory, network, pip_rules, facts=FACTS)
 #: Failures that leave what was fetched as it is: the next run goes on with it.
 _NETWORK = (
@@ -66,20 +64,15 @@ def pip_failure(output: str) -> SparkforgeError:
     return SparkforgeError(known.cause, known.remedy, **details)
 
 
-def venv_failure(python: str, version: tuple[int, int], output: str, free: int | None = None) -> SparkforgeError:
-    """Return the cause and remedy behind what ``python -m venv`` wrote when it failed.
-
-    :param free: bytes that are free on the file system of the environment.
-    """
+def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:
+    """Return the cause and remedy behind what making a virtual environment wrote when it failed."""
     details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
-    # It runs ensurepip and keeps to itself what that said, which may be that the disk is full.
-    silent = "returned non-zero exit status" in output and free is not None and free < VENV_SPACE
-    if silent or "No space left on device" in output:
+    if "No space left on device" in output:
         return SparkforgeError(
             "The file system of the environment has no space left.", "Free space below the root.", **details
         )
     dotted = f"{version[0]}.{version[1]}"
-    if "ensurepip" in output or "No module named venv" in output:
+    if "ensurepip" in output or "No module named 'venv'" in output:
         return SparkforgeError(
             f"{python} cannot make virtual environments: its modules venv and ensurepip are not installed.",
             f"Run the role build_toolchain, or: apt install python{dotted}-venv",
@@ -87,7 +80,9 @@ def venv_failure(python: str, version: tuple[int, int], output: str, free: int |
         )
     last = (output.strip().splitlines() or ["no message"])[-1]
     return SparkforgeError(
-        f"{python} -m venv failed: {short(last)}.", f"Check that {python} is a sound CPython {dotted}.", **details
+        f"{python} makes no virtual environment: {short(last)}.",
+        f"Check that {python} is a sound CPython {dotted}.",
+        **details,
     )
 
 

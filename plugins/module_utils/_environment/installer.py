@@ -9,22 +9,21 @@
 Both take the same file of requirements and refuse what has another sha256. uv is several times as fast, and knows
 nothing of pip's configuration; pip's words are what :mod:`failures` explains. So whatever uv does not manage pip does.
 
-Root never runs what a wheel brings. uv and pip only unpack; pip is a copy from before the first wheel, the bytecode is
+Root never runs what a wheel brings. uv and pip only unpack; pip is a copy of the interpreter's own, the bytecode is
 compiled by the interpreter that the environment is made from, and what starts the finished one has no rights.
 """
 
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import re
-import shutil
 import typing as t
 import urllib.parse
 import urllib.request
+import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import failures
@@ -39,6 +38,18 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 #: Where the host's uv is looked for. One that the requirements bring is a wheel's, which root does not run.
 UV = ("/usr/local/bin/uv", "/usr/bin/uv")
+#: Makes an environment without packages and prints the interpreter's wheel of pip. ensurepip would have that
+#: installed and compiled by three processes of its own, which takes as long as all the rest. The places are those of
+#: ensurepip (PEP 453); Debian's is not among the variables of all its releases.
+_VENV = """
+import ensurepip, glob, os, sys, sysconfig, venv
+prompt, place = sys.argv[1:]
+venv.create(place, symlinks=True, prompt=prompt)
+bundled = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
+places = (sysconfig.get_config_var("WHEEL_PKG_DIR"), bundled, "/usr/share/python-wheels")
+wheels = (wheel for place in places if place for wheel in glob.glob(os.path.join(glob.escape(place), "pip-*.whl")))
+print(next(wheels, "ensurepip has no wheel of pip"))
+"""
 #: What configures pip beside the variables of the environment (pip.pypa.io, Configuration).
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "~/.pip/pip.conf", "~/.config/pip/pip.conf")
 
@@ -57,12 +68,10 @@ class Installer:
         :raises SparkforgeError: with ``network`` among its details where the network failed.
         """
         if self._may_use_uv():
-            self._make(place, identity)
-            if self._fill(place, identity, self._with_uv) is None:
+            if self._fill(place, identity, self._make(place, identity), self._with_uv) is None:
                 return
             disk.remove(place)
-        self._make(place, identity)
-        output = self._fill(place, identity, self._with_pip)
+        output = self._fill(place, identity, self._make(place, identity), self._with_pip)
         if output is not None:
             raise self._explained(failures.pip_failure(output), output)
 
@@ -78,25 +87,28 @@ class Installer:
     def _uv(self) -> str:
         return next((path for path in UV if os.access(path, os.X_OK)), "")
 
-    def _make(self, place: str, identity: Identity) -> None:
+    def _make(self, place: str, identity: Identity) -> str:
+        """Make an environment without packages; return the path of the interpreter's wheel of pip."""
         # Without a prompt it would be the name of the directory, which does not stay.
-        venv = [identity.python, "-I", "-m", "venv", "--prompt", self.options.paths.name, place]
+        venv = [identity.python, "-I", "-c", _VENV, self.options.paths.name, place]
         rc, out, err = self.run(venv, environ_update=ENGLISH)
-        if rc != 0:
-            free = os.statvfs(os.path.dirname(place))
-            raise failures.venv_failure(identity.python, identity.version, out + err, free.f_bavail * free.f_frsize)
+        wheel = out.rstrip("\n")
+        if rc != 0 or not os.path.isfile(wheel):
+            raise failures.venv_failure(identity.python, identity.version, out + err)
+        return wheel
 
-    def _fill(self, place: str, identity: Identity, install: t.Callable[[str, str], list[str]]) -> str | None:
+    def _fill(self, place: str, identity: Identity, pip: str, install: t.Callable[[str, str], list[str]]) -> str | None:
         """Install what is asked for with the command that ``install`` returns; return what it said if it fails.
 
+        :param pip: the interpreter's wheel of it, which is installed as well.
         :raises SparkforgeError: where what was installed does not fit together.
         """
         requirements = os.path.join(place, ".requirements.txt")
         temporary = os.path.join(place, ".tmp")
-        [pip] = glob.glob(os.path.join(glob.escape(place), "lib", "python3*", "site-packages", "pip"))
         # pip imports parts of itself when it has installed already: by then those may be a wheel's.
-        shutil.copytree(pip, os.path.join(temporary, "pip"))
-        _write_private(requirements, "\n".join([*self._places(identity), *self._wanted(identity), ""]))
+        with zipfile.ZipFile(pip) as archive:
+            archive.extractall(temporary)
+        _write_private(requirements, "\n".join([*self._places(identity), *self._wanted(identity, pip), ""]))
         # Next to the environment: /tmp is often a small file system in memory.
         variables = {**ENGLISH, "PIP_USER": "0", "TMPDIR": temporary}
         # pip does not know the variable that the rest of the system takes the CA from.
@@ -154,13 +166,14 @@ class Installer:
             if wheel.name.distribution in pinned
         ]
 
-    def _wanted(self, identity: Identity) -> list[str]:
+    def _wanted(self, identity: Identity, pip: str) -> list[str]:
         """Return what to install, each line with its hash."""
         pinned = self._pinned()
+        wheels = [(wheel.path, wheel.sha256) for wheel in identity.wheels if wheel.name.distribution not in pinned]
+        if "pip" not in pinned.union(wheel.name.distribution for wheel in identity.wheels):
+            wheels.append((pip, digests.of_file(pip)))
         return [requirement.line for requirement in self.options.requirements] + [
-            f"file://{urllib.request.pathname2url(wheel.path)} --hash=sha256:{wheel.sha256}"
-            for wheel in identity.wheels
-            if wheel.name.distribution not in pinned
+            f"file://{urllib.request.pathname2url(path)} --hash=sha256:{sha256}" for path, sha256 in wheels
         ]
 
     def _pinned(self) -> set[str]:
@@ -220,7 +233,7 @@ class Installer:
 def _own_pip(place: str) -> list[str]:
     """Return the start of a command of the pip that the environment began with."""
     runner = os.path.join(place, ".tmp", "pip", "__pip-runner__.py")
-    return [os.path.join(place, "bin", "python"), "-I", "-B", runner, "--no-input", "--disable-pip-version-check"]
+    return [os.path.join(place, "bin", "python"), "-I", runner, "--no-input", "--disable-pip-version-check"]
 
 
 def _write_private(path: str, text: str) -> None:

@@ -114,6 +114,8 @@ class Host:
                 "index_url": "none",
                 "find_links": [str(self.links)],
                 "kernel_dir": str(self.kernels),
+                # It takes as long as all the rest: where a test is about it, it asks for it.
+                "compile": False,
                 "_ansible_check_mode": check,
                 "_ansible_diff": True,
                 **options,
@@ -206,6 +208,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         "environment": {"GREETING": "good 'day'"},
         "library_paths": [str(host.links)],
         "jupyter": True,
+        "compile": True,
     }
     predicted = host.run(check=True, **asked)
     assert predicted["changed"]
@@ -239,8 +242,12 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     with (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info" / "RECORD").open() as stream:
         row = next(row for row in csv.reader(stream) if row[0].endswith("bin/tiny"))
     assert row[1] == record_hash((place / "bin" / "tiny").read_bytes())
+    packages = place / "lib" / f"python{VERSION}" / "site-packages"
     # Made under a umask of 077, and yet others can read it.
-    assert (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny.py").stat().st_mode & 0o777 == 0o644
+    assert (packages / "tiny.py").stat().st_mode & 0o777 == 0o644
+    assert list((packages / "__pycache__").glob("tiny.*.pyc"))
+    # What people expect of an environment that venv made.
+    assert subprocess.run([place / "bin" / "pip", "--version"], capture_output=True, check=True).stdout
 
     code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
     done = subprocess.run(
