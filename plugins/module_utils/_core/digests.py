@@ -21,11 +21,16 @@ def of_file(path: str) -> str:
         return of_stream(stream)
 
 
-def of_stream(stream: t.BinaryIO) -> str:
-    """Return the sha256 of what is left to read of ``stream`` as 64 hexadecimal digits."""
+def of_stream(stream: t.IO[bytes], copy: t.Optional[t.IO[bytes]] = None) -> str:
+    """Return the sha256 of what is left to read of ``stream`` as 64 hexadecimal digits.
+
+    :param copy: gets what is read, so that what has the sha256 is what was written there.
+    """
     digest = hashlib.sha256()
     for block in iter(lambda: stream.read(_BLOCK), b""):
         digest.update(block)
+        if copy is not None:
+            copy.write(block)
     return digest.hexdigest()
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import hashlib
 import json
 import os
 import re
@@ -291,17 +290,14 @@ def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
     """
     disk.make_directories(os.path.dirname(kept))
     temporary = f"{kept}.{os.getpid()}"
-    digest = hashlib.sha256()
     try:
         with disk.open_regular(source) as reading, open(temporary, "wb") as writing:
-            for block in iter(lambda: reading.read(1 << 20), b""):
-                digest.update(block)
-                writing.write(block)
+            actual = digests.of_stream(reading, writing)
             writing.flush()
             os.fsync(writing.fileno())
             os.fchmod(writing.fileno(), 0o644)
-        if digest.hexdigest() != wheel.sha256:
-            raise _another_sha256(wheel, digest.hexdigest(), source, _BRING_ANEW.format(source))
+        if actual != wheel.sha256:
+            raise _another_sha256(wheel, actual, source, _BRING_ANEW.format(source))
         os.replace(temporary, kept)
     except FileNotFoundError as error:
         raise SparkforgeError(

@@ -15,14 +15,13 @@ directory at its top, no path twice, no set-user-ID bits.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import posixpath
 import tarfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
 
@@ -37,7 +36,6 @@ MEMBERS_LIMIT = 200_000
 DEPTH_LIMIT = 100
 NAMES_LIMIT = 128 << 20
 
-_BLOCK = 1 << 20
 
 _KNOWN_OTHERS: t.Final[tuple[tuple[bytes, str], ...]] = (
     (b"PK\x03\x04", "a zip archive"),
@@ -245,10 +243,7 @@ class _Extraction:
             raise self.refusal(f"holds {member.name!r}, which cannot be read")
         descriptor = os.open(self.absolute(path), flags, 0o600)
         with os.fdopen(descriptor, "wb") as target:
-            digest = hashlib.sha256()
-            for block in iter(lambda: source.read(_BLOCK), b""):
-                digest.update(block)
-                target.write(block)
+            self.digests[path] = digests.of_stream(source, target)
             size = target.tell()
             target.flush()
             os.fchmod(target.fileno(), mode)
@@ -257,7 +252,7 @@ class _Extraction:
         # The vendor's times stay, so that unpacking the same version again rebuilds nothing that uses it.
         stamp = min(max(int(member.mtime), 0), int(time.time()))
         os.utime(self.absolute(path), (stamp, stamp))
-        self.files[path], self.digests[path] = size, digest.hexdigest()
+        self.files[path] = size
 
     def check_free_space(self, member: tarfile.TarInfo) -> None:
         numbers = os.statvfs(self.directory)
