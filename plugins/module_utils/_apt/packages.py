@@ -11,9 +11,6 @@ apt resolves, fetches and unpacks; this asks it first what it would do, and reme
 
 from __future__ import annotations
 
-import glob
-import json
-import os
 import re
 import typing as t
 
@@ -259,16 +256,9 @@ class PackageSet:
 
     def _other_receipts(self) -> t.Dict[str, t.Dict[str, t.Any]]:
         found = {}
-        for path in sorted(glob.glob(os.path.join(glob.escape(self._root), "receipts", "apt-*.json"))):
-            name = os.path.basename(path)[: -len(".json")]
-            if name == self._receipt:
-                continue
-            try:
-                with open(path, encoding="utf-8") as stream:
-                    data = json.load(stream)
-            except (OSError, ValueError):
-                continue
-            if isinstance(data, dict) and data.get("kind") == "apt":
+        for name in receipts.names(self._root, "apt-"):
+            data = receipts.read(self._root, name) if name != self._receipt else None
+            if data and data.get("kind") == "apt":
                 found[name] = data
         return found
 

@@ -152,10 +152,10 @@ class Audit:
     # --- what redist_archive and apt brought
 
     def _archives(self) -> None:
-        for path in sorted(glob.glob(os.path.join(glob.escape(self.root), "receipts", "redist-*.json"))):
-            receipt = receipts.read(self.root, os.path.basename(path)[: -len(".json")])
+        for name in receipts.names(self.root, "redist-"):
+            receipt = receipts.read(self.root, name)
             if receipt is None:
-                self._differs("archive", path, "is no receipt")
+                self._differs("archive", receipts.path_of(self.root, name), "is no receipt")
             for record in redist_record.generations(receipt):
                 known = record.get("digests") or {}
                 for name, digest in sorted(known.items()):
@@ -168,9 +168,8 @@ class Audit:
     def _packages(self) -> None:
         """Have dpkg compare the files of the packages that the roles asked for (dpkg(1), --verify)."""
         names: t.Set[str] = set()
-        for path in glob.glob(os.path.join(glob.escape(self.root), "receipts", "apt-*.json")):
-            data = receipts.read(self.root, os.path.basename(path)[: -len(".json")]) or {}
-            names |= set(data.get("versions") or {})
+        for name in receipts.names(self.root, "apt-"):
+            names |= set((receipts.read(self.root, name) or {}).get("versions") or {})
         for name in sorted(names):
             status, said = self.ask(["dpkg", "--verify", name])
             self._count("package", 1)

@@ -12,7 +12,6 @@ files with theirs, and as pedigree the source, the patches and edits, and the fi
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import typing as t
@@ -61,7 +60,10 @@ def of_environment(root: str, name: str, system: str) -> t.Dict[str, t.Any]:
     components = sorted([*wheels, *others], key=lambda one: str(one["bom-ref"]))
     refs = {one.name: _purl("pypi", one.name, one.version) for one in installed.values()}
     depends = [
-        {"ref": refs[one.name], "dependsOn": sorted({refs[other] for other in _required(one) if other in refs})}
+        {
+            "ref": refs[one.name],
+            "dependsOn": sorted(refs[name] for name in packages.requirements(one) if name in refs),
+        }
         for one in installed.values()
     ]
     content = {
@@ -128,9 +130,8 @@ def _origin(unit: t.Mapping[str, t.Any]) -> Component:
 
 
 def _archives(root: str) -> t.Iterator[Component]:
-    for path in sorted(glob.glob(os.path.join(glob.escape(root), "receipts", "redist-*.json"))):
-        receipt = receipts.read(root, os.path.basename(path)[: -len(".json")])
-        for record in redist_record.generations(receipt)[:1]:
+    for name in receipts.names(root, "redist-"):
+        for record in redist_record.generations(receipts.read(root, name))[:1]:
             ref = _purl("generic", str(record.get("component")), str(record.get("version")))
             digest = str(record.get("sha256"))
             component: Component = {
@@ -155,19 +156,12 @@ def _archives(root: str) -> t.Iterator[Component]:
 
 def _apt_packages(root: str, system: str) -> t.Iterator[Component]:
     versions: t.Dict[str, str] = {}
-    for path in sorted(glob.glob(os.path.join(glob.escape(root), "receipts", "apt-*.json"))):
-        versions.update((receipts.read(root, os.path.basename(path)[: -len(".json")]) or {}).get("versions") or {})
+    for name in receipts.names(root, "apt-"):
+        versions.update((receipts.read(root, name) or {}).get("versions") or {})
     vendor = re.match("[a-z]*", system)[0] or "debian"  # type: ignore[index]
     for name, version in sorted(versions.items()):
         ref = _purl(f"deb/{vendor}", name, str(version))
         yield {"type": "library", "bom-ref": ref, "name": name, "version": str(version), "purl": ref}
-
-
-def _required(one: packages.Distribution) -> t.Iterator[str]:
-    for line in one.requires:
-        found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", line)
-        if found:
-            yield packages.normalised(found[0])
 
 
 def _purl(kind: str, name: str, version: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import json
 import os
 import re
@@ -65,6 +66,12 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def names(root: str, prefix: str) -> list[str]:
+    """Return the names of the receipts below ``root`` that begin so, damaged ones among them."""
+    found = glob.glob(os.path.join(glob.escape(root), "receipts", f"{prefix}*.json"))
+    return sorted(os.path.basename(path)[: -len(".json")] for path in found)
 
 
 def remove(root: str, name: str) -> bool:

@@ -135,19 +135,24 @@ def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:
 # --- what requires what ---
 
 
+def requirements(distribution: Distribution) -> t.Dict[str, t.List[str]]:
+    """Return the normalised name of each requirement with its specifiers, without those of extras."""
+    found: t.Dict[str, t.List[str]] = {}
+    for line in distribution.requires:
+        match = _REQUIREMENT.fullmatch(line)
+        if match and not re.search(r"\bextra\b", match[3] or ""):
+            found.setdefault(normalised(match[1]), []).append(match[2].strip())
+    return found
+
+
 def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> t.List[str]:
     """Return each requirement on another installed distribution that its version is not within, in words.
 
     Of several lines for one name, each for another platform, one is enough. What is not installed is not looked at:
     pip did so when the environment was made.
     """
-    specifiers: t.Dict[str, t.List[str]] = {}
-    for line in distribution.requires:
-        match = _REQUIREMENT.fullmatch(line)
-        if match and not re.search(r"\bextra\b", match[3] or ""):
-            specifiers.setdefault(normalised(match[1]), []).append(match[2].strip())
     problems = []
-    for name, wanted in specifiers.items():
+    for name, wanted in requirements(distribution).items():
         other = others.get(name)
         if other is not None and not any(versions.satisfies(other.version, specifier) for specifier in wanted):
             problems.append(
