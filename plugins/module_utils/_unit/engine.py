@@ -77,12 +77,13 @@ class Engine:
             ownership.settle(self.root)
         with self.account.acting():
             plan = self._plan(unit)
-            receipt, result = self._compare(plan)
+            running = follow.is_running(plan.paths.build_directory)
+            receipt, result = self._compare(plan, running)
         if self.check_mode:
             return result
         if receipt is not None:
             # While another one is made the one that is there is still used, and not vouched for.
-            if not follow.is_running(plan.paths.build_directory):
+            if not running:
                 outcome.take_receipt(plan.paths, receipt)
             return result
         if result["status"] != "running":
@@ -190,10 +191,9 @@ class Engine:
             f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, plan: start.Plan) -> t.Tuple[t.Optional[t.Dict[str, t.Any]], t.Dict[str, t.Any]]:
+    def _compare(self, plan: start.Plan, running: bool) -> t.Tuple[t.Optional[t.Dict[str, t.Any]], t.Dict[str, t.Any]]:
         """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
-        running = follow.is_running(paths.build_directory)
         receipt = None
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
