@@ -49,7 +49,8 @@ def write_pip_settings(path: Path) -> None:
     ansible-test passes no variable on to the pip that it starts.
     """
     settings = configparser.RawConfigParser()
-    settings.read([Path.home() / ".pip/pip.conf", Path.home() / ".config/pip/pip.conf"])
+    named = os.environ.get("PIP_CONFIG_FILE") or os.devnull
+    settings.read([Path.home() / ".pip/pip.conf", Path.home() / ".config/pip/pip.conf", named])
     if not settings.has_section("global"):
         settings.add_section("global")
     for name, value in os.environ.items():

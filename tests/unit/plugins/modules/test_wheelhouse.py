@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,23 @@ from tests.unit.run_module import run_module
 from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
-def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
-    tree = WheelTree(tmp_path / "root")
-    options = {
+def asked(tree: WheelTree, **options: str) -> dict[str, t.Any]:
+    """Return the options that publish the stack of a tree."""
+    return {
         "root": str(tree.root),
-        "log_root": str(tree.logs),
         "platform": PLATFORM,
         "name": "spark01",
         "stack": "torch-2.9.1",
         "lock_id": "0123456789ab",
         "python": "3.12",
         "units": tree.stack(1),
+        **options,
     }
+
+
+def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
+    tree = WheelTree(tmp_path / "root")
+    options = asked(tree, log_root=str(tree.logs))
     first = run_module("wheelhouse", **options)
     assert first["changed"] and first["manifest"]["host"] == "spark01"
     assert not run_module("wheelhouse", **options)["changed"]
@@ -42,15 +48,7 @@ def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
 
 def test_what_is_published_is_signed_by_a_key_of_root_s(tmp_path: Path) -> None:
     tree = WheelTree(tmp_path / "root")
-    options = {
-        "root": str(tree.root),
-        "platform": PLATFORM,
-        "name": "spark01",
-        "stack": "torch-2.9.1",
-        "lock_id": "0123456789ab",
-        "python": "3.12",
-        "units": tree.stack(1),
-    }
+    options = asked(tree)
     key = tree.root / "keys/wheelhouse"
     assert run_module("wheelhouse", check_mode=True, **options)["changed"] and not key.parent.exists()
     first = run_module("wheelhouse", **options)
