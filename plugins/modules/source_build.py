@@ -214,6 +214,13 @@ options:
     description: Space that the build takes below O(root), in MiB; it does not start with less.
     type: int
     default: 0
+  network:
+    description:
+      - Whether configuring, compiling and packaging may use the network.
+      - Otherwise they have none, loopback included, as far as the kernel allows (seccomp, which an emulator lacks).
+        The source and O(requirements) are fetched before.
+    type: bool
+    default: false
   ccache:
     description: Whether to compile C, C++ and CUDA through ccache where that is installed.
     type: bool
@@ -493,6 +500,7 @@ def main() -> None:
             "memory_per_job": {"type": "int", "default": 4096},
             "memory_reserve": {"type": "int", "default": 0},
             "free_space": {"type": "int", "default": 0},
+            "network": {"type": "bool", "default": False},
             "ccache": {"type": "bool", "default": True},
             "ccache_size": {"type": "str", "default": "20G"},
             "expect": {

@@ -21,7 +21,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, offline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import progress as _progress
@@ -31,6 +31,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt
 _LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
+#: What a command that wants the network and has none prints.
+_NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 
 # --- environment -----------------------------------------------------------------------------------------------
 
@@ -134,9 +136,11 @@ def run(
 ) -> None:
     """Run a command, its output in the log.
 
+    :param network: whether it gets at what is not on this host; the unit may say that all of its commands do.
     :raises SparkforgeError: with the diagnosis of what it printed, where it fails.
     """
     paths, unit = attempt.paths, attempt.unit
+    network = network or unit.network
     whole = {**build_environment(attempt, jobs), **(environment or {})}
     if network:
         # Empty, it is as if it were not set: pip reads what the host has in /etc. A virtual environment is no place
@@ -144,12 +148,17 @@ def run(
         whole.update({"PIP_CONFIG_FILE": "", "PIP_USER": "0", **network_environment(attempt)})
     attempt.say(f"+ {' '.join(argv)}")
     start = size_of(paths.log)
+    close = None
+    if not network and offline.is_possible():
+        close = offline.closing()
+    elif not network:
+        attempt.say("This kernel does not let a build be cut off from the network.")
     directory = attempt.project if os.path.isdir(attempt.project) else paths.build_directory
     try:
-        child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL)
-    except OSError as error:
+        child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=close)
+    except (OSError, subprocess.SubprocessError) as error:
         raise SparkforgeError(
-            f"{argv[0]} cannot be started: {error.strerror}.",
+            f"{argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}.",
             "Make sure that it is installed; the role build_toolchain brings compilers and Python.",
         ) from error
     code = _follow(attempt, child, start, progress)
@@ -163,9 +172,13 @@ def run(
     if diagnosis.rule == "no-space":
         needed = f" of the {unit.free_space} MiB that the build takes" if unit.free_space else ""
         cause += f" {paths.root} has {shutil.disk_usage(paths.builds).free >> 20} MiB free{needed}."
+    remedy = diagnosis.remedy
+    if close and diagnosis.rule in _NETWORK:
+        cause += " A build has no network once its source and its requirements are there."
+        remedy = "Bring what it wants to fetch as a part of the source or by an edit, or set the unit's option network."
     raise SparkforgeError(
         cause,
-        diagnosis.remedy,
+        remedy,
         lines=diagnosis.lines,
         rule=diagnosis.rule,
         command=os.path.basename(argv[0]),

@@ -164,6 +164,7 @@ class Unit:
     free_space: int = _layered("replace", 0, default=0)
     ccache: bool = True
     ccache_size: str = "20G"
+    network: bool = _layered("replace", False, default=False)
     expect: t.Mapping[str, t.Any] = _layered("merge", default_factory=dict)
     build_tag: t.Optional[str] = _layered("replace", default=None)
     keep: int = 0
@@ -282,6 +283,8 @@ class Unit:
             "requirements": _by_name(self.requirements),
             # What such a host has installed is no input: whoever asks for this answers for it.
             **({"system_site_packages": "true"} if self.system_site_packages else {}),
+            # What it fetches by itself no other input stands for.
+            **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
             "targets": list(self.targets),
             "build_tag": self.build_tag or "",

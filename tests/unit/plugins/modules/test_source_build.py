@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import typing as t
 from collections import Counter
@@ -372,6 +374,35 @@ def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost
     assert host.built(source, **options)["status"] == "built"
     # CMake looked again; nothing was compiled a second time.
     assert len(host.compiled()) == UNITS
+
+
+#: CMake's own download, as FetchContent makes it, and a program's.
+FETCHES = {
+    "cmake": 'file(DOWNLOAD "{url}" "${{CMAKE_BINARY_DIR}}/it" STATUS said)\n'
+    "list(GET said 1 words)\nlist(GET said 0 code)\n"
+    "if(code)\n  message(FATAL_ERROR \"error: downloading '{url}' failed: ${{words}}\")\nendif()\n",
+    "program": "execute_process(COMMAND {python} -c \"import urllib.request as u; u.urlopen('{url}')\""
+    " COMMAND_ERROR_IS_FATAL ANY)\n",
+}
+
+
+@pytest.mark.parametrize("by", FETCHES)
+def test_a_build_has_the_network_only_where_its_unit_says_so(host: EngineHost, by: str) -> None:
+    tree = host.place / "fetches"
+    tree.mkdir()
+    (tree / "one.c").write_text("int one(void) { return 1; }\n")
+    with contextlib.closing(web_server.Server()) as server:
+        server.files["/it"] = b"it"
+        fetch = FETCHES[by].format(url=f"{server.url}/it", python=sys.executable)
+        (tree / "CMakeLists.txt").write_text(CMAKE.format(sources="one.c") + fetch)
+        source = host.packed(tree)
+        failed = host.failed(source)
+        assert not server.requests
+        assert "has no network once its source and its requirements are there" in failed["cause"]
+        assert "option network" in failed["remedy"]
+        made = host.built(source, network=True)
+    assert made["fingerprint"] != failed["fingerprint"]
+    assert json.loads(Path(made["receipt"]).read_text())["inputs"]["network"] == "true"
 
 
 def test_a_full_disk_is_told_and_the_next_run_heals(host: EngineHost) -> None:
