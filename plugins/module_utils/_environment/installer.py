@@ -42,9 +42,13 @@ UV = ("/usr/local/bin/uv", "/usr/bin/uv")
 #: installed and compiled by three processes of its own, which takes as long as all the rest. The places are those of
 #: ensurepip (PEP 453); Debian's is not among the variables of all its releases.
 _VENV = """
-import ensurepip, glob, os, sys, sysconfig, venv
+import glob, os, sys, sysconfig
 prompt, place = sys.argv[1:]
-venv.create(place, symlinks=True, prompt=prompt)
+try:
+    import ensurepip, venv
+    venv.create(place, symlinks=True, prompt=prompt)
+except (ImportError, OSError) as error:
+    sys.exit(str(error))
 bundled = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
 places = (sysconfig.get_config_var("WHEEL_PKG_DIR"), bundled, "/usr/share/python-wheels")
 wheels = (wheel for place in places if place for wheel in glob.glob(os.path.join(glob.escape(place), "pip-*.whl")))

@@ -238,13 +238,13 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
     ("output", "cause", "remedy"),
     [
         (
-            "ModuleNotFoundError: No module named 'ensurepip'",
+            "No module named 'ensurepip'",
             "cannot make virtual environments",
             "apt install python3.12-venv",
         ),
-        ("ModuleNotFoundError: No module named 'venv'", "cannot make", "build_toolchain"),
+        ("No module named 'venv'", "cannot make", "build_toolchain"),
         ("ensurepip has no wheel of pip\n", "cannot make", "build_toolchain"),
-        ("OSError: [Errno 28] No space left on device", "no space left", "Free space"),
+        ("[Errno 28] No space left on device: '/x'", "no space left", "Free space"),
         ("Error: what", "makes no virtual environment: Error: what", "CPython 3.12"),
     ],
 )
