@@ -549,9 +549,7 @@ def main() -> None:
             engine = _engine.Engine(options, check_mode=module.check_mode)
             result = engine.absent() if options["state"] == "absent" else engine.ensure()
             warnings = engine.warnings
-        for warning in warnings:
-            module.warn(warning)
-        return result
+        return {**result, "warnings": warnings}
 
     modules.run(module, work)
 

@@ -46,7 +46,7 @@ def take_proxies(environment: t.MutableMapping[str, str]) -> None:
 
 
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
-    """Call ``work`` and exit with what it returns.
+    """Call ``work`` and exit with what it returns; its ``warnings`` are Ansible's, which prints them.
 
     :raises SystemExit: always, through ``exit_json`` or ``fail_json``.
     """
@@ -57,4 +57,6 @@ def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
         result = work()
     except SparkforgeError as error:
         module.fail_json(**error.as_result())
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
     module.exit_json(**result)
