@@ -61,14 +61,14 @@ fast: setup ## while you work, under a minute: ruff on changed files, and every 
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
 	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
 
-test: setup ## every test but the long ones: lint, unit, containers, molecule, a fleet of 4
+test: setup ## every test but the long ones: lint, unit, containers, molecule
 	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
 
 test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests
 
 test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
-	$(ROOT) env SPARKFORGE_FLEET_HOSTS=16 $(BIN)/pytest -v --durations=15 tests/fleet
+	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
 
 fuzz: setup ## every reader of what others write, fed with EXAMPLES=2000 of anything each
 	SPARKFORGE_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q -n 2 --hypothesis-show-statistics tests/unit/test_parsers.py -k anything

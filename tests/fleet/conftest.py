@@ -21,7 +21,7 @@ from lab.bench import down as end
 from tests.integration.conftest import CHECKOUT, RECAP, Play
 
 #: The faults need eight; `make test-fleet` takes sixteen.
-HOSTS = int(os.environ.get("SPARKFORGE_FLEET_HOSTS", "4"))
+HOSTS = int(os.environ.get("SPARKFORGE_FLEET_HOSTS", "16"))
 ENVIRONMENT = "/opt/sparkforge/envs/torch/current"
 #: A host that is gone is told from a slow one in some seconds, and not in two minutes.
 SSH = "-o ControlMaster=auto -o ControlPersist=120s -o ServerAliveInterval=5 -o ServerAliveCountMax=4"

@@ -15,6 +15,8 @@ import pytest
 from lab import faults
 from tests.fleet.conftest import HOSTS, MAKING, Event, Fleet, Rollout
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="session")
 def upgraded(site: Fleet) -> Rollout:
@@ -102,7 +104,6 @@ def struck(site: Fleet, upgraded: Rollout) -> Struck:
     return Struck(play, {"dead": dead, "full": full, "lost": lost, "apart": apart, "late": late})
 
 
-@pytest.mark.long
 def test_the_others_finish(site: Fleet, struck: Struck) -> None:
     struck.play.failed()
     others = [host for host in site.hosts if host not in struck.victims.values()]
@@ -110,7 +111,6 @@ def test_the_others_finish(site: Fleet, struck: Struck) -> None:
     assert all(struck.play.report[host].startswith("proven on the CPU") for host in others)
 
 
-@pytest.mark.long
 def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
     said = {fault: struck.play.report[host] for fault, host in struck.victims.items()}
     assert "was lost in wave 3" in said["dead"]
@@ -121,7 +121,6 @@ def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
     assert "clock" in struck.play.text
 
 
-@pytest.mark.long
 def test_the_struck_hosts_have_the_environment_that_they_had(site: Fleet, struck: Struck) -> None:
     victims = struck.victims
     bench = site.bench
@@ -137,7 +136,6 @@ def test_the_struck_hosts_have_the_environment_that_they_had(site: Fleet, struck
     assert set(found.values()) != set(site.current(["spark01"]).values())
 
 
-@pytest.mark.long
 def test_the_next_run_picks_them_up_and_changes_nothing_else(site: Fleet, struck: Struck) -> None:
     play = site.run("site", stack_name="lab-fleet-after").succeeded()
     changed = {host for host, row in play.recap.items() if row["changed"]}
@@ -146,7 +144,6 @@ def test_the_next_run_picks_them_up_and_changes_nothing_else(site: Fleet, struck
     assert list(site.builders()) == ["spark01"]
 
 
-@pytest.mark.long
 def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> None:
     site.add_stack("lab-fleet-last")
     hosts = site.hosts[:3]

@@ -185,6 +185,7 @@ def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
     assert receipt["attempts"] == 1
 
 
+@pytest.mark.long
 def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site) -> None:
     unit = {**VARIABLES["pytorch_unit"], "patches": []}
     play = site.run("build", pytorch_unit=unit).failed()
@@ -192,6 +193,7 @@ def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site)
     assert "/var/log/sparkforge/pytorch-" in play.text
 
 
+@pytest.mark.long
 def test_a_patch_that_does_not_apply_names_file_and_hunk(site: Site) -> None:
     text = upstream.PYTORCH_PATCH.read_text()
     broken = "\n".join(f"{line}x" if line.startswith(" ") else line for line in text.splitlines()) + "\n"

@@ -122,6 +122,7 @@ def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, v
     host.execute("dpkg --purge our-cluster-library")
 
 
+@pytest.mark.long
 def test_a_plan_that_touches_the_driver_is_refused(host: Host, role: Role, vendor: str) -> None:
     earlier = state(host)[1]
     play = role(cuda_libraries_extra_packages=["cuda-drivers"]).failed()
@@ -129,6 +130,7 @@ def test_a_plan_that_touches_the_driver_is_refused(host: Host, role: Role, vendo
     assert state(host)[1] == earlier
 
 
+@pytest.mark.long
 def test_gpudirect_storage_comes_with_its_kernel_module_only_when_asked_for(role: Role, vendor: str) -> None:
     assert "nvidia-fs" not in role("--check", "--diff").succeeded().text
     assert "nvidia-fs" in role("--check", "--diff", cuda_libraries_gds=True).succeeded().text

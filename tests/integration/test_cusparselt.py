@@ -113,6 +113,7 @@ def test_an_older_version_than_the_installed_one_is_refused(host: Host, role: Ro
     assert state(host) == earlier
 
 
+@pytest.mark.long
 def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: Host, role: Role) -> None:
     role(cusparselt_backends=["redist"]).succeeded()
     assert opened(host).startswith(REDIST)
@@ -124,6 +125,7 @@ def test_the_archive_in_use_stays_with_the_default_order(role: Role) -> None:
     assert play.changed == 0 and "by redist" in play.text
 
 
+@pytest.mark.long
 def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, role: Role) -> None:
     url, site = host.mirror["url"], host.mirror["summary"]["site_repository"]
     options = {"key_url": url + site["key"], "key_fingerprint": site["key_fingerprint"], "url": url + site["path"]}
@@ -156,6 +158,7 @@ def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) ->
     assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
 
 
+@pytest.mark.long
 def test_a_release_with_generic_names_is_installed_by_those(
     host: Host, before: tuple[list[str], list[str]], role: Role
 ) -> None:

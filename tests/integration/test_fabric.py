@@ -128,6 +128,7 @@ def test_three_in_a_ring_reach_each_other_over_each_cable(pair: Fabric) -> None:
             assert len([row for row in result["checks"] if row["name"].startswith("jumbo.")]) == 4
 
 
+@pytest.mark.long
 def test_the_end_with_the_smaller_mtu_is_named_from_both_ends(pair: Fabric) -> None:
     pair.ip("spark02", "link", "set", "enP2p1s0f0np0", "mtu", "1500")
     far = failures(pair.check("spark01"))
@@ -298,6 +299,7 @@ def test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing(spar
     assert sparks.module(state="absent")["changed"] is False
 
 
+@pytest.mark.long
 def test_what_somebody_changed_by_hand_is_named_and_mended(configured: Sparks) -> None:
     configured.both[0].execute("ip link set enP2p1s0f0np0 mtu 1500")
     play = configured.run("--tags", "fabric_check").failed()
@@ -377,6 +379,7 @@ def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> Non
     assert f"{other} configures enp1s0f0np0 too" in result["cause"]
 
 
+@pytest.mark.long
 def test_what_networkmanager_is_given_holds_address_and_mtu(sparks: Sparks) -> None:
     """netplan writes its files without it; DGX OS has NetworkManager, and no test here ran it."""
     sparks.module(state="absent")

@@ -163,6 +163,7 @@ def test_a_file_that_was_cut_short_is_noticed_and_mended(installed: Host, instal
     assert installed.execute(f"sha256sum {library}") == sound
 
 
+@pytest.mark.long
 def test_a_stack_of_the_site_moves_cudss_up_and_down_and_keeps_the_version_before(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:
@@ -249,6 +250,7 @@ def test_a_pin_that_does_not_hold_is_refused_and_the_host_stays(installed: Host,
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_the_role_refuses_a_wrong_or_unknown_sha256_with_the_remedy(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:
@@ -284,6 +286,7 @@ def test_an_archive_for_another_platform_alone_is_left_out(installed: Host, inst
     assert f"NVIDIA has no nvpl_fft for {PLATFORM}: left out." in play.text
 
 
+@pytest.mark.long
 def test_a_truncated_download_is_resumed_and_one_that_stays_truncated_is_refused(
     installed: Host, install: Callable, mirror: SpoiltMirror
 ) -> None:
@@ -344,6 +347,7 @@ BAD_ARCHIVES = {
 }
 
 
+@pytest.mark.long
 def test_an_archive_that_reaches_out_of_its_directory_is_refused_and_nothing_of_it_stays(
     installed: Host, mirror: SpoiltMirror
 ) -> None:

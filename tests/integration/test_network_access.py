@@ -128,6 +128,7 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     host.roles("math_libraries", math_libraries_state="absent").succeeded()
 
 
+@pytest.mark.long
 def test_a_proxy_that_wants_another_password_is_named_without_the_one_that_was_given(host: Host, proxy: Proxy) -> None:
     wrong = proxy.url.replace(PASSWORD, "wr0ng-password")
     play = host.roles("network_access", "math_libraries", sparkforge_proxies={"https": wrong}).failed()

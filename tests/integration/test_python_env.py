@@ -144,6 +144,7 @@ def test_who_is_not_in_the_group_cannot_use_the_environment(installed: Host) -> 
     assert "Python 3" not in said
 
 
+@pytest.mark.long
 def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipykernel: str) -> None:
     make(installed, python_env_wheels=[ipykernel]).succeeded()
     kernel = json.loads(installed.execute(f"cat {KERNEL}"))
@@ -160,6 +161,7 @@ def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipyk
     assert run_python(installed, "import ipykernel_launcher").split() == [place, place]
 
 
+@pytest.mark.long
 def test_going_back_makes_nothing_anew(installed: Host, ipykernel: str) -> None:
     make(installed, python_env_wheels=[ipykernel], python_env_jupyter=False).succeeded()
     with_kernel = current(installed)
@@ -240,6 +242,7 @@ def test_a_running_job_keeps_its_versions_when_the_environment_is_switched(insta
     assert set(installed.execute(f"ls {ENVIRONMENTS}").split()) == {second, third, "current", "previous"}
 
 
+@pytest.mark.long
 def test_absent_is_refused_while_a_job_runs_and_leaves_the_host_as_it_was(host: Host, factory: list[str]) -> None:
     if not current(host):
         make(host).succeeded()

@@ -36,6 +36,8 @@ from lab import image
 from lab.host import cache_directory
 from tests.integration.conftest import CHECKOUT, Bench, Host
 
+pytestmark = pytest.mark.long
+
 #: Of each wheel: its sha256 on the index, and the sha256 over the modules that are taken from it.
 WHEELS = {
     "2.9.1": (
@@ -215,10 +217,7 @@ def modules_of(version: str) -> Path:
     return tree
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=[] if name == max(WHEELS) else pytest.mark.long) for name in sorted(WHEELS)],
-)
+@pytest.fixture(scope="module", params=sorted(WHEELS))
 def version(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -112,6 +112,7 @@ def test_the_switch_alone_and_how_long_it_takes(
     print(f"\na rollback by itself, with ansible's start: {seconds:.2f} s")
 
 
+@pytest.mark.long
 def test_libraries_that_no_longer_fit_are_named_and_the_host_stays(host: Host, two: tuple[str, str]) -> None:
     package(host, "1.4-1")
     options = {"name": "torch", "environment_id": two[0], "packages": {LIBRARY: "1.4-1"}, "environment": {"FITS": "1"}}

@@ -95,6 +95,7 @@ def test_a_look_costs_two_remote_calls(wanted: Play) -> None:
     assert modules == ["spark_info", "stack_status"]
 
 
+@pytest.mark.long
 def test_a_removed_package_and_a_damaged_environment_are_what_would_change(drifted: Drifted) -> None:
     row = drifted.row
     assert row["standing"] == "changes"
@@ -108,6 +109,7 @@ def test_a_removed_package_and_a_damaged_environment_are_what_would_change(drift
     assert drifted.mended["standing"] == "as wanted" and drifted.mended["drift"] == []
 
 
+@pytest.mark.long
 def test_the_site_would_change_just_that(drifted: Drifted) -> None:
     assert drifted.site.succeeded().changed == len(drifted.row["changes"])
 

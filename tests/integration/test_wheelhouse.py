@@ -287,6 +287,7 @@ def task(play: Play, name: str) -> str:
     return play.output.partition(f": {name}] ***")[2].partition("\nTASK [")[0]
 
 
+@pytest.mark.long
 def test_an_nginx_that_was_killed_is_started_again(served: Builder) -> None:
     served.host.execute("kill -KILL $(pgrep nginx)")
     checked = served.serve("--check", "--diff").succeeded()
@@ -332,6 +333,7 @@ def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Buil
         served.host.execute("rm /etc/nginx/conf.d/their-own.conf")
 
 
+@pytest.mark.long
 def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
     include = "include /etc/nginx/conf.d"
     served.host.execute(f"sed -i 's|{include}|# {include}|' /etc/nginx/nginx.conf")
@@ -424,6 +426,7 @@ def test_tls_and_a_password(
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
 
+@pytest.mark.long
 def test_a_file_that_was_opened_to_others_is_shut_again(served: Builder, guarded: dict[str, str]) -> None:
     served.serve(**guarded).succeeded()
     served.host.execute(f"chmod 0644 {SECRETS}/htpasswd")
