@@ -120,6 +120,7 @@ def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: 
     assert remains(host) == {"package": False, "local_repo": False, "redist": True}
 
 
+@pytest.mark.long
 def test_the_archive_in_use_stays_with_the_default_order(role: Role) -> None:
     play = role().succeeded()
     assert play.changed == 0 and "by redist" in play.text
@@ -137,6 +138,7 @@ def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, ro
     assert remains(host) == {"package": True, "local_repo": False, "redist": False}
 
 
+@pytest.mark.long
 def test_what_apt_has_brought_stays_with_the_default_order(role: Role) -> None:
     play = role().succeeded()
     assert play.changed == 0 and "by apt" in play.text
@@ -153,6 +155,7 @@ def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[
     assert changes(before[1], host.snapshot()["packages"]) == []
 
 
+@pytest.mark.long
 def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) -> None:
     play = role("--check").succeeded()
     assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
