@@ -101,11 +101,15 @@ def test_where_systemd_cannot_confine_a_build_it_is_started_all_the_same_and_the
     monkeypatch.setattr(detached, "systemd_runs", lambda: True)
     how = detached.start(
         ["/bin/true"], account=detached.Account("nobody"), service="x.service", marker="test", log=str(log),
-        directory=str(tmp_path), writable=["/opt/a b"],
+        directory=str(tmp_path), writable=["/opt/a b"], memory_mib=100,
     )  # fmt: skip
     first, second = (tmp_path / "asked").read_text().splitlines()[:2]
     assert 'ReadWritePaths="/tmp" "/var/tmp" "/opt/a b"' in first and "Protect" not in second
-    assert how == "systemd" and all("NoNewPrivileges=yes" in asked for asked in (first, second))
+    for setting in ("ProtectSystem=strict", "ProtectHome=read-only", "RestrictSUIDSGID=yes", "TasksMax=32768"):
+        assert f"--property={setting} " in first
+    for setting in ("--uid=nobody", "--property=NoNewPrivileges=yes", "--property=KillMode=control-group"):
+        assert all(f"{setting} " in asked for asked in (first, second))
+    assert how == "systemd" and all("--property=MemoryMax=100M " in asked for asked in (first, second))
     assert said in log.read_text()
 
 
@@ -171,3 +175,36 @@ def test_orphans_are_found_by_their_marker_and_ended() -> None:
     finally:
         other.kill()
         other.wait()
+
+
+def test_who_is_not_root_builds_as_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    with pytest.raises(SparkforgeError, match="nobody cannot start a build as root"):
+        detached.Account("root")
+
+
+def test_no_link_is_locked_or_written_through(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("kept")
+    (tmp_path / "link").symlink_to("victim")
+    with pytest.raises(OSError):
+        detached.Lock(str(tmp_path / "link")).take()
+    detached._say(str(tmp_path / "link"), "text")
+    assert (tmp_path / "victim").read_text() == "kept"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_build_is_ended_with_its_account_s_rights_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says that it belongs to the build, and is another account's, is left alone."""
+    monkeypatch.setattr(detached, "systemd_runs", lambda: False)
+    marker = f"test_rights/{os.getpid():016x}"
+    environment = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    mine = subprocess.Popen(["sleep", "600"], env=environment)
+    theirs = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
+    try:
+        detached.stop("x.service", marker, detached.Account("nobody"))
+        assert mine.poll() is None
+        assert theirs.wait() == -9
+    finally:
+        for process in (mine, theirs):
+            process.kill()
+            process.wait()

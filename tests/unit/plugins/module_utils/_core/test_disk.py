@@ -77,3 +77,73 @@ def test_who_is_not_root_removes_directories_of_any_mode(tmp_path: Path) -> None
             os._exit(os.path.lexists("a"))
     assert os.waitpid(child, 0)[1] == 0
     assert os.listdir(place) == []
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_no_file_is_not_opened(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "x").symlink_to("file") if kind == "link" else os.mkfifo(tmp_path / "x")
+    with pytest.raises(OSError):
+        disk.open_regular(str(tmp_path / "x"))
+
+
+def test_what_is_being_written_is_its_owner_s_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[int] = []
+    fchmod = os.fchmod
+
+    def note(descriptor: int, mode: int) -> None:
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        fchmod(descriptor, mode)
+
+    monkeypatch.setattr(os, "fchmod", note)
+    before = os.umask(0)
+    try:
+        disk.write_file(str(tmp_path / "file"), b"secret", 0o600)
+    finally:
+        os.umask(before)
+    assert modes == [0o600]
+
+
+def test_a_file_and_a_link_are_durable_with_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int | str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(descriptor: int) -> None:
+        done.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def named(source: str, target: str) -> None:
+        done.append("named")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", named)
+    place = tmp_path / "new"
+    disk.write_file(str(place / "file"), b"content")
+    parent, directory, file = (path.stat().st_ino for path in (tmp_path, place, place / "file"))
+    assert done == [parent, file, "named", directory]
+    done.clear()
+    disk.switch_symlink(str(place / "link"), "file")
+    assert done == ["named", directory]
+
+
+def test_a_link_that_takes_a_directory_s_place_meanwhile_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "tree/inside"
+    (outside / "below").mkdir(parents=True)
+    outside.chmod(0o750)
+    inside.mkdir(parents=True)
+    empty = disk._empty
+
+    def exchanged(directory: int) -> list[str]:
+        names = empty(directory)
+        if "inside" in names:
+            inside.rmdir()
+            inside.symlink_to(outside)
+        return names
+
+    monkeypatch.setattr(disk, "_empty", exchanged)
+    with pytest.raises(NotADirectoryError):
+        disk.remove(str(inside.parent))
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o750 and (outside / "below").is_dir()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -156,3 +157,44 @@ def test_a_receipt_is_json_with_its_keys_in_order(tmp_path: Path) -> None:
     text = Path(path).read_text()
     assert list(json.loads(text)) == ["a", "b"]
     assert text.endswith("}\n")
+
+
+def test_a_lock_is_that_of_the_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who held it until now takes the file away; whoever comes next would make another, and hold that."""
+    path, flock = tmp_path / ".test.lock", fcntl.flock
+
+    def exchanged(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        flock(descriptor, how)
+        path.unlink()
+        path.touch()
+
+    monkeypatch.setattr(fcntl, "flock", exchanged)
+    with receipts.lock(str(tmp_path), "test"), path.open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("kept")
+    (tmp_path / ".test.lock").symlink_to("victim")
+    with pytest.raises(SparkforgeError, match="cannot be taken"), receipts.lock(str(tmp_path), "test"):
+        pass
+    assert (tmp_path / "victim").read_text() == "kept"
+
+
+def test_a_lock_is_its_owner_s_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with receipts.lock(str(tmp_path), "test"):
+            assert stat.S_IMODE((tmp_path / ".test.lock").stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        receipts.write(str(tmp_path), name, {})
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    assert receipts.remove(str(tmp_path), "one")
+    assert synced == [(tmp_path / "receipts").stat().st_ino]

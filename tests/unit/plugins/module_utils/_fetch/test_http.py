@@ -426,3 +426,39 @@ def test_a_server_without_tls_is_not_asked_in_clear(server: Server, tmp_path: Pa
     with pytest.raises(SparkforgeError, match="No TLS connection"):
         http.fetch(f"{server.url.replace('http:', 'https:')}/file", str(tmp_path), retries=0)
     assert server.requests == []
+
+
+def test_a_file_that_says_that_it_is_too_large_is_not_read(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whoever wrote a byte would fail otherwise.
+    monkeypatch.setattr(http._Sink, "write", None)
+    with pytest.raises(SparkforgeError, match="1000 are allowed"):
+        http.fetch(f"{server.url}/file", str(tmp_path), max_bytes=1000)
+
+
+def test_a_weak_etag_says_nothing_of_the_bytes(server: Server, tmp_path: Path) -> None:
+    server.etag = 'W/"one"'
+    server.cuts["/file"] = [400_000]
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path))).read_bytes() == BODY
+    assert [asked for _, asked in server.requests] == [None, None]
+
+
+def test_credentials_of_a_url_are_for_its_server_alone(server: Server, tmp_path: Path) -> None:
+    other = Server()
+    other.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
+    server.redirects["/old"] = f"{other.url}/file"
+    try:
+        with pytest.raises(SparkforgeError, match="HTTP 401"):
+            http.fetch(f"{server.url.replace('//', '//user:secret@')}/old", str(tmp_path))
+        assert other.paths == ["/file"] and other.credentials == []
+    finally:
+        other.close()
+
+
+def test_a_download_is_on_the_disk_before_it_is_given(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    assert os.stat(http.fetch(f"{server.url}/file", str(tmp_path))).st_ino in synced

@@ -114,3 +114,13 @@ def test_credentials_go_to_their_server_and_follow_no_redirection() -> None:
         one.close()
         other.close()
     assert index.ask(f"{one.url}/simple/") is None
+
+
+def test_a_server_is_not_told_the_password_of_another() -> None:
+    one = web_server.Server()
+    try:
+        known = index.credentials([{"host": "other.test", "username": "a", "password": "b"}])
+        assert index.ask(f"{one.url}/simple/", known) == index.Answer(404, server_error="Not Found")
+        assert one.credentials == []
+    finally:
+        one.close()

@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     pkg_config,
+    redist_layout,
     redist_manifest,
     redist_record,
 )
@@ -303,3 +304,22 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
     assert redist().absent()["changed"] is True
     assert len(calls) == 3
     assert sorted(path.name for path in Path(tmp_path).iterdir()) == ["loader", "mirror"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/prefix/other/1.0", "/prefix/one/../one/1.0", "prefix/one/1.0", "/prefix/one/current", "/prefix/one"]
+)
+def test_only_what_lies_where_versions_lie_is_one(path: str) -> None:
+    assert redist_layout.is_version("/prefix/one/1.0-cuda13", "one")
+    assert not redist_layout.is_version(path, "one")
+
+
+def test_an_upgrade_removes_nothing_that_an_edited_receipt_names(bench: Bench) -> None:
+    bench.publish()
+    bench.redist().present()
+    kept = bench.path / "precious"
+    kept.mkdir()
+    bench.edit_receipt(previous={"path": str(kept), "prefix": str(bench.path), "component": "one"})
+    bench.publish(version="2.0", release="2")
+    assert bench.redist().present()["changed"]
+    assert kept.is_dir()

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import stat
 import tarfile
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import unpack
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, unpack
 
 from tests.unit.redist_tree import member, tar
 
@@ -205,3 +207,13 @@ def test_a_refused_archive_is_gone_however_deep_it_got(tmp_path: Path, monkeypat
     monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
     deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
     assert "climbs out" in refused(tmp_path, deep, (member("top/../x"), b""))
+
+
+def test_what_somebody_puts_there_meanwhile_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("kept")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/file").symlink_to("../victim")
+    members = archive_reader.Members(io.BytesIO(gzip.decompress(tar([(member("top/file"), b"other")], "gz"))))
+    with pytest.raises(FileExistsError):
+        unpack._Extraction("a", str(tmp_path / "out"), 10).all(members)
+    assert (tmp_path / "victim").read_text() == "kept"

@@ -193,7 +193,7 @@ def test_an_index_is_not_in_the_command_line(worker: Attempt, monkeypatch: pytes
         f"--index-url {index}",
         "a==1 --hash=sha256:00",
     ]
-    assert "--require-hashes" in called[-1]
+    assert "--require-hashes" in called[-1] and "--no-deps" in called[-1]
     assert prepared(worker, monkeypatch, index_url="", find_links=())[1].startswith("--no-index\n")
 
 
@@ -271,3 +271,38 @@ def test_a_disk_that_fills_up_while_a_wheel_is_published_leaves_nothing_of_it(
     assert published(worker) == []
     publishing.publish(worker)
     assert {"receipt.json", "tiny-1.0-py3-none-any.whl"} <= set(published(worker))
+
+
+def test_only_what_fetches_gets_the_proxies_and_nothing_is_inherited(
+    worker: Attempt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SECRET", "of the task")
+    Path(worker.paths.log).touch()
+    Path(worker.paths.inside("network.json")).write_text('{"https_proxy": "http://user:password@proxy.test:3128"}')
+    for network in (True, False):
+        commands.run(worker, ["/bin/sh", "-c", f"env > {tmp_path}/said"], network=network)
+        said = (tmp_path / "said").read_text()
+        assert ("https_proxy=" in said) is network and "SECRET" not in said
+
+
+def test_what_is_published_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = packaged(tmp_path)
+    synced: set[int] = set()
+    before: list[set[int]] = []
+    fsync, rename = os.fsync, os.rename
+
+    def note(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def named(source: str, target: str) -> None:
+        before.append(set(synced))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(os, "rename", named)
+    publishing.publish(worker)
+    place = Path(worker.paths.artefact)
+    assert {path.stat().st_ino for path in (place, *place.iterdir())} <= before[-1]
