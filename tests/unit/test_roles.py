@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -87,3 +90,30 @@ def test_no_role_knows_of_the_lab(role: Path):
         if path.is_file() and path.suffix != ".md":
             words = path.read_text(errors="replace").lower().replace("-", " ").split()
             assert "lab" not in words, f"{path} speaks of the lab"
+
+
+#: What has a password or a private key in it, as tasks take it. Modules hide their own options themselves.
+SECRETS = (
+    "{{ wheelhouse_password }}",
+    "{{ __wheelhouse_tls }}",
+    "__wheelhouse_hashed.stdout",
+    "__network_access_plan.steps.write",
+)
+
+
+def tasks_of(rows: list[dict]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield {key: value for key, value in row.items() if key not in ("block", "rescue", "always")}
+        for part in ("block", "rescue", "always"):
+            yield from tasks_of(row.get(part) or [])
+
+
+def test_a_task_that_has_a_secret_shows_nothing():
+    found = {}
+    for path in (path for role in ROLES for path in sorted(role.glob("tasks/*.yml"))):
+        for task in tasks_of(yaml.safe_load(path.read_text()) or []):
+            for secret in SECRETS:
+                if secret in json.dumps(task):
+                    found[secret] = task.get("name")
+                    assert task.get("no_log") is True, (path, task.get("name"))
+    assert set(found) == set(SECRETS)

@@ -308,6 +308,10 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     assert found._configured(PACKAGE)
     source.write_text(f"deb [signed-by={keyring} {option}] file:///var/{PACKAGE} /\n")
     assert not found._configured(PACKAGE)
+    # So is one whose keyring is no longer the repository's.
+    source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
+    keyring.write_bytes(maker.keys.gpg("--export", maker.other))
+    assert not found._configured(PACKAGE)
 
 
 def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker):

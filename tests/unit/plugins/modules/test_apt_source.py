@@ -90,6 +90,8 @@ def test_the_source_names_its_keyring_and_only_its_lists_are_fetched(apt, key):
     assert f"URIs: {URL}\nSuites: /\nSigned-By: {result['keyring']}\n" in text
     assert "trusted" not in text.lower()
     assert Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
+    # What gpg has read of the file, which is armored.
+    assert Path(result["keyring"]).read_bytes() == openpgp.dearmor(key[1].read_bytes())
 
 
 def test_check_mode_says_the_same_and_writes_nothing(apt, key):

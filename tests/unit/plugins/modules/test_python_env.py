@@ -770,6 +770,7 @@ def test_credentials_reach_pip_and_nothing_else(host: Host, served: Served) -> N
     result = host.succeed(credentials=[entry], **served.asked)
     assert result["packages"]["tiny"] == "1.0"
     assert PASSWORD not in json.loads(json.dumps(result))["diff"].__repr__()
+    assert result["invocation"]["module_args"]["credentials"][0]["password"] != PASSWORD
     for path in host.root.rglob("*"):
         if path.is_file() and not path.is_symlink():
             content = path.read_bytes()

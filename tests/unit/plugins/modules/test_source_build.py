@@ -528,3 +528,14 @@ def test_a_source_that_is_not_the_unit_s_is_refused_before_anything_is_prepared(
         assert word in f"{failed['cause']} {failed['remedy']}"
     assert not host.tree(failed).joinpath("environment").exists()
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", ["../receipts", "..", "", "a/b"])
+def test_what_is_no_name_of_a_unit_removes_nothing(host: EngineHost, name: str) -> None:
+    kept = host.root / "receipts/kept"
+    kept.mkdir(parents=True)
+    (host.root / "builds").mkdir()
+    options = {"user": host.user, "root": str(host.root), "log_root": str(host.logs)}
+    refused = run_module("source_build", name=name, state="absent", **options)
+    assert refused["failed"] and "cannot be the name of a unit" in refused["msg"]
+    assert kept.is_dir()

@@ -15,6 +15,8 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 from tests.unit import interpreter
@@ -189,3 +191,25 @@ def test_what_the_account_plants_in_its_build_reaches_nothing_of_root_s(host: En
 def test_root_itself_does_not_build(host: EngineHost) -> None:
     failed = host.build(host.project(2), user="")
     assert failed["failed"] and "would run as root" in failed["cause"]
+
+
+def test_builds_are_removed_with_the_account_s_rights(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.built(host.project(2), keep=1)
+    removed: dict[str, int] = {}
+    remove = disk.remove
+
+    def note(path: str) -> None:
+        removed[path] = os.geteuid()
+        remove(path)
+
+    monkeypatch.setattr(disk, "remove", note)
+    options = {"name": "tiny", "state": "absent", "root": str(host.root), "log_root": str(host.logs)}
+    engine.Engine(options).absent()
+    builds = str(host.root / "builds")
+    assert {uid for path, uid in removed.items() if path.startswith(builds)} == {pwd.getpwnam(BUILDER).pw_uid}
+
+
+def test_of_the_task_s_variables_a_build_gets_those_of_the_network() -> None:
+    task = {"https_proxy": "http://proxy.test", "PIP_INDEX_URL": "https://index.test", "TOKEN": "x", "HOME": "/root"}
+    made = engine.Engine({"root": "/opt/none", "user": BUILDER, "state": "present"}, environment=task)
+    assert made._network() == {key: task[key] for key in ("https_proxy", "PIP_INDEX_URL")}

@@ -328,3 +328,20 @@ def test_what_hosts_use_is_remembered_for_as_many_environments_as_they_keep(cach
     cache.record("../spark03", made_of("d"), 2)
     assert cache.in_use() == ["b" * 16, "c" * 16, "d" * 16]
     assert sorted(os.listdir(cache.directory)) == ["hosts"]
+
+
+def test_a_cached_wheel_is_durable_with_its_name(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int | str] = []
+    replace = os.replace
+
+    def named(source: str, target: str) -> None:
+        done.append("named")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", lambda descriptor: done.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(os, "replace", named)
+    (wheel,) = cache.missing(manifest())
+    bring(cache, wheel, WHEEL)
+    path = Path(cache.wheel(wheel))
+    at = done.index("named")
+    assert path.stat().st_ino in done[:at] and path.parent.stat().st_ino in done[at:]

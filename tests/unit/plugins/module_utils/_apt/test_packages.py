@@ -691,3 +691,10 @@ def test_a_name_that_is_no_file_name_is_refused(apt: FakeApt, tmp_path: Path, na
 def test_a_faulty_expression_is_refused(apt: FakeApt, tmp_path: Path):
     with pytest.raises(SparkforgeError, match="not a regular expression"):
         package_set(apt, tmp_path, "dev", protect=["("])
+
+
+def test_apt_get_is_told_to_remove_nothing(apt: FakeApt, tmp_path: Path):
+    package_set(apt, tmp_path, "dev").present()
+    [done] = [call for call in apt.calls if "install" in call and "--simulate" not in call]
+    # Nor what nobody needs any more: it may be the vendor's.
+    assert "--no-remove" in done and "APT::Get::AutomaticRemove=0" in done

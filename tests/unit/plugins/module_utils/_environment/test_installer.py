@@ -149,3 +149,32 @@ def test_packages_that_do_not_fit_each_other_are_refused(bench: Bench, uv: bool)
         bench.has(bench.path / "none")
     with pytest.raises(SparkforgeError):
         bench.install(bench.wheel("needy", "1.0", requires=["other<2"]))
+
+
+@pytest.mark.parametrize("uv", [True, False])
+def test_whoever_installs_is_told_to_want_hashes_and_wheels_alone(bench: Bench, uv: bool) -> None:
+    if not uv:
+        bench.has(bench.path / "none")
+    bench.install()
+    [command] = [argv for argv in bench.started if "install" in argv]
+    assert {"--require-hashes", "--only-binary=:all:"} <= set(command)
+
+
+def test_what_may_hold_a_password_is_its_owner_s_alone_and_goes_again(bench: Bench) -> None:
+    bench.has(bench.path / "none")
+    modes: list[int] = []
+    run = bench.run
+
+    def looked(argv: t.Sequence[str], environ_update: t.Any = None, cwd: t.Any = None) -> tuple[int, str, str]:
+        if "install" in argv:
+            modes.extend(os.stat(path).st_mode & 0o777 for path in (argv[-1], environ_update["NETRC"]))
+        return run(argv, environ_update, cwd)
+
+    bench.monkeypatch.setattr(bench, "run", looked)
+    before = os.umask(0)
+    try:
+        # What it makes has no file left whose name begins with a dot.
+        bench.install(credentials=[{"host": "index.test", "username": "user", "password": "secret"}])
+    finally:
+        os.umask(before)
+    assert modes == [0o600, 0o600]

@@ -26,6 +26,8 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     archive_tree,
+    git_command,
+    git_tree,
     git_trouble,
     sources,
     urls,
@@ -1312,3 +1314,31 @@ def test_the_build_backend_is_read_with_and_without_tomllib(
     assert sources.build_backend(text) == "a.b:c"
     assert sources.build_backend("[build-system]\nrequires = []\n[tool.x]\nbuild-backend = 'no'\n") is None
     assert sources.build_backend("") is None
+
+
+# --- what only a tree or a git that is made for it shows ---
+
+
+def test_what_begins_with_tls_stays_with_it(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text('#!/bin/sh\necho "$GIT_ALLOW_PROTOCOL"\n')
+    (tmp_path / "git").chmod(0o755)
+    commands = git_command.Commands({"PATH": str(tmp_path)})
+    for url, allowed in (("https://example.com/x", b"https\n"), ("ssh://example.com/x", b"ssh\n")):
+        assert commands.remote(urls.read_remote(url, "It"), ["ls-remote"]) == allowed
+
+
+def test_a_checkout_does_not_begin_behind_a_symlink(tmp_path: Path) -> None:
+    for name in ("outside", "tree"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "tree/lib").symlink_to(tmp_path / "outside")
+    wanted = urls.make_wanted("https://example.com/x", "1" * 40, {}, "lib")
+    with pytest.raises(SparkforgeError, match="through a symlink"):
+        git_tree.check_out(wanted, str(tmp_path / "tree"), "/none", git_command.Commands(ENVIRONMENT), print)
+    assert os.listdir(tmp_path / "outside") == []
+
+
+def test_submodules_without_an_end_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repositories, "SUBMODULES_LIMIT", 1)
+    inner = bench.repository("library").commit({"code": "x"})
+    commit = bench.repository("one").commit({"file": "1"}, {"lib": ("../library.git", inner)})
+    assert "more than 1 submodules" in bench.fails(sources.Git(bench.url("one"), commit)).cause

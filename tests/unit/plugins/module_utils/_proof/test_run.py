@@ -7,16 +7,21 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, lane, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history as _history
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.run import Proof
+
+from tests.unit import interpreter
 
 FLOOR = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6}}
 
@@ -284,3 +289,43 @@ def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_p
     assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
     with pytest.raises(SparkforgeError, match="cannot be the id"):
         Proof(options(reference={**reference, "environment_id": "../old"}))
+
+
+#: An interpreter of an environment that says as whom it was started, and with what.
+TELLS = """#!{python}
+import json, os, sys
+rows = (line.split(":") for line in open("/proc/self/status"))
+said = {{"status": {{key: value.split() for key, value in rows}}, "variables": dict(os.environ)}}
+said["owner"] = os.stat(os.path.dirname(sys.argv[1])).st_uid
+json.dump(said, open({told!r}, "w"))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account compute")
+def test_the_checks_have_the_account_s_rights_and_no_others(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "of the module")
+    told, python, account = open_path / "told", open_path / "python", pwd.getpwnam("nobody")
+    told.touch()
+    told.chmod(0o666)
+    python.write_text(TELLS.format(python=interpreter.PYTHON, told=str(told)))
+    python.chmod(0o755)
+    Proof(options(python=str(python), user="nobody")).run()
+    said = json.loads(told.read_text())
+    status = said["status"]
+    assert (status["Uid"], status["Gid"]) == ([str(account.pw_uid)] * 4, [str(account.pw_gid)] * 4)
+    assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == 0
+    assert "SECRET" not in said["variables"]
+    # What is run next lies where the account writes nothing.
+    assert said["owner"] == 0
+
+
+def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device of a host without a group of its own is root's."""
+    stat, exists = os.stat, os.path.exists
+    device = SimpleNamespace(st_gid=0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "chown", lambda *_arguments: None)
+    monkeypatch.setattr(os.path, "exists", lambda path: path == "/dev/nvmap" or exists(path))
+    monkeypatch.setattr(os, "stat", lambda path, **how: device if path == "/dev/nvmap" else stat(path, **how))
+    lanes = lane.Lanes(interpreter.PYTHON, {}, {}, {}, "nobody")
+    assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path))["extra_groups"]

@@ -188,3 +188,12 @@ def test_the_index_names_every_project_by_its_normalised_name_and_links_its_file
     # A plus sign would be a blank to some.
     assert "%2Bsf" in found.path
     assert found.fragment == "sha256=" + "a" * 64
+
+
+def test_what_a_name_has_of_html_is_text_in_the_index() -> None:
+    evil = '"><script>'
+    row = {**WHEEL, "name": "a", "file": f"x{evil}.whl", "path": f"a/1/x{evil}.whl", "sha256": evil}
+    page = publication.index([row])["a/index.html"]
+    assert "<script" not in page
+    ((target, text),) = Links(page).found
+    assert text == row["file"] and target.endswith(f"#sha256={evil}")

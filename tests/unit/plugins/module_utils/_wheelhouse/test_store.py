@@ -7,14 +7,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pwd
 import shutil
 import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import files, publication, store
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.store import Store
 
 from tests.unit.wheel_tree import PLATFORM, WheelTree, fingerprint
@@ -362,3 +363,54 @@ def test_absent_takes_manifests_and_index_back_and_leaves_the_artefacts(tree: Wh
     assert absent()
     assert sorted(str(path) for path in tree.root.rglob("*")) == before
     assert not absent()
+
+
+# --- with whose rights, and in what order ---
+
+
+def test_a_wheel_that_is_a_link_is_not_published(tree: WheelTree) -> None:
+    units = tree.stack(1)
+    wheel = next((tree.house / "pytorch").rglob("*.whl"))
+    wheel.rename(tree.root / "elsewhere")
+    wheel.symlink_to(tree.root / "elsewhere")
+    assert f"The wheel {wheel} cannot be read" in run(tree, units)["cause"]
+
+
+def test_a_manifest_is_written_last(tree: WheelTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    write = disk.write_file
+
+    def note(path: str, content: bytes, *mode: int) -> None:
+        written.append(os.path.relpath(path, tree.house).split("/")[0])
+        write(path, content, *mode)
+
+    monkeypatch.setattr(disk, "write_file", note)
+    publish(tree, tree.stack(1))
+    parts = [part for part in written if part in ("manifests", "simple")]
+    assert set(parts) == {"manifests", "simple"} and parts == sorted(parts, reverse=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root publishes what another account built")
+def test_what_builds_own_is_read_and_removed_with_their_account_s_rights(
+    open_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, account = WheelTree(open_path / "root"), pwd.getpwnam("nobody")
+    generations(tree, 2)
+    units = tree.stack(3)
+    for place in [tree.root / "builds", *(tree.house / unit for unit in ("llvm", "triton", "pytorch"))]:
+        for path in [place, *place.rglob("*")]:
+            os.lchown(path, account.pw_uid, account.pw_gid)
+    called: dict[str, set[int]] = {}
+
+    def spied(name: str, function: t.Any) -> t.Any:
+        def spy(*arguments: t.Any) -> t.Any:
+            called.setdefault(name, set()).add(os.geteuid())
+            return function(*arguments)
+
+        return spy
+
+    for module, names in ((store.surveys, ("survey",)), (files, ("verify", "tree_bytes", "remove_build"))):
+        for name in names:
+            monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
+    assert publish(tree, units, lock_id=f"{3:012x}")["pruned"]
+    assert called == {name: {account.pw_uid} for name in ("survey", "verify", "tree_bytes", "remove_build")}

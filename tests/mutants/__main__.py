@@ -1,0 +1,199 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Breaks the guards that ``data.py`` lists, one at a time, and shows that a test fails: ``make mutants``.
+
+Each runs in a container of its own, as root, for many guards are about accounts: without a network but loopback, with
+a copy of the tree that it cannot change. Broken code may remove or give away what it should not; never run it as root
+of a machine that somebody uses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from lab import image
+from lab.host import LabError, fail, install_packages, native_architecture
+from tests.mutants.data import CHECKOUT, Mutant, load
+
+#: What the tests start, beside what a host has from the factory.
+PACKAGES = "build-essential git cmake ninja-build apt-utils gpg-agent python3-venv openssl".split()
+PAGE = CHECKOUT / "docs/mutants.md"
+#: Where a container has the tree; this environment and its interpreter lie where they lie here.
+INSIDE, PYTHON = "/srv/checkout", Path(sys.prefix).resolve()
+#: Seconds after which a broken guard is an error: what hangs is not told from what is slow.
+LIMIT = 300
+#: The part of the mutants, in percent, that tests have to notice.
+WANTED = 95
+KILLED, SURVIVED, ERROR = "killed", "survived", "error"
+
+
+class Outcome(NamedTuple):
+    """What became of a mutant, the end of what pytest printed, and how long it took in seconds."""
+
+    mutant: Mutant
+    status: str
+    said: str
+    seconds: float
+
+
+class Bench:
+    """Trees to break, and the container that tests run in."""
+
+    def __init__(self, place: Path, trees: int) -> None:
+        self.image = image.build(native_architecture(), extra=PACKAGES)
+        self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        for number in range(trees):
+            self.trees.put(_copy(place / f"tree-{number}"))
+
+    def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run tests on ``tree``; an unbroken one keeps the bytecode, so that the broken ones begin faster."""
+        python = PYTHON / "bin" / Path(sys.executable).name
+        command = [python, "-m", "pytest", "-q", "-x", "--basetemp=/tmp/pytest", *tests]
+        volumes = [f"{tree}:{INSIDE}:{'ro' if broken else 'rw'}", *(f"{path}:{path}:ro" for path in _interpreter())]
+        return image.podman(
+            "run", "--rm", "--network=none", "--tmpfs=/tmp:rw,exec,suid,mode=1777", f"--workdir={INSIDE}",
+            f"--env=ANSIBLE_CONFIG={INSIDE}/ansible.cfg", *(f"--volume={volume}" for volume in volumes),
+            *([f"--timeout={LIMIT}"] if broken else []), self.image,
+            # Not exec: the shell is the container's first process, which takes in what tests leave behind.
+            "sh", "-c", '"$@"; exit $?', "sh", *command, quiet=True,
+        )  # fmt: skip
+
+    @contextmanager
+    def tree(self) -> Iterator[Path]:
+        """Give a tree that nobody else uses meanwhile."""
+        tree = self.trees.get()
+        try:
+            yield tree
+        finally:
+            self.trees.put(tree)
+
+    def run(self, mutant: Mutant) -> Outcome:
+        """Break a guard, run the tests that should notice, and mend it."""
+        broken, began = mutant.broken(), time.monotonic()
+        with self.tree() as tree:
+            path = tree / mutant.file
+            sound, times = path.read_bytes(), path.stat()
+            path.write_text(broken, encoding="utf-8")
+            try:
+                done = self.pytest(tree, mutant.tests)
+            finally:
+                path.write_bytes(sound)
+                # Its bytecode, which was compiled before, is known by this time.
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        # 1: tests failed. Anything else but 0 says that pytest did not come to run them.
+        status = {0: SURVIVED, 1: KILLED}.get(done.returncode, ERROR)
+        return Outcome(mutant, status, (done.stdout + done.stderr)[-3000:], time.monotonic() - began)
+
+
+def _copy(target: Path) -> Path:
+    """Copy what git knows of the checkout, as it is now."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if os.path.lexists(CHECKOUT / name):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(CHECKOUT / name, target / name, follow_symlinks=False)
+    # As every account may enter a checkout's folders, also where this one's owner closes them.
+    for path in [target, *target.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
+    return target
+
+
+def _interpreter() -> list[Path]:
+    """Return what the tests' own interpreter is made of; of the system's Python only what is its version's."""
+    home = Path(sys.base_prefix).resolve()
+    if home in (Path("/usr"), Path("/")):
+        return [Path(sys.executable).resolve(), Path(sysconfig.get_path("stdlib")), PYTHON]
+    return [home, PYTHON]
+
+
+def page(outcomes: Sequence[Outcome], command: str) -> str:
+    """Return the page of the documentation that says what came of it."""
+    git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(git, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.strip()
+    killed = sum(outcome.status == KILLED for outcome in outcomes)
+    lines = [
+        "# Mutants: guards that were broken, and what noticed",
+        "",
+        f"Written by `{command}` at commit {commit}, {time.strftime('%Y-%m-%d', time.gmtime())}. Each mutant breaks one"
+        " guard; it is killed when a test",
+        "fails that `tests/mutants/*.yml` names for it. All of these pass on the unbroken tree.",
+        "",
+        f"**{killed} of {len(outcomes)} are killed ({100 * killed // max(1, len(outcomes))} %).**",
+        "",
+        "| area | mutants | killed |",
+        "|---|---|---|",
+    ]
+    for area in dict.fromkeys(outcome.mutant.area for outcome in outcomes):
+        rows = [outcome for outcome in outcomes if outcome.mutant.area == area]
+        lines.append(f"| {area} | {len(rows)} | {sum(row.status == KILLED for row in rows)} |")
+    lines += ["", "## Survivors", ""]
+    left = [outcome for outcome in outcomes if outcome.status != KILLED]
+    lines += ["| area | broken guard | why no test fails |", "|---|---|---|"] if left else ["None.", ""]
+    for outcome in left:
+        why = outcome.mutant.survives or "**not explained**"
+        lines.append(f"| {outcome.mutant.area} | {outcome.mutant.id} | {' '.join(why.split())} |")
+    return "\n".join([*lines, ""] if left else lines)
+
+
+def main() -> int:
+    """Return 0 where enough mutants are killed and every other one is explained."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=str(__doc__).splitlines()[0])
+    parser.add_argument("-k", metavar="TEXT", default="", help="only those whose area, id or file has this text")
+    parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
+    parser.add_argument("--list", action="store_true", help="show them and run none")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}; for all of them")
+    given = parser.parse_args()
+    mutants = [one for one in load() if given.k in f"{one.area} {one.id} {one.file}"]
+    problems = [problem for one in mutants if (problem := one.problem())]
+    if problems or not mutants or given.list:
+        print("\n".join(problems or [f"{one.area}: {one.id} ({one.file})" for one in mutants]))
+        return 1 if problems or not mutants else 0
+    install_packages()
+    # Not where users of pytest have theirs: the copy has to be open to every account, and its parent too.
+    with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
+        bench = Bench(Path(name), given.j)
+        tests = list(dict.fromkeys(test for one in mutants for test in one.tests))
+        print(f"mutants: {len(tests)} tests on {given.j} unbroken tree(s), then {len(mutants)} mutants", flush=True)
+        for _number in range(given.j):
+            with bench.tree() as tree:
+                done = bench.pytest(tree, tests, broken=False)
+            # One that is skipped notices nothing.
+            if done.returncode != 0 or "skipped" in done.stdout.strip().rpartition("\n")[2]:
+                print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
+                return 1
+        outcomes = []
+        with ThreadPoolExecutor(given.j) as pool:
+            for one in pool.map(bench.run, mutants):
+                outcomes.append(one)
+                print(f"{one.status:8} {one.seconds:5.1f} s  {one.mutant.area}: {one.mutant.id}", flush=True)
+                if one.status == ERROR:
+                    print(one.said, flush=True)
+    counts = {status: sum(one.status == status for one in outcomes) for status in (KILLED, SURVIVED, ERROR)}
+    unexplained = [one for one in outcomes if one.status != KILLED and not one.mutant.survives]
+    print(f"mutants: {counts}, {len(unexplained)} of those left are not explained")
+    if given.write and not given.k:
+        PAGE.write_text(page(outcomes, "make mutants"), encoding="utf-8")
+    return 1 if unexplained or 100 * counts[KILLED] < WANTED * len(outcomes) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LabError as error:
+        sys.exit(fail(error))

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A wheel on its way to where root keeps it; whole environments: modules/test_python_env.py."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apply, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+
+
+def test_a_wheel_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, kept = tmp_path / "tiny-1.0-py3-none-any.whl", tmp_path / "kept/tiny-1.0-py3-none-any.whl"
+    source.write_bytes(b"a wheel")
+    synced: list[int] = []
+    before: list[list[int]] = []
+    replace = os.replace
+
+    def named(path: str, target: str) -> None:
+        before.append(list(synced))
+        replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(os, "replace", named)
+    digest = hashlib.sha256(b"a wheel").hexdigest()
+    wheel = model.Wheel(requirement.parse_wheel_name(source.name), digest, str(source), True)
+    apply._copy_verified(wheel, str(source), str(kept))
+    assert kept.stat().st_ino in before[0]

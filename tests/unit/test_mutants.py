@@ -1,0 +1,23 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""That each mutant of ``make mutants`` can still be made: code moves, and a list of texts would rot unnoticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.mutants import data
+
+
+def test_each_mutant_breaks_one_place_and_names_tests_that_there_are() -> None:
+    assert [problem for mutant in data.load() if (problem := mutant.problem())] == []
+
+
+def test_no_guard_is_broken_twice() -> None:
+    mutants = data.load()
+    assert len(mutants) >= 150
+    for key in ("id", "broken"):
+        values = [(one.file, one.broken()) if key == "broken" else (one.area, one.id) for one in mutants]
+        assert [value for value, count in Counter(values).items() if count > 1] == []
