@@ -7,6 +7,8 @@ BENCH := demo
 PLATFORM := arm64
 # What `make fuzz` tries of each parser.
 EXAMPLES := 2000
+# What `make mutants` runs side by side.
+JOBS := 1
 # The third of the faults that `make test` plants in the proof: every worker has to know the same day.
 export SPARKFORGE_DAY ?= $(shell date +%-j)
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
@@ -21,7 +23,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz mutants lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,6 +74,9 @@ test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 
 fuzz: setup ## every reader of what others write, fed with EXAMPLES=2000 of anything each
 	SPARKFORGE_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q -n 2 --hypothesis-show-statistics tests/unit/test_parsers.py -k anything
+
+mutants: setup ## break each guard of tests/mutants and see a test fail, in containers; writes docs/mutants.md (JOBS=2)
+	$(ROOT) $(BIN)/python -m tests.mutants --write -j $(JOBS)
 
 test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py

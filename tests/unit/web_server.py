@@ -33,7 +33,7 @@ class Server:
         self.misplaced = 0
         #: It says how long a body is.
         self.lengths = True
-        #: "head" or "body": a byte of it now and then, for as long as somebody listens.
+        #: "head" or "body": a byte of it now and then, for some seconds: whoever waits for its end sees one.
         self.drips = ""
         self.authorization: str | None = None
         self.unmodified = 0
@@ -125,5 +125,7 @@ class Server:
         handler.close_connection = True
         handler.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"\r\n" if self.drips == "body" else b"X: "))
         with contextlib.suppress(OSError):
-            while not self.closed.wait(0.01):
+            for _number in range(500):
+                if self.closed.wait(0.01):
+                    break
                 handler.wfile.write(b"x")
