@@ -443,7 +443,6 @@ lines:
   sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
 """
 
-import re
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
@@ -526,12 +525,6 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-
-    # A URL is shown with -vvv as the module was given it.
-    source = module.params["source"] or {}
-    urls = [source.get("repo"), source.get("archive"), module.params["index_url"]]
-    urls += [*module.params["find_links"], *module.params["rewrite"].values()]
-    module.no_log_values |= set(re.findall(r"://[^/@\s]*?:([^/\s]+)@", " ".join(str(url) for url in urls)))
 
     def work() -> dict[str, t.Any]:
         options, attach = module.params, module.params["attach"]

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords
 
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
@@ -45,11 +47,24 @@ def take_proxies(environment: t.MutableMapping[str, str]) -> None:
         ) from error
 
 
+def _urls(value: t.Any) -> t.Iterator[str]:
+    """Give each URL among a module's options; text that is none, such as a patch, may hold one that means nothing."""
+    if isinstance(value, t.Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _urls(item)
+    elif isinstance(value, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", value):
+        yield value
+
+
 def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """Call ``work`` and exit with what it returns; its ``warnings`` are Ansible's, which prints them.
 
     :raises SystemExit: always, through ``exit_json`` or ``fail_json``.
     """
+    # Ansible shows a module's options with -vvv, and some of them in its error messages.
+    module.no_log_values |= {word for url in _urls(module.params) for word in passwords(url)}
     # What is made is read by other accounts: those that use it, nobody, and apt's.
     os.umask(0o022)
     try:

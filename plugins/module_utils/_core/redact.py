@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import re
+import typing as t
+import urllib.parse
 
 # Up to the last @ before the path: a password may hold one. A password may hold a slash too, though it should not; a
 # number before the slash is a port.
@@ -22,3 +24,16 @@ _TOKENS = re.compile(
 def redact(text: str) -> str:
     """Return ``text``, a URL or whatever may hold some, without user names, passwords and tokens."""
     return _TOKENS.sub(r"\1…", _CREDENTIALS.sub(r"\1", text))
+
+
+#: Characters from which on a user name without a password is taken for a token; ``git`` is none.
+_TOKEN_LENGTH = 16
+
+
+def passwords(text: str) -> t.Set[str]:
+    """Return the passwords and tokens of the URLs in ``text``, as the URL has each and as it is typed."""
+    found = [match[0][len(match[1]) :] for match in _TOKENS.finditer(text)]
+    for match in _CREDENTIALS.finditer(text):
+        user, _colon, password = match[0][len(match[1]) : -1].partition(":")
+        found.append(password or (user if len(user) >= _TOKEN_LENGTH else ""))
+    return {form for word in found if word for form in (word, urllib.parse.unquote(word))}

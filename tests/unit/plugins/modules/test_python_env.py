@@ -779,6 +779,15 @@ def test_credentials_reach_pip_and_nothing_else(host: Host, served: Served) -> N
     assert not host.succeed(credentials=[entry], **served.asked)["changed"]
 
 
+def test_what_is_shown_of_a_call_has_no_password_of_a_url(host: Host) -> None:
+    """With -vvv Ansible shows the options, which a result has as its invocation."""
+    tiny = write_wheel(host.links, "tiny")
+    places = [f"file://{host.links}", "https://user:of-links@127.0.0.1:1/wheels/"]
+    asked = {"requirements": [pin(tiny)], "index_url": "https://user:of%2Bindex@127.0.0.1:1/simple/"}
+    said = json.dumps(host.run(find_links=places, check=True, **asked))
+    assert "127.0.0.1:1/simple/" in said and "of-links" not in said and "of%2Bindex" not in said
+
+
 def test_a_download_that_stops_is_said_and_what_came_whole_is_not_fetched_again(host: Host) -> None:
     both, certificate = host.directory / "both.pem", host.directory / "certificate.pem"
     subprocess.run(

@@ -17,6 +17,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 def test_what_a_module_makes_can_be_read_whatever_umask_the_host_has(tmp_path: Path) -> None:
     class Module:
+        params: t.ClassVar[dict[str, object]] = {}
+        no_log_values: t.ClassVar[set[str]] = set()
+
         def exit_json(self, **_result: object) -> None:
             raise SystemExit
 
@@ -33,6 +36,28 @@ def test_what_a_module_makes_can_be_read_whatever_umask_the_host_has(tmp_path: P
         os.umask(before)
     assert (tmp_path / "made").stat().st_mode & 0o777 == 0o755
     assert (tmp_path / "made/file").stat().st_mode & 0o777 == 0o644
+
+
+def test_the_password_of_no_url_among_the_options_is_shown() -> None:
+    class Module:
+        params: t.ClassVar[dict[str, object]] = {
+            "index_url": "https://user:one%2B@index.test/simple/",
+            "find_links": ["https://user:two@links.test/"],
+            "rewrite": {"https://a.test/": "https://user:three@b.test/"},
+            "patches": [{"content": "+ http://user:of-a-patch@c.test/"}],
+            "jobs": 4,
+        }
+
+        def __init__(self) -> None:
+            self.no_log_values = {"of an option"}
+
+        def exit_json(self, **_result: object) -> None:
+            raise SystemExit
+
+    module = Module()
+    with pytest.raises(SystemExit):
+        modules.run(t.cast("t.Any", module), dict)
+    assert module.no_log_values == {"of an option", "one%2B", "one+", "two", "three"}
 
 
 def test_the_file_is_added_to_the_environment(tmp_path: Path) -> None:

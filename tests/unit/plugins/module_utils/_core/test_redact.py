@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords, redact
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,22 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact 
 )
 def test_user_names_and_passwords_of_urls_are_left_out(text: str, shown: str) -> None:
     assert redact(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("https://user:secret@index.test/simple", {"secret"}),
+        ("https://user:se%2Fcret@index.test/simple", {"se%2Fcret", "se/cret"}),
+        ("https://user:se@cret@index.test/simple", {"se@cret"}),
+        ("https://a-token-of-some-length@index.test", {"a-token-of-some-length"}),
+        ("https://a-token-of-some-length:@index.test", {"a-token-of-some-length"}),
+        ("git+ssh://git@host.test/a.git@v1", set()),
+        ("https://git@host.test/a.git", set()),
+        ("https://one.test/a?token=abc&b=1#c", {"abc"}),
+        ("http://u:p@one.test/ and http://u:q@two.test", {"p", "q"}),
+        ("https://index.test:8443/@scope/name", set()),
+    ],
+)
+def test_what_has_to_be_hidden_of_urls(text: str, found: set[str]) -> None:
+    assert passwords(text) == found
