@@ -19,6 +19,7 @@ import yaml
 from lab import bench as benches
 from lab import image
 from lab.host import cache_directory
+from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]
 RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
@@ -222,6 +223,7 @@ class SiteRun:
     first: Play
     second: Play
     checked_again: Play
+    left: list[ownership.Entry]
 
 
 # What a person had before: a package that the toolchain asks for too, and a loader entry of their own.
@@ -234,9 +236,11 @@ def site_run(bench: Bench) -> SiteRun:
     """``--check`` on a fresh host, the site, the site again, ``--check`` again."""
     host = bench.fresh()
     host.execute(f"apt-get update -q && apt-get install -y -q {OWN_PACKAGE} && echo /srv/lib > {OWN_LOADER_ENTRY}")
-    packages, before = host.snapshot(), host.contents()
+    packages, before, paths = host.snapshot(), host.contents(), ownership.look(host)
     checked = host.run("site", "--check", "--diff")
     after_check = host.contents()
     first = host.run("site")
     second = host.run("site", "-vvv")
-    return SiteRun(host, packages, before, checked, after_check, first, second, host.run("site", "--check", "--diff"))
+    checked_again = host.run("site", "--check", "--diff")
+    left = ownership.left(host, paths)
+    return SiteRun(host, packages, before, checked, after_check, first, second, checked_again, left)

@@ -20,6 +20,7 @@ import yaml
 
 from lab.host import cache_directory
 from tests import upstream
+from tests.integration import ownership
 from tests.integration.conftest import CHECKOUT, Host, Play, running
 
 
@@ -30,6 +31,7 @@ class Site:
     host: Host
     made: upstream.Upstream
     first: Play
+    left: list[ownership.Entry]
 
     def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
         return self.host.run(playbook, *arguments, **{**VARIABLES, **variables})
@@ -105,7 +107,9 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         host = bench.fresh()
         made = write_stack(host)
         lock(host).succeeded()
-        yield Site(host, made, host.run("site", **VARIABLES).succeeded())
+        before = ownership.look(host)
+        first = host.run("site", **VARIABLES).succeeded()
+        yield Site(host, made, first, ownership.left(host, before))
 
 
 def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
@@ -144,6 +148,10 @@ def test_no_build_ran_as_root(site: Site) -> None:
     # What hosts install follows from these.
     roots = "/opt/sparkforge/wheelhouse /opt/sparkforge/wheelhouse/* /opt/sparkforge/wheelhouse/*/manifests"
     assert set(site.host.execute(f"stat -c %U {roots} /opt/sparkforge/receipts/units/*").split()) == {"root"}
+
+
+def test_every_path_that_a_build_left_is_in_the_table_with_its_owner_and_mode(site: Site) -> None:
+    assert ownership.faults(site.left, ownership.rows(), "build") == []
 
 
 def test_the_second_run_changes_nothing_and_compiles_nothing(site: Site) -> None:

@@ -22,6 +22,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.fabric import of_host
 
 from lab import image
+from tests.integration import ownership
 from tests.integration.conftest import CHECKOUT, Bench, Play
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
@@ -255,7 +256,10 @@ def sparks(bare: Sparks) -> Sparks:
 
 @pytest.fixture(scope="module")
 def set_up(sparks: Sparks) -> Sparks:
+    first = sparks.both[0]
+    before = ownership.look(first)
     sparks.run("--skip-tags", "fabric_check").succeeded()
+    assert ownership.faults(ownership.left(first, before), ownership.rows(), "fabric") == []
     return sparks
 
 

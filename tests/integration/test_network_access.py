@@ -6,23 +6,22 @@
 
 from __future__ import annotations
 
-import base64
-import select
-import socket
-import socketserver
-import threading
 import typing as t
 from collections.abc import Iterator
 
 import pytest
 
-from lab import bench as benches
-from lab import image
+from tests.integration import ownership, planted
+from tests.integration import proxy as corporate
 from tests.integration.conftest import Bench, Host, Play
+from tests.integration.proxy import Proxy
 
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
+PROXIES_FILE = "/etc/sparkforge-proxies.json"
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
-PASSWORD = "s3cret-of-the-proxy"
+# As each that tests/integration/test_secrets.py plants: what is searched for.
+SECRET = planted.Planted()
+PASSWORD = SECRET.mark
 
 
 @pytest.fixture(scope="module")
@@ -35,61 +34,17 @@ def factory(host: Host) -> list[str]:
     return host.contents()
 
 
-class _Tunnel(socketserver.StreamRequestHandler):
-    """Answer CONNECT as a corporate proxy does: only to who names the user and the password."""
-
-    timeout = 30
-
-    def handle(self) -> None:
-        proxy = t.cast(Proxy, self.server)
-        request = self.rfile.readline().decode().split()
-        headers = {}
-        while (line := self.rfile.readline().decode().strip()) and ":" in line:
-            headers[line.split(":")[0].lower()] = line.split(":", 1)[1].strip()
-        expected = "Basic " + base64.b64encode(f"spark:{PASSWORD}".encode()).decode()
-        proxy.asked.append((request[0], request[1], headers.get("proxy-authorization") == expected))
-        if headers.get("proxy-authorization") != expected:
-            self.wfile.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-            return
-        # What the containers call the mirror, this machine knows by its address.
-        port = int(request[1].rsplit(":", 1)[1])
-        with socket.create_connection((proxy.gateway, port), timeout=30) as upstream:
-            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            self._copy(upstream)
-
-    def _copy(self, upstream: socket.socket) -> None:
-        pairs = {upstream: self.connection, self.connection: upstream}
-        while True:
-            for ready in select.select(list(pairs), [], [], 30)[0] or [None]:
-                data = ready.recv(65536) if ready else b""
-                if not data:
-                    return
-                pairs[ready].sendall(data)
-
-
-class Proxy(socketserver.ThreadingTCPServer):
-    """A proxy on the containers' gateway that notes what it is asked."""
-
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, gateway: str) -> None:
-        self.gateway = gateway
-        self.asked: list[tuple[str, str, bool]] = []
-        super().__init__((gateway, 0), _Tunnel)
-
-    @property
-    def url(self) -> str:
-        return f"http://spark:{PASSWORD}@{self.gateway}:{self.server_address[1]}"
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[Proxy]:
+    with corporate.running(PASSWORD) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
-def proxy() -> Iterator[Proxy]:
-    gateway = image.podman("network", "inspect", "podman", "--format", benches.GATEWAY_FORMAT).stdout.strip()
-    with Proxy(gateway) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+def sampler(factory: list[str]) -> Iterator[planted.Sampler]:
+    """Looks at processes from the first call of this file on."""
+    with planted.sampled(SECRET) as sampler:
+        yield sampler
 
 
 def apply(host: Host, *arguments: str, **variables: t.Any) -> Play:
@@ -97,7 +52,7 @@ def apply(host: Host, *arguments: str, **variables: t.Any) -> Play:
 
 
 def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
-    host: Host, factory: list[str], proxy: Proxy
+    host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
 ) -> None:
     play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
     assert play.changed == 2  # the two files of the proxies in one task, and the CA
@@ -106,12 +61,13 @@ def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
 
 
 def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
-    host: Host, factory: list[str], proxy: Proxy
+    host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
 ) -> None:
+    before = ownership.look(host)
     proxies = {"http": proxy.url, "https": proxy.url, "no_proxy": ["10.0.0.0/8", ".example.com", "direct.example"]}
     play = apply(host, "--diff", "-vvv", sparkforge_proxies=proxies).succeeded()
     assert PASSWORD not in play.output
-    assert host.execute(f"stat -c '%a %U' {APT_FILE}") == "600 root"
+    assert ownership.faults(ownership.left(host, before), ownership.rows(), "proxies") == []
     text = host.execute("apt-config dump Acquire::https")
     assert f'Acquire::https::Proxy "{proxy.url}";' in text
     assert 'Acquire::https::Proxy::direct.example "DIRECT";' in text
@@ -126,6 +82,11 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     assert any(method == "CONNECT" and "mirror." in target and right for method, target, right in proxy.asked)
     assert PASSWORD not in play.output
     host.roles("math_libraries", math_libraries_state="absent").succeeded()
+
+    found = planted.on_host(host, SECRET)
+    found += sampler.end([0])
+    expected = [row for row in planted.accepted() if row.path in (APT_FILE, PROXIES_FILE)]
+    assert len(found.hits) == len(expected) and all(any(row.covers(hit) for row in expected) for hit in found.hits)
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration import ownership
 from tests.integration.conftest import Bench, Host
 
 HISTORY = "/var/log/sparkforge/proof"
@@ -59,11 +60,12 @@ def booted(bench: Bench) -> Host:
 
 @pytest.fixture(scope="module")
 def scheduled(booted: Host) -> Host:
-    before = booted.contents()
+    before, paths = booted.contents(), ownership.look(booted)
     announced = timer(booted, check=True)
     assert announced["changed"] and "/etc/systemd/system/sparkforge-proof.timer" in announced["files"]
     assert booted.contents() == before, "check mode changes nothing"
     assert timer(booted)["changed"]
+    assert ownership.faults(ownership.left(booted, paths), ownership.rows(), "scheduled") == []
     return booted
 
 

@@ -14,6 +14,7 @@ import typing as t
 import pytest
 
 from lab import stand_ins
+from tests.integration import ownership
 from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
@@ -39,6 +40,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def made(host: Host, kernel: str) -> tuple[str, str]:
     """The names of two environments."""
+    before = ownership.look(host)
     host.roles("python_env").succeeded()
     first = link(host, "current")
     # Staged first, as a rollout does it, and switched to in another run.
@@ -47,6 +49,7 @@ def made(host: Host, kernel: str) -> tuple[str, str]:
     assert (link(host, "current"), link(host, "staged") != first) == (first, True)
     assert host.roles("python_env", **staged).succeeded().changed == 0
     host.roles("python_env", python_env_wheels=[kernel]).succeeded()
+    assert ownership.faults(ownership.left(host, before), ownership.rows(), "wheels") == []
     return first, link(host, "current")
 
 

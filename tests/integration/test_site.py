@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 
+from tests.integration import ownership
 from tests.integration.conftest import SiteRun
 
 # DESIGN.md: a converged host costs one remote call a role at most; issue 2 bounds the site of these roles.
@@ -55,6 +56,10 @@ def test_the_report_is_written_and_has_no_failed_check(site_run: SiteRun) -> Non
     passed = {check["name"] for check in report["checks"] if check["status"] == "pass"}
     assert {"open libcudss.so.0", "open libcusparseLt.so.0", "open libnvpl_lapack_lp64_gomp.so.0"} <= passed
     assert all(check["cause"] for check in report["checks"] if check["status"] == "skip"), "a skip without a reason"
+
+
+def test_every_path_that_the_site_left_is_in_the_table_with_its_owner_and_mode(site_run: SiteRun) -> None:
+    assert ownership.faults(site_run.left, ownership.rows(), "site") == []
 
 
 def test_the_play_says_where_the_report_is(site_run: SiteRun) -> None:

@@ -25,6 +25,7 @@ import pytest
 
 from lab import bench as benches
 from lab import image, serve
+from tests.integration import ownership
 from tests.integration.conftest import Bench, Host, Play, changes
 from tests.unit.wheel_tree import WheelTree, fingerprint
 
@@ -45,6 +46,7 @@ class Builder:
     local: WheelTree
     units: dict[str, t.Any]
     before: dict[str, list[str]] = field(default_factory=dict)
+    paths: dict[str, ownership.Entry] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -113,7 +115,7 @@ def builder(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Builder:
     tree = WheelTree(tmp_path_factory.mktemp("built") / "root", PLATFORM)
     units = tree.stack(1)
     send(host, tree)
-    return Builder(host, tree, rewritten(units, tree), before)
+    return Builder(host, tree, rewritten(units, tree), before, ownership.look(host))
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +197,10 @@ def test_it_is_served_and_a_second_run_of_the_role_changes_nothing_by_few_calls(
     assert served.serve("--check", "--diff").succeeded().changed == 0
     status, content = served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")
     assert (status, json.loads(content)["host"]) == (200, served.host.name)
+
+
+def test_every_path_that_serving_left_is_in_the_table_with_its_owner_and_mode(served: Builder) -> None:
+    assert ownership.faults(ownership.left(served.host, served.paths), ownership.rows(), "served") == []
 
 
 def test_what_is_neither_index_nor_manifest_nor_wheel_is_not_served(served: Builder) -> None:

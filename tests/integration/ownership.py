@@ -1,0 +1,183 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose the paths are that the collection leaves on a host: the table data/ownership.yml, and looks at a host.
+
+``python -m tests.integration.ownership`` writes docs/files.md from the table.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+
+CHECKOUT = Path(__file__).parents[2]
+TABLE = Path(__file__).with_name("data") / "ownership.yml"
+PAGE = CHECKOUT / "docs/files.md"
+ROOT = "/opt/sparkforge"
+KINDS = {"directory": "d", "file": "f", "link": "l"}
+#: A mode that the row leaves to a source or a wheel: whatever it is, nobody but the owner may write.
+ANY = "any"
+_WORDS = {"**": ".+", "*": "[^/]*", "<root>": re.escape(ROOT), "<unit>": "(?!(?:manifests|simple)(?:/|$))[^/]+"}
+# Gone with the next boot, or the kernel's.
+ELSEWHERE = "/proc /sys /dev /run"
+LOOK = "find / -xdev {prune} -printf '%y\\t%m\\t%u\\t%g\\t%T@ %s\\t%l\\t%p\\0'"
+# Every path of a package, where dpkg would put it today: /lib is /usr/lib.
+PACKAGED = "cat /var/lib/dpkg/info/*.list | sed -E 's#^/(lib|lib64|bin|sbin)(/|$)#/usr/\\1\\2#' | sort -u"
+
+
+class Shell(Protocol):
+    """A host on which a script runs as root."""
+
+    def execute(self, script: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One path of a host. ``mode`` has four octal digits; ``content`` stands for times, size and a link's target."""
+
+    path: str
+    kind: str
+    mode: str
+    owner: str
+    group: str
+    content: str = ""
+
+    @property
+    def open_to(self) -> str:
+        """Who beside the owner may write: ``group``, ``others``, or nobody. A link's mode means nothing."""
+        bits = 0 if self.kind == "l" else int(self.mode, 8)
+        return "others" if bits & 0o002 else "group" if bits & 0o020 else ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.mode} {self.owner}:{self.group} {self.path}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table.
+
+    :param modes: of each kind that a path of it may be: the modes that it may have.
+    :param writers: who may write beside root, where that is not the owner alone.
+    :param left_by: which host has it, or which test asserts it.
+    """
+
+    path: str
+    modes: Mapping[str, tuple[str, ...]]
+    owner: str
+    group: str
+    what: str
+    left_by: str
+    writers: str = ""
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return glob(self.path)
+
+    def covers(self, entry: Entry) -> bool:
+        """Tell whether it is the row of that path, which has one of its kinds."""
+        return entry.kind in self.modes and self.pattern.fullmatch(entry.path) is not None
+
+    def faults(self, entry: Entry) -> list[str]:
+        """Return what of a path that it covers is not as it says."""
+        found, modes = [], self.modes[entry.kind]
+        if entry.kind != "l" and entry.mode not in modes and ANY not in modes:
+            found.append(f"has the mode {entry.mode}, not {' or '.join(modes)}")
+        for what, is_there, wanted in (("owner", entry.owner, self.owner), ("group", entry.group, self.group)):
+            if wanted != ANY and is_there != wanted:
+                found.append(f"has the {what} {is_there}, not {wanted}")
+        if entry.open_to and not self.writers:
+            found.append(f"can be written by {entry.open_to}")
+        return found
+
+
+def glob(path: str) -> re.Pattern[str]:
+    """Return what the paths of a row are."""
+    return re.compile("".join(_WORDS.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|<\w+>)", path)))
+
+
+def rows() -> list[Row]:
+    """Return the table."""
+    return [_row(given) for given in yaml.safe_load(TABLE.read_text())]
+
+
+def _row(given: Mapping[str, Any]) -> Row:
+    modes = {letter: tuple(str(given[kind]).split()) for kind, letter in KINDS.items() if kind in given}
+    owner = given.get("owner", "root")
+    rest = {key: value for key, value in given.items() if key not in (*KINDS, "owner", "group")}
+    return Row(modes=modes, owner=owner, group=given.get("group", owner), **rest)
+
+
+def look(host: Shell) -> dict[str, Entry]:
+    """Return every path of the host's disk."""
+    prune = " ".join(f"-path {place} -prune -o" for place in ELSEWHERE.split())
+    found = {}
+    for line in host.execute(LOOK.format(prune=prune)).strip("\0").split("\0"):
+        kind, mode, owner, group, content, target, path = line.split("\t", 6)
+        # What comes and goes in a directory does not change it, and a link is what it leads to.
+        content = {"d": "", "l": target}.get(kind, content)
+        found[path] = Entry(path, kind, mode.zfill(4), owner, group, content)
+    return found
+
+
+def left(host: Shell, before: Mapping[str, Entry]) -> list[Entry]:
+    """Return what was added or changed since ``before``, but for what is a package's own."""
+    packaged = set(host.execute(PACKAGED).splitlines())
+    changed = [entry for path, entry in look(host).items() if before.get(path) != entry]
+    return [entry for entry in changed if entry.path not in packaged or entry.open_to == "others"]
+
+
+def faults(entries: Iterable[Entry], table: Iterable[Row], host: str) -> list[str]:
+    """Return what is wrong: paths that not exactly one row has, or that are not as it says, and rows without a path.
+
+    :param host: the kind of host, as ``left_by`` names it: its rows must have a path each.
+    """
+    found, seen = [], set()
+    table = list(table)
+    for entry in entries:
+        matching = [row for row in table if row.covers(entry)]
+        seen.update(row.path for row in matching)
+        if len(matching) != 1:
+            found.append(f"{entry}: {' and '.join(row.path for row in matching) or 'no row'}")
+        found += [f"{entry}: {fault} ({row.path})" for row in matching for fault in row.faults(entry)]
+    return found + [f"{row.path}: no path" for row in table if row.left_by == host and row.path not in seen]
+
+
+INTRODUCTION = """\
+# Every file that the collection leaves on a host
+
+Written by `python -m tests.integration.ownership` from `tests/integration/data/ownership.yml`. The tests
+`tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare it with all that was added to or
+changed on their hosts: each path has one row, its owner and its mode, whatever umask root and the connecting user have
+(`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a name, `**` any path
+below. What dpkg lists as a package's own is the package's.
+
+*Any* mode is that of a source or a wheel, without write access for group and others. Only the owner may write, and
+root, where the last column does not say more.
+
+| path | mode | owner | what it is | who else may write |
+|---|---|---|---|---|
+"""
+
+
+def page(table: Iterable[Row]) -> str:
+    """Return docs/files.md."""
+    names = {letter: kind for kind, letter in KINDS.items()}
+    lines = [INTRODUCTION]
+    for row in table:
+        kinds = [names[kind] if kind == "l" else f"{names[kind]} {' or '.join(row.modes[kind])}" for kind in row.modes]
+        lines.append(f"| `{row.path}` | {', '.join(kinds)} | {row.owner}:{row.group} | {row.what} | {row.writers} |\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(rows()))
+    sys.exit(0)

@@ -1,0 +1,194 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Secrets that a test plants, one for each place that takes one, and the search for them in files and processes.
+
+All of them begin with the same random word, the *mark*, and the search is for that: no quoting changes its letters, and
+base64 has three forms of it, by where it begins.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+import threading
+import typing as t
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import yaml
+
+from lab import image
+from tests.integration.ownership import glob
+
+if t.TYPE_CHECKING:
+    from tests.integration.conftest import Host
+
+SEARCH = Path(__file__).with_name("search_files.py")
+TABLE = Path(__file__).with_name("data") / "secrets.yml"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The secrets of one test. ``text[place]`` is the secret, ``url[place]`` the same as a URL has it."""
+
+    mark: str = field(default_factory=lambda: secrets.token_hex(10))
+
+    def text(self, place: str) -> str:
+        # With what URLs, shells and JSON each have to quote.
+        return f"{self.mark}-{place}-+=%/"
+
+    def url(self, place: str) -> str:
+        return quote(self.text(place), safe="")
+
+    def needles(self) -> list[bytes]:
+        """Return what each secret has in it, however it is written."""
+        found = [self.mark.encode()]
+        for offset in range(3):
+            encoded = base64.b64encode(b"\0" * offset + self.mark.encode())
+            # Letters that depend on what stands before and after it.
+            found.append(encoded[(offset * 8 + 5) // 6 : (offset + len(self.mark)) * 8 // 6])
+        return found
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A secret that was found. ``where`` is a path, or a process with its part."""
+
+    where: str
+    owner: str = ""
+    mode: str = ""
+
+
+@dataclass
+class Found:
+    """What was searched, and what was found in it."""
+
+    files: int = 0
+    bytes: int = 0
+    processes: int = 0
+    samples: int = 0
+    hits: list[Hit] = field(default_factory=list)
+
+    def __iadd__(self, other: Found) -> Found:
+        self.files += other.files
+        self.bytes += other.bytes
+        self.processes += other.processes
+        self.samples += other.samples
+        self.hits += other.hits
+        return self
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.hits)} secrets found in {self.files} files ({self.bytes / 1e6:.0f} MB)"
+            f" and {self.processes} processes ({self.samples} samples)"
+        )
+
+
+def _found(answer: str) -> Found:
+    said = json.loads(answer)
+    return Found(said["files"], said["bytes"], hits=[Hit(*hit) for hit in said["hits"]])
+
+
+def _command(planted: Planted, places: Iterable[str | Path]) -> list[str]:
+    # In hexadecimal digits: a search must not find its own command line.
+    return ["-", ",".join(needle.hex() for needle in planted.needles()), *map(str, places)]
+
+
+def on_host(host: Host, planted: Planted) -> Found:
+    """Search every file of a host, its memory's file systems, and its journal."""
+    command = ["podman", "exec", "-i", host.container, "python3", *_command(planted, ["/", "/run", "/dev/shm", "/tmp"])]
+    return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
+
+
+def on_controller(planted: Planted, *places: Path) -> Found:
+    """Search files of this machine."""
+    command = [sys.executable, *_command(planted, places)]
+    return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
+
+
+class Sampler(threading.Thread):
+    """Looks at every process of this machine and of its containers, which share its kernel, as often as it can.
+
+    Everybody may read command lines; the environment is its account's and root's to read.
+    """
+
+    def __init__(self, planted: Planted) -> None:
+        super().__init__(daemon=True)
+        self.needles = planted.needles()
+        self.ended = threading.Event()
+        self.seen: set[tuple[str, float]] = set()
+        self.samples = 0
+        self.found: dict[tuple[str, str], tuple[int, str]] = {}
+
+    def run(self) -> None:
+        while not self.ended.wait(0.01):
+            self.samples += 1
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                with contextlib.suppress(OSError):
+                    self._look(name)
+
+    def _look(self, pid: str) -> None:
+        status = os.stat(f"/proc/{pid}")
+        self.seen.add((pid, status.st_ctime))
+        for part in ("cmdline", "environ"):
+            content = Path(f"/proc/{pid}/{part}").read_bytes()
+            if any(needle in content for needle in self.needles):
+                program = Path(f"/proc/{pid}/comm").read_text().strip()
+                self.found[pid, part] = (status.st_uid, program)
+
+    def end(self, allowed: Iterable[int]) -> Found:
+        """Stop; return what was found.
+
+        :param allowed: the accounts whose environment may have a secret.
+        """
+        self.ended.set()
+        self.join()
+        hits = [
+            Hit(f"the {part} of the process {program}", str(user))
+            for (_pid, part), (user, program) in self.found.items()
+            if part == "cmdline" or user not in allowed
+        ]
+        return Found(processes=len(self.seen), samples=self.samples, hits=hits)
+
+
+@contextlib.contextmanager
+def sampled(planted: Planted) -> Iterator[Sampler]:
+    """Look at processes as long as the caller does something."""
+    sampler = Sampler(planted)
+    sampler.start()
+    try:
+        yield sampler
+    finally:
+        sampler.ended.set()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A file that has to hold a secret: with this owner and mode, and for this reason."""
+
+    path: str
+    owner: str
+    mode: str
+    why: str
+
+    def covers(self, hit: Hit) -> bool:
+        return glob(self.path).fullmatch(hit.where) is not None and (hit.owner, hit.mode) == (self.owner, self.mode)
+
+
+def accepted() -> list[Accepted]:
+    """Return the table of files that hold secrets."""
+    return [Accepted(**row) for row in yaml.safe_load(TABLE.read_text())]
+
+
+def user_id(host: Host, name: str) -> int:
+    """Return the number of an account of a host, which is this machine's number too."""
+    return int(image.podman("exec", host.container, "id", "-u", name).stdout)

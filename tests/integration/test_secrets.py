@@ -1,0 +1,198 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A secret in every place that takes one, the whole site with -vvv and --diff, and a search of all that it left.
+
+One host builds and serves its wheelhouse behind a password, another one pulls from it. Both fetch through a proxy, from
+an index and from git mirrors that each have a password, and systemd keeps a journal of what sudo and the builds did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab import bench as benches
+from lab import image, serve
+from tests import upstream
+from tests.integration import planted, proxy
+from tests.integration.conftest import Host, Play, running
+from tests.integration.planted import Planted
+from tests.integration.test_build import VARIABLES, lock, write_stack
+
+pytestmark = pytest.mark.long
+
+PORT = 8629
+NOTHING = "nothing-has-this-name==1.0 --hash=sha256:" + "0" * 64
+
+
+@dataclass
+class Site:
+    """Two hosts, what their inventory says of secrets, and where the controller keeps what it writes."""
+
+    builder: Host
+    taker: Host
+    secrets: Planted
+    variables: dict[str, dict[str, object]]
+    kept: Path
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [self.builder, self.taker]
+
+    def give(self, **changed: object) -> None:
+        """Write the secrets where a person keeps them: on the controller, in a file of one's own, for each host."""
+        for host in self.hosts:
+            path = host.inventory / "host_vars" / f"{host.name}.yml"
+            path.parent.mkdir(exist_ok=True)
+            path.touch(0o600)
+            path.write_text(yaml.safe_dump({**self.variables[host.name], **changed}))
+
+    def run(self, name: str, playbook: str, *arguments: str, **variables: object) -> Play:
+        """Run a playbook on both, and keep what it prints."""
+        given = {**VARIABLES, **variables}
+        del given["sparkforge_rewrite"]
+        limit = ",".join(host.name for host in self.hosts)
+        play = self.builder.run(playbook, "-l", limit, "-vvv", "--diff", *arguments, **given)
+        (self.kept / f"{name}.out").write_text(play.output)
+        return play
+
+    def search(self) -> planted.Found:
+        """Search both hosts, and on the controller all that these runs could write."""
+        found = planted.Found()
+        for host in self.hosts:
+            found += planted.on_host(host, self.secrets)
+        bench = benches.Bench.load(self.builder.bench)
+        assert bench
+        found += planted.on_controller(self.secrets, self.builder.inventory.parent, self.kept, bench.folder)
+        return found
+
+    def unexpected(self, found: planted.Found) -> list[planted.Hit]:
+        """Return the hits that neither the table of accepted files nor the controller's own inventory explains."""
+        own = {str(host.inventory / "host_vars" / f"{host.name}.yml") for host in self.hosts}
+        rows = planted.accepted()
+        return [hit for hit in found.hits if hit.where not in own and not any(row.covers(hit) for row in rows)]
+
+
+def plant(builder: Host, taker: Host, secrets: Planted, https: str, http: str, tls: serve.Certificate) -> dict:
+    """Return the variables of each host: a secret of its own in every place that takes one."""
+    mirror = builder.mirror["url"].removeprefix("https://")
+    bench = benches.Bench.load(builder.bench)
+    assert bench
+    address = bench.addresses[builder.name]
+    archive = builder.execute("grep -hoE 'https?://[^/ ]+' -r /etc/apt/sources.list* | head -1").partition("://")[2]
+
+    def at(place: str, path: str) -> str:
+        return f"https://user:{secrets.url(place)}@{mirror}/{path}"
+
+    both = {
+        "ansible_become_password": secrets.text("become"),
+        "sparkforge_proxies": {"https": https, "http": http, "no_proxy": [archive, address]},
+        # Two beginnings of URLs: of what the stack names, and of submodules.
+        "sparkforge_rewrite": {
+            upstream.ELSEWHERE: at("submodules", "git/"),
+            f"{builder.mirror['url_here']}/git/": at("git", "git/"),
+        },
+        "python_env_index_url": at("index", "simple/"),
+        "python_env_find_links": [at("links", "wheels/")],
+        "sparkforge_wheelhouse_url": f"https://{address}:{PORT}",
+        "sparkforge_wheelhouse_username": "fleet",
+        "sparkforge_wheelhouse_password": secrets.text("wheelhouse"),
+        **{f"{role}_index_url": at(f"{role}_index", "simple/") for role in ("triton", "pytorch", "torch_extensions")},
+        **{
+            f"{role}_find_links": [at(f"{role}_links", "wheels/")] for role in ("triton", "pytorch", "torch_extensions")
+        },
+    }
+    serving = {
+        "sparkforge_wheelhouse_serve": True,
+        "wheelhouse_username": "fleet",
+        "wheelhouse_password": secrets.text("wheelhouse"),
+        "wheelhouse_tls_certificate": str(tls.certificate),
+        "wheelhouse_tls_key": str(tls.key),
+    }
+    return {builder.name: {**both, **serving}, taker.name: both}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    secrets, kept = Planted(), tmp_path_factory.mktemp("kept")
+    for bench in running(tmp_path_factory, "native"):
+        builder, taker = (bench.fresh("systemd", ["--cap-add=SYS_ADMIN"]) for _number in range(2))
+        for host in (builder, taker):
+            assert host.execute("systemctl is-system-running --wait") == "running"
+            # By stdin of a program in the container: arguments are shown.
+            image.podman("exec", host.container, "python3", "-c", BECOME.format(secrets.text("become").encode().hex()))
+        write_stack(builder)
+        lock(builder, "-e", "ansible_become_password=spark").succeeded()
+        known = benches.Bench.load(bench.name)
+        assert known
+        ours = serve.Certificate(kept / "wheelhouse.pem", kept / "wheelhouse.key", known.folder / "ca.pem")
+        serve.ensure_certificate(ours, [known.addresses[builder.name]])
+        with proxy.running(secrets.text("proxy")) as server, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ANSIBLE_HOME", str(kept / "ansible"))
+            patch.setenv("ANSIBLE_LOG_PATH", str(kept / "ansible.log"))
+            http = f"http://{proxy.USER}:{secrets.url('http_proxy')}@{server.address}"
+            made = Site(builder, taker, secrets, plant(builder, taker, secrets, server.url, http, ours), kept)
+            made.give()
+            yield made
+
+
+BECOME = """import subprocess
+line = b"spark:" + bytes.fromhex("{}")
+subprocess.run(["chpasswd"], input=line + b"\\n", check=True)
+"""
+
+
+def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fails(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with planted.sampled(site.secrets) as sampler:
+        site.run("check", "site", "--check").succeeded()
+        site.run("first", "site").succeeded()
+        after = site.search()
+        assert site.unexpected(after) == []
+        # The wheelhouse answers by now, and the controller asks it.
+        site.run("second", "site").succeeded()
+        fail(site)
+        found = site.search()
+    allowed = [0, planted.user_id(site.builder, "sparkforge")]
+    found += sampler.end(allowed)
+    for host in site.hosts:
+        pid = image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
+        assert pid in {seen for seen, _when in sampler.seen}, "the processes of the containers were not looked at"
+    unexpected = site.unexpected(found)
+    explained = sorted({hit.where for hit in [*after.hits, *found.hits]} - {hit.where for hit in unexpected})
+    with capsys.disabled():
+        print(f"\n{len(unexpected)} secrets found: {found}, of which these are explained:", *explained, sep="\n  ")
+    assert unexpected == []
+    # Each row of the table has its file, or it is not needed.
+    searched = [*after.hits, *found.hits]
+    assert [row.path for row in planted.accepted() if not any(row.covers(hit) for hit in searched)] == []
+
+
+def fail(site: Site) -> None:
+    """Let the site fail in each place that has a secret, as far as it comes to that."""
+    broken = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "3"}}
+    rewrite = {
+        url: place.replace("/git/", "/git/none/")
+        for url, place in site.variables[site.builder.name]["sparkforge_rewrite"].items()
+    }
+    site.give(sparkforge_rewrite=rewrite)
+    assert "none" in site.run("git", "site", pytorch_unit=broken).failed().text
+    site.give()
+    missing = {"python_env_extra_requirements": [NOTHING]}
+    assert "nothing-has-this-name" in site.run("pip", "site", **missing).failed().text
+    proxies = site.variables[site.builder.name]["sparkforge_proxies"]
+    wrong = str(proxies["https"]).replace("-proxy-", "-other-")
+    site.give(sparkforge_proxies={**proxies, "https": wrong})
+    assert "407" in site.run("proxy", "site", **missing).failed().text
+    site.give(ansible_become_password=site.secrets.text("wrong"))
+    site.run("become", "site").failed()
+    site.give(sparkforge_wheelhouse_password=site.secrets.text("wrong"))
+    site.taker.execute("rm -rf /opt/sparkforge/envs /opt/sparkforge/receipts/env-torch.json /opt/sparkforge/wheels")
+    site.run("wheelhouse", "site").failed()

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The whole site, its proof and a second run on hosts whose accounts, root as well, have a strict umask."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration import ownership
+from tests.integration.conftest import Bench, Host
+
+# For who logs in, by PAM, for what sudo starts, and for the shells of both accounts.
+STRICT = """set -e
+sed -i 's/pam_umask.so.*/pam_umask.so umask=0{umask} nousergroups/' /etc/pam.d/common-session*
+echo 'Defaults umask=0{umask}' > /etc/sudoers.d/umask && chmod 0440 /etc/sudoers.d/umask
+echo 'umask {umask}' | tee -a /root/.profile /root/.bashrc >> /home/spark/.profile
+"""
+
+
+def umask_of(host: Host, become: bool) -> int:
+    """Return the umask that a module starts with, by the mode that a directory of its gets."""
+    made = host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="directory")
+    host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="absent")
+    return int(made["mode"], 8) ^ 0o777
+
+
+@pytest.fixture(scope="module", params=["027", "077"])
+def strict(request: pytest.FixtureRequest, bench: Bench) -> Host:
+    host = bench.fresh()
+    host.execute(STRICT.format(umask=request.param))
+    # Or all that follows would prove nothing.
+    assert {umask_of(host, become) for become in (False, True)} == {int(request.param, 8)}
+    # Left by the look, and by the site again.
+    host.execute("rm /home/spark/.sudo_as_admin_successful")
+    return host
+
+
+@pytest.mark.long
+def test_a_strict_umask_changes_no_owner_and_no_mode(strict: Host) -> None:
+    before = ownership.look(strict)
+    assert strict.run("site").succeeded().changed > 0
+    assert ownership.faults(ownership.left(strict, before), ownership.rows(), "site") == []
+    # The proof ran as nobody and found what the site made.
+    report = json.loads((strict.reports / f"{strict.name}.json").read_text())
+    assert [check for check in report["checks"] if check["status"] == "fail"] == []
+    assert "pass" in {check["status"] for check in report["checks"]}
+    assert strict.run("site").succeeded().changed == 0

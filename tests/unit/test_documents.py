@@ -1,0 +1,124 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What docs/ says of tests and of files on a host: the tests that it names exist, and the table is compared in full."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.integration import ownership
+from tests.integration.ownership import Entry, Row
+
+CHECKOUT = Path(__file__).parents[2]
+SECURITY = CHECKOUT / "docs/security.md"
+#: `module_utils/_core/test_disk.py`, with a test or without; `::test_of_the_file_before`.
+NAMED = re.compile(r"`([\w./]+\.py)?(?:::(test_\w+)(?:\[[^\]`]*\])?)?`")
+HOSTS = {"site", "build", "served", "wheels", "proxies", "scheduled", "fabric"}
+
+
+@functools.lru_cache
+def defined(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def missing(text: str) -> list[str]:
+    """Return the tests that a text names and that are not there; a file is below the checkout or tests/unit/plugins."""
+    found, latest = [], None
+    for file, test in NAMED.findall(text):
+        if not file and not test:
+            continue
+        if file:
+            below = CHECKOUT if file.startswith(("tests/", "plugins/")) else CHECKOUT / "tests/unit/plugins"
+            latest = below / file
+        if latest is None or not latest.is_file():
+            found.append(f"{file or latest} (no such file)")
+        elif test and test not in defined(latest):
+            found.append(f"{latest.name}::{test}")
+    return found
+
+
+def test_every_test_that_the_page_on_security_names_exists() -> None:
+    text = SECURITY.read_text()
+    assert len([1 for file, test in NAMED.findall(text) if test]) > 30, "the page names no tests in this form any more"
+    assert missing(text) == []
+
+
+def test_a_test_that_is_not_there_is_noticed() -> None:
+    assert missing("`tests/unit/test_documents.py::test_nobody_wrote`, `::test_nor_this`") == [
+        "test_documents.py::test_nobody_wrote",
+        "test_documents.py::test_nor_this",
+    ]
+    assert missing("`module_utils/_core/test_nowhere.py`") != []
+
+
+def test_each_sentence_of_the_threat_model_names_a_test_or_says_that_none_can_be() -> None:
+    model = SECURITY.read_text().partition("## Threat model\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in model.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 9
+    for who, *cells in rows:
+        for cell in cells:
+            for sentence in filter(None, (part.strip() for part in cell.split(";"))):
+                named = [test for _file, test in NAMED.findall(sentence) if test]
+                assert named or "*accepted*" in sentence, f"{who}: {sentence}"
+
+
+def test_the_page_of_files_is_that_of_the_table() -> None:
+    assert ownership.PAGE.read_text() == ownership.page(ownership.rows()), "run python -m tests.integration.ownership"
+
+
+def test_each_row_names_a_host_of_the_suite_or_a_test() -> None:
+    for row in ownership.rows():
+        assert row.left_by in HOSTS or ("::" in row.left_by and missing(f"`{row.left_by}`") == []), row
+        open_to = [mode for kind, modes in row.modes.items() if kind != "l" for mode in modes if mode != ownership.ANY]
+        assert any(int(mode, 8) & 0o022 for mode in open_to) == bool(row.writers), f"{row}: who may write?"
+
+
+ROWS = [
+    Row("<root>", {"d": ("0755",)}, "root", "root", "", "site"),
+    Row("<root>/**", {"f": ("0644",)}, "root", "root", "", "site"),
+    Row("/srv/*", {"f": (ownership.ANY,)}, "spark", "spark", "", "build"),
+]
+FOUND = [
+    Entry("/opt/sparkforge", "d", "0755", "root", "root"),
+    Entry("/opt/sparkforge/a/b", "f", "0644", "root", "root"),
+]
+
+
+def test_paths_that_are_as_the_table_says_are_no_fault() -> None:
+    assert ownership.faults(FOUND, ROWS, "site") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"mode": "0664"}, "can be written by group"),
+        ({"mode": "0646"}, "can be written by others"),
+        ({"mode": "0600"}, "has the mode 0600, not 0644"),
+        ({"owner": "spark"}, "has the owner spark, not root"),
+        ({"group": "spark"}, "has the group spark, not root"),
+        ({"kind": "l"}, "no row"),
+        ({"path": "/etc/shadow-"}, "no row"),
+        ({"path": "/srv/x", "owner": "spark", "group": "spark", "mode": "0602"}, "can be written by others"),
+    ],
+)
+def test_a_path_that_is_otherwise_is_a_fault(change: dict[str, str], fault: str) -> None:
+    changed = dataclasses.replace(FOUND[1], **change)
+    found = ownership.faults([*FOUND, changed], ROWS, "site")
+    assert found and all(str(changed) in line for line in found)
+    assert any(fault in line for line in found)
+
+
+def test_a_row_without_a_path_and_a_path_with_two_rows_are_faults() -> None:
+    assert ownership.faults(FOUND[:1], ROWS, "site") == ["<root>/**: no path"]
+    assert ownership.faults([], ROWS, "build") == ["/srv/*: no path"]
+    twice = [*ROWS, Row("<root>/a/*", {"f": ("0644",)}, "root", "root", "", "build")]
+    assert ownership.faults(FOUND, twice, "site") == [f"{FOUND[1]}: <root>/** and <root>/a/*"]
