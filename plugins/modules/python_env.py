@@ -89,6 +89,13 @@ options:
     type: list
     elements: str
     default: []
+  override:
+    description:
+      - Packages among O(requirements) whose version others do not ask for, on purpose.
+      - The installer then resolves nothing, and C(pip check) may complain of these alone.
+    type: list
+    elements: str
+    default: []
   wheels:
     description:
       - Wheel files, as paths or as mappings of C(path) and C(sha256).
@@ -379,6 +386,7 @@ def main() -> None:
             "switch": {"type": "bool", "default": True},
             "python": {"type": "str", "default": "/usr/bin/python3"},
             "requirements": {"type": "list", "elements": "str", "default": []},
+            "override": {"type": "list", "elements": "str", "default": []},
             "wheels": {"type": "list", "elements": "raw", "default": []},
             "remote_src": {"type": "bool", "default": False},
             "find_links": {"type": "list", "elements": "str", "default": []},

@@ -108,7 +108,7 @@ stack:
     python: {version: "3.12", minimum: "3.10", maximum: "3.14"}
     llvm_major: 20
     versions: {torch: "2.9.1", triton: "3.5.1", torchvision: "0.24.1", torchaudio: "2.9.1"}
-    wheel: {cuda: null, without: {}}
+    wheel: {cuda: null, without: {}, override: []}
     cusparselt:
       version: "0.8.1"
       soname: libcusparseLt.so.0

@@ -127,8 +127,9 @@ class Installer:
             self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(place, "lib")])
         check, settings = unprivileged.command([*_own_pip(place), "check"], ENGLISH)
         rc, out, err = self.run(check, environ_update=settings, cwd=place)
-        if rc != 0:
-            first = ((out or err).strip().splitlines() or ["pip check failed"])[0]
+        complaints = [line for line in (out or err).splitlines() if line.strip() and not self._is_override(line)]
+        if rc != 0 and (complaints or not self.options.override):
+            first = (complaints or ["pip check failed"])[0]
             raise SparkforgeError(
                 f"The packages do not fit each other: {short(first.rstrip('.'))}.",
                 "Lock the environment again with playbooks/lock.yml.",
@@ -139,16 +140,25 @@ class Installer:
             disk.remove(leftover)
         return None
 
+    def _is_override(self, complaint: str) -> bool:
+        """Whether pip complains that a package is of another version, which is what was asked for."""
+        found = re.search(r" has requirement ([A-Za-z0-9._-]+)", complaint)
+        return found is not None and normalised(found[1]) in map(normalised, self.options.override)
+
+    def _what(self, requirements: str) -> list[str]:
+        """Return the options that say what is installed; what the lock overrides no resolver would take."""
+        return [*(["--no-deps"] if self.options.override else []), "--requirement", requirements]
+
     def _with_pip(self, place: str, requirements: str) -> list[str]:
         install = [*_own_pip(place), "--cache-dir", self.options.paths.of(".download")]
         install += ["install", "--require-hashes", "--only-binary=:all:", "--progress-bar=off", "--no-compile"]
-        return [*install, "--requirement", requirements]
+        return [*install, *self._what(requirements)]
 
     def _with_uv(self, place: str, requirements: str) -> list[str]:
         # The cache goes when the environment is made, so that it may share its files.
         install = [self._uv(), "--no-config", "--no-progress", "--cache-dir", self.options.paths.of(".download/uv")]
         install += ["pip", "install", "--python", os.path.join(place, "bin", "python"), "--require-hashes"]
-        return [*install, "--only-binary=:all:", "--requirement", requirements]
+        return [*install, "--only-binary=:all:", *self._what(requirements)]
 
     def _places(self, identity: Identity) -> list[str]:
         """Return where to look, for the file of requirements: a command line shows the password that a URL may have."""

@@ -114,6 +114,7 @@ class Options:
     switch: bool = True
     python: str = "/usr/bin/python3"
     requirements: t.Sequence[requirement.Requirement] = ()
+    override: t.Sequence[str] = ()
     wheels: t.Sequence[t.Any] = ()
     remote_src: bool = False
     find_links: t.Sequence[str] = ()

@@ -604,14 +604,27 @@ def runtime(context: Context) -> Measured:
     opened, problems = open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
     waiting = [] if context.reference.get("gpu_required") else [one for one in problems if one.is_driver]
     problems = [one for one in problems if one not in waiting]
+    left_out = [one.opening.soname for one in problems if one.opening.is_optional]
+    problems = [one for one in problems if not one.opening.is_optional]
     bound = "each opens"
     measured = f"{len(opened)} opened: {', '.join(opened)}"
+    measured += f"; not of this release: {', '.join(left_out)}" if left_out else ""
     if problems:
         raise Failed(
             " ".join(one.cause for one in problems),
             problems[0].remedy(context.reference.get("cuda_version")),
             f"{len(problems)} do not open, {len(opened)} do",
             bound,
+        )
+    mixed = origins.mixed(origins.mapped())
+    if mixed:
+        raise Failed(
+            f"{mixed[0].name}, a part of cuDNN, comes from {os.path.dirname(mixed[0].path)}, libcudnn from elsewhere:"
+            " cuDNN refuses to compute with parts of two releases.",
+            "Lock a wheel of cuDNN that has all of its parts (wheel.override of the stack), or remove the packages of"
+            " cuDNN from the host if nothing else needs them.",
+            measured,
+            "all parts of cuDNN from one directory",
         )
     compiled = nvrtc_error(f"libnvrtc.so.{str(torch.version.cuda).partition('.')[0]}")
     if compiled:

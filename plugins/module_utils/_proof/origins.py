@@ -34,6 +34,9 @@ DPKG = "/var/lib/dpkg/info"
 #: cuDNN's small libraries say in their text which others they open; those that compute are hundreds of megabytes.
 _SMALL = 256 << 20
 _NAMED = re.compile(rb"libcudnn_[a-z_]+\.so(?=[\0.])")
+#: The parts that every release of cuDNN 9 has, by the wheels 9.12 to 9.28. A release may name others that it does not
+#: ship: 9.20.0.48 names libcudnn_engines_tensor_ir, which came with 9.21.
+_PARTS = re.compile(r"libcudnn(_(adv|cnn|engines_precompiled|engines_runtime_compiled|graph|heuristic|ops))?\.so\.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +86,22 @@ class Opening:
 
     soname: str
     opener: Library
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether its opener does without it: a part of cuDNN that is not of every release."""
+        return self.soname.startswith("libcudnn") and not _PARTS.match(self.soname)
+
+
+def mixed(libraries: t.Sequence[Library]) -> t.List[Library]:
+    """Return the parts of cuDNN that come from another directory than the first, which is another release's.
+
+    The loader takes what a wheel lacks from the host. cuDNN then refuses every convolution with
+    CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH (pytorch#187824).
+    """
+    parts = [one for one in libraries if re.match(r"libcudnn[a-z_]*\.so\.", one.name)]
+    parts.sort(key=lambda one: not one.name.startswith("libcudnn.so."))
+    return [one for one in parts if os.path.dirname(one.path) != os.path.dirname(parts[0].path)]
 
 
 def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> t.List[Opening]:

@@ -103,21 +103,30 @@ class Index:
         return [*index, *(word for place in self.find_links for word in ("--find-links", place))]
 
 
-def resolve(requirements: t.Sequence[str], target: Target, index: Index, pins: t.Iterable[str] = ()) -> dict[str, str]:
+def resolve(
+    requirements: t.Sequence[str],
+    target: Target,
+    index: Index,
+    pins: t.Iterable[str] = (),
+    overrides: t.Iterable[str] = (),
+) -> dict[str, str]:
     """Return ``{name: line}`` of the requirements and all that they need, each with the sha256 of one wheel.
 
     :param requirements: as a wheel's ``Requires-Dist`` has them.
     :param pins: ``name==version`` that must hold where the name is needed at all.
+    :param overrides: ``name==version`` in place of what others ask of that name.
     :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
     :raises SparkforgeError: in uv's words, where nothing fits, or the index does not answer.
     """
     if not requirements:
         return {}
     with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
-        constraints = os.path.join(directory, "pins.txt")
-        with open(constraints, "w", encoding="utf-8") as file:
-            file.write("".join(f"{pin}\n" for pin in pins))
-        line = [*(index.command or find_uv()), "pip", "compile", "-", "--constraints", constraints, *index.options()]
+        line = [*(index.command or find_uv()), "pip", "compile", "-", *index.options()]
+        for option, lines in (("constraints", pins), ("overrides", overrides)):
+            path = os.path.join(directory, f"{option}.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("".join(f"{one}\n" for one in lines))
+            line += [f"--{option}", path]
         line += ["--python-version", target.python, "--python-platform", f"{target.machine}-manylinux_2_{GLIBC_MINOR}"]
         line += ["--only-binary", ":all:", "--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
         # An interpreter is needed to build with alone, and a project that the user stands in says nothing here.
@@ -233,7 +242,8 @@ def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> l
     versions, left_out = definition["versions"], definition["wheel"].get("without") or {}
     own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
     wanted = [f"{name}=={version}" for name, version in own.items() if name not in left_out]
-    return sorted(resolve([*wanted, *_beside(definition)], target, index).values())
+    overrides = _pinned(definition["wheel"].get("override"))
+    return sorted(resolve([*wanted, *_beside(definition)], target, index, overrides=overrides).values())
 
 
 def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
@@ -257,4 +267,8 @@ def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: I
 
 
 def _beside(definition: t.Mapping[str, t.Any]) -> list[str]:
-    return [f"{name}=={version}" for name, version in sorted((definition["wheel"].get("beside") or {}).items())]
+    return _pinned(definition["wheel"].get("beside"))
+
+
+def _pinned(versions: t.Mapping[str, str] | None) -> list[str]:
+    return [f"{name}=={version}" for name, version in sorted((versions or {}).items())]

@@ -59,6 +59,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     environment = {
         "python": settings["python_env_python"] or f"/usr/bin/python{stack['python']['version']}",
         "requirements": [*requirements, *settings["python_env_extra_requirements"]],
+        "override": [] if from_units or given else list(stack["wheel"]["override"]),
         "wheels": [*settings["python_env_wheels"], *pushed],
         "find_links": [*_places(way, settings, observation["platform"], wheels), *settings["python_env_find_links"]],
         "environment_id": settings["python_env_environment_id"] or None,

@@ -107,7 +107,11 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         "python": definition["python"],
         "llvm_major": definition["llvm_major"],
         "versions": versions,
-        "wheel": {"cuda": definition["wheel"]["cuda"], "without": definition["wheel"].get("without") or {}},
+        "wheel": {
+            "cuda": definition["wheel"]["cuda"],
+            "without": definition["wheel"].get("without") or {},
+            "override": sorted(definition["wheel"].get("override") or {}),
+        },
         "cusparselt": cusparselt,
         "cudnn": definition.get("cudnn") or {},
         "nccl": definition.get("nccl") or {},
@@ -229,7 +233,8 @@ def _check_wheels(
             f"The stack {name} has no lock with wheels ({lock_path or 'no lock was found'}).",
             f"Write it: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}.",
         )
-    wanted_versions = {**(definition["wheel"].get("beside") or {}), **wheel_versions(definition)}
+    others = {**(definition["wheel"].get("beside") or {}), **(definition["wheel"].get("override") or {})}
+    wanted_versions = {**others, **wheel_versions(definition)}
     for platform, lines in sorted(wheels.items()):
         for distribution, wanted in sorted(wanted_versions.items()):
             if distribution == "triton":

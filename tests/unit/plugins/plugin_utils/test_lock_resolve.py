@@ -167,6 +167,14 @@ def test_an_older_version_is_taken_where_the_newest_of_two_contradict_each_other
     assert chosen(index, "one", "two") == {"one": "1", "two": "1", "leaf": "1"}
 
 
+def test_an_override_is_taken_whatever_others_ask_for(index: PackageIndex) -> None:
+    index.add("tool", "1", "leaf==1")
+    for version in ("1", "2", "3"):
+        index.add("leaf", version)
+    found = resolve.resolve(["tool"], AARCH64, Index(index.simple), overrides=["leaf==2"])
+    assert found["leaf"].startswith("leaf==2 ")
+
+
 def test_a_contradiction_names_both_sides(index: PackageIndex) -> None:
     index.add("one", "1", "leaf==1")
     index.add("two", "1", "leaf==2")

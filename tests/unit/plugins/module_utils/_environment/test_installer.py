@@ -152,6 +152,17 @@ def test_packages_that_do_not_fit_each_other_are_refused(bench: Bench, uv: bool)
 
 
 @pytest.mark.parametrize("uv", [True, False])
+def test_what_the_lock_overrides_need_not_fit_and_all_else_must(bench: Bench, uv: bool) -> None:
+    if not uv:
+        bench.has(bench.path / "none")
+    needy = bench.wheel("needy", "1.0", requires=["Other<2"])
+    assert (bench.install(needy, override=["other"]) / "needy.py").exists()
+    wanting = bench.wheel("wanting", "1.0", requires=["tiny<1", "absent"])
+    with pytest.raises(SparkforgeError, match="wanting 1.0 requires absent, which is not installed"):
+        bench.install(wanting, override=["tiny"])
+
+
+@pytest.mark.parametrize("uv", [True, False])
 def test_whoever_installs_is_told_to_want_hashes_and_wheels_alone(bench: Bench, uv: bool) -> None:
     if not uv:
         bench.has(bench.path / "none")

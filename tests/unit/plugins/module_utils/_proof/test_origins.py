@@ -247,6 +247,21 @@ def test_a_name_is_looked_for_in_the_order_of_the_loader(
     assert origins.find("libnowhere.so.1", opener) is None
 
 
+def test_a_part_of_cudnn_that_only_newer_releases_have_is_optional(tmp_path: Path) -> None:
+    shim = cudnn(tmp_path)
+    names = ["libcudnn_engines_tensor_ir.so.9", "libcudnn_engines_precompiled.so.9", "libnvrtc.so.13"]
+    assert [origins.Opening(name, shim).is_optional for name in names] == [True, False, False]
+
+
+def test_parts_of_cudnn_are_of_one_directory() -> None:
+    own = [origins.Library(f"/env/cudnn/lib/{name}", name, None) for name in ("libcudnn_ops.so.9", "libcudnn.so.9")]
+    name = "libcudnn_engines_tensor_ir.so.9"
+    hosts = origins.Library(f"/usr/lib/aarch64-linux-gnu/{name}.23.2", name, None)
+    other = origins.Library("/usr/lib/aarch64-linux-gnu/libcublas.so.13", "libcublas.so.13", None)
+    assert origins.mixed([*own, other]) == []
+    assert origins.mixed([hosts, *own, other]) == [hosts]
+
+
 def test_a_library_that_is_not_there_is_told_by_the_loaders_words(tmp_path: Path) -> None:
     opener = origins.library(str(write_elf(tmp_path / "opener.so")))
     error = origins.open_named(origins.Opening("libnowhere.so.1", opener))

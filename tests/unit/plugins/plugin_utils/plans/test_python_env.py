@@ -31,6 +31,7 @@ STACK: dict[str, t.Any] = {
         {"component": "nvpl_blas", "version": "0.5.0", "sha256": {"linux-sbsa": SHA}},
         {"component": "other", "version": "1", "sha256": {"linux-x86_64": SHA}},
     ],
+    "wheel": {"override": ["nvidia-cudnn-cu13"]},
     "lock": {
         "wheels": {"cp312-linux-aarch64": LOCKED},
         "run_requirements": {
