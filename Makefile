@@ -9,7 +9,7 @@ PLATFORM := arm64
 EXAMPLES := 2000
 # What `make mutants` runs side by side.
 JOBS := 1
-# The third of the faults that `make test` plants in the proof: every worker has to know the same day.
+# The fifth of the faults that `make test` plants in the proof: every worker has to know the same day.
 export SPARKFORGE_DAY ?= $(shell date +%-j)
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.

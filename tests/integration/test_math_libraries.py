@@ -404,6 +404,7 @@ def test_absent_leaves_the_host_as_it_was_before_the_first_run(
 # --- what compilers and CMake see; last, for it brings packages
 
 
+@pytest.mark.long
 def test_headers_cmake_and_pkg_config_find_the_libraries(host: Host, install: Callable, mirror: SpoiltMirror) -> None:
     # As in NVIDIA's archives, the prefix of the pkg-config file is a place on the machine that packed it.
     config = (

@@ -96,6 +96,7 @@ def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(
     assert "There is no torch in the environment of /usr/bin/python3. Run playbooks/deploy.yml" in said
 
 
+@pytest.mark.long
 def test_a_change_of_a_cuda_package_asks_for_another_proof_and_any_other_does_not(scheduled: Host) -> None:
     scheduled.execute("systemctl start sparkforge-proof.service || true")
     before = reports(scheduled)

@@ -194,6 +194,7 @@ def test_an_import_that_fails_leaves_the_environment_before_in_use(installed: Ho
     assert installed.contents() == before
 
 
+@pytest.mark.long
 def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host, ipykernel: str) -> None:
     before = installed.contents()
     own = {"sparkforge_root": "/home/worker/sparkforge", "python_env_group": "", "python_env_jupyter": False}

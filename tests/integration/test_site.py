@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The whole site on one host: looked at, run, run again, looked at again."""
+"""The whole site on one host: looked at, run, run again, looked at again, and taken back."""
 
 from __future__ import annotations
 
 import json
 import re
 
+import pytest
+
 from tests.integration import ownership
-from tests.integration.conftest import SiteRun
+from tests.integration.conftest import OWN_LOADER_ENTRY, OWN_PACKAGE, Play, SiteRun
 
 # DESIGN.md: a converged host costs one remote call a role at most; issue 2 bounds the site of these roles.
 REMOTE_CALLS_BOUND = 10
@@ -88,3 +90,65 @@ def test_an_unknown_stack_ends_before_any_remote_call(site_run: SiteRun) -> None
 def test_a_role_variable_of_the_wrong_type_is_named(site_run: SiteRun) -> None:
     play = site_run.host.run("site", cuda_libraries_extra_packages={"not": "a list"}).failed()
     assert "cuda_libraries_extra_packages" in play.text
+
+
+# --- the way back, last: after it the host has nothing of the site ----------------------------------------------------
+
+
+class Uninstalled:
+    """A host on which the site ran and was taken back, with what the plays said."""
+
+    def __init__(self, run: SiteRun) -> None:
+        run.first.succeeded()
+        self.host = run.host
+        self.provisioned = self.host.contents()
+        self.checked: Play = self.host.run("uninstall", "--check", "--diff")
+        self.after_check = self.host.contents()
+        self.first: Play = self.host.run("uninstall")
+        self.second: Play = self.host.run("uninstall")
+
+
+@pytest.fixture(scope="module")
+def uninstalled(site_run: SiteRun) -> Uninstalled:
+    return Uninstalled(site_run)
+
+
+def test_check_announces_the_removal_and_removes_nothing(uninstalled: Uninstalled) -> None:
+    assert uninstalled.checked.succeeded().changed > 0
+    assert uninstalled.after_check == uninstalled.provisioned
+
+
+def test_uninstalling_succeeds_and_a_second_time_changes_nothing(uninstalled: Uninstalled) -> None:
+    assert uninstalled.first.succeeded().changed > 0
+    assert uninstalled.second.succeeded().changed == 0
+
+
+def test_every_package_of_the_collection_is_gone_and_every_other_is_there(
+    uninstalled: Uninstalled, site_run: SiteRun
+) -> None:
+    assert uninstalled.host.snapshot()["packages"] == site_run.packages_before["packages"]
+
+
+def test_every_path_is_as_it_was_before_the_first_run(uninstalled: Uninstalled, site_run: SiteRun) -> None:
+    assert uninstalled.host.contents() == site_run.before
+    assert uninstalled.host.snapshot()["paths"] == site_run.packages_before["paths"]
+
+
+def test_no_package_list_of_a_removed_source_stays(uninstalled: Uninstalled) -> None:
+    assert uninstalled.host.execute("ls /var/lib/apt/lists | grep -e mirror -e cusparselt || true") == ""
+
+
+def test_a_package_that_was_installed_before_stays(uninstalled: Uninstalled) -> None:
+    status = f"dpkg-query -W -f '${{db:Status-Status}}' {OWN_PACKAGE}"
+    assert uninstalled.host.execute(status) == "installed"
+    assert OWN_PACKAGE in uninstalled.host.execute("apt-mark showmanual").split()
+
+
+def test_a_loader_entry_of_somebody_else_stays(uninstalled: Uninstalled) -> None:
+    assert uninstalled.host.execute(f"cat {OWN_LOADER_ENTRY}") == "/srv/lib"
+
+
+def test_the_loader_no_longer_knows_the_libraries(uninstalled: Uninstalled) -> None:
+    known = uninstalled.host.execute("/sbin/ldconfig -p")
+    for soname in ("libcudss.so.0", "libcusparseLt.so.0", "libnvpl_lapack_lp64_gomp.so.0", "libcublas.so.13"):
+        assert soname not in known

@@ -65,6 +65,7 @@ def test_a_definition_of_the_site_wins_over_the_shipped_one_of_the_same_name(hos
     assert "Our site" in play.text
 
 
+@pytest.mark.long
 def test_lock_in_check_mode_says_what_moved_and_writes_nothing(host: Host, site: Path) -> None:
     path = lock_file(host)
     pins = yaml.safe_load(path.read_text())["stack_lock"]["archives"]["libcudss"]["sha256"]
@@ -85,6 +86,7 @@ def test_lock_in_check_mode_says_what_moved_and_writes_nothing(host: Host, site:
     assert lock(host, "--diff").succeeded().changed == 0
 
 
+@pytest.mark.long
 def test_without_a_lock_the_remedy_is_the_command_that_writes_it(host: Host, site: Path) -> None:
     lock_file(host).unlink()
     play = host.roles("preflight", stack_name="site").failed()

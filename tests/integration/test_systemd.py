@@ -140,6 +140,7 @@ def test_with_a_password_for_sudo_a_build_is_polled_between_two_module_calls(boo
     assert "import" not in said
 
 
+@pytest.mark.long
 def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
     # Two of them do not fit, one does.
     done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)

@@ -463,6 +463,7 @@ def test_another_password_and_another_certificate_are_taken_over(
         served.get(page, tls=ssl.create_default_context(cafile=str(certificate.ca)))
 
 
+@pytest.mark.long
 def test_a_password_without_tls_is_warned_of(served: Builder, guarded: dict[str, str]) -> None:
     play = served.serve(wheelhouse_username=USER, wheelhouse_password=PASSWORD).succeeded()
     assert "asks for a password without TLS" in play.text
@@ -472,6 +473,7 @@ def test_a_password_without_tls_is_warned_of(served: Builder, guarded: dict[str,
 # --- taking it back
 
 
+@pytest.mark.long
 def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Builder) -> None:
     assert served.host.run("uninstall", "--check").succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200

@@ -193,6 +193,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     assert "its former environment" in run.stopped["spark8"]
 
 
+@pytest.mark.long
 def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
     run = site.run(failing={"spark1": "build build"})
@@ -212,6 +213,7 @@ def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path:
     assert site.current() == {"spark1": "built"}
 
 
+@pytest.mark.long
 def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
     refused = {"stack": None, "cause": "There is no stack whels.", "msg": "There is no stack whels. Correct it."}
@@ -226,6 +228,7 @@ def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
     assert alone.current() == {"spark1": "wheels"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("waves", [[1, "rest"]])
 def test_a_canary_whose_wheels_fail_spares_the_others_the_download(tmp_path: Path, waves: list[t.Any]) -> None:
     site = Site(tmp_path, 3)

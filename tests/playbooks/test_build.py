@@ -119,12 +119,14 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     assert "[third]" not in after
 
 
+@pytest.mark.long
 def test_a_limit_that_leaves_the_builder_out_makes_the_first_of_the_play_build_and_says_so(fleet: Fleet) -> None:
     output = fleet.build("-l", "second,third", builders=["first"])
     assert "the group builders has first, outside this play" in output
     assert "second builds for " in output
 
 
+@pytest.mark.long
 def test_batches_do_not_change_who_builds(fleet: Fleet) -> None:
     play = fleet.path / "serial.yml"
     play.write_text(yaml.safe_dump(SERIAL))
@@ -133,6 +135,7 @@ def test_batches_do_not_change_who_builds(fleet: Fleet) -> None:
     assert "third builds for " in output
 
 
+@pytest.mark.long
 def test_what_is_known_already_is_built_by_nobody_outside_the_builder(fleet: Fleet) -> None:
     # What the play asks for, it says where it finds nothing.
     path = Path(re.findall(r"FOUND (.*?) END", fleet.run(str(fleet.finds()), "-l", "second"))[0])
@@ -172,6 +175,7 @@ def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fl
     assert "PLAY [Units]" not in output
 
 
+@pytest.mark.long
 def test_with_official_wheels_nobody_is_asked_to_build(fleet: Fleet) -> None:
     output = fleet.build("-l", "first", stack_name="torch-2.15.0", stack_method="wheel")
     assert "Report who builds" not in output

@@ -208,6 +208,7 @@ def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_sai
     assert found["triton"]["pinned_by"]["commit"] == found["pytorch"]["commit"]
 
 
+@pytest.mark.long
 def test_check_says_what_moved_upstream_down_to_what_it_is_built_with(site: Site, upstream: tuple[Path, Path]) -> None:
     site.run(stack_lock_parts=["sources"])
     before, old = site.lock.read_bytes(), sources(site)
@@ -236,6 +237,7 @@ def test_what_units_are_built_with_is_locked_with_hashes(site: Site, upstream: t
     assert "changed=0" in site.run(stack_lock_parts=["requirements"]).stdout
 
 
+@pytest.mark.long
 def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None:
     (site.inventory / "host_vars").mkdir()
     (site.inventory / "host_vars/spark01.yml").write_text(f"sparkforge_nvidia_url: {site.tree.as_uri()}\n")
@@ -244,6 +246,7 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
     assert site.lock.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variables", "words"),
     [

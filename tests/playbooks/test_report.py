@@ -134,6 +134,7 @@ def test_proof_is_required_unless_less_is_asked_for(tmp_path: Path, verdict: t.A
     assert run.code == code, run.output
 
 
+@pytest.mark.long
 def test_null_requires_nothing_and_a_word_that_means_nothing_is_refused(tmp_path: Path) -> None:
     site = Site(tmp_path, spark1=FAIL)
     assert site.run(report_require=None).code == 0

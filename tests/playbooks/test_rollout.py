@@ -128,6 +128,7 @@ def test_a_canary_with_wrong_numbers_is_not_switched_and_ends_the_rollout(fleet:
         assert "was not begun and is as it was: wave 1 ended the rollout: spark01 failed" in run.stopped[host]
 
 
+@pytest.mark.long
 def test_a_host_of_the_second_wave_leaves_the_third_alone_and_the_first_on_the_new(fleet: Fleet) -> None:
     run = fleet.run(broken=["spark03"])
     assert run.code != 0
@@ -136,12 +137,14 @@ def test_a_host_of_the_second_wave_leaves_the_third_alone_and_the_first_on_the_n
     assert "wave 2 ended the rollout: spark03 failed (1 of 2 hosts, 0 % may)" in run.stopped["spark08"]
 
 
+@pytest.mark.long
 def test_so_many_hosts_may_fail_as_the_site_says(fleet: Fleet) -> None:
     run = fleet.run(broken=["spark03"], sparkforge_max_fail_percentage=50)
     assert run.code != 0
     assert set(run.told("switched")) == {*fleet.hosts} - {"spark03"}
 
 
+@pytest.mark.long
 def test_what_proves_nothing_is_not_switched_to_where_proof_is_required(fleet: Fleet) -> None:
     run = fleet.run(unproven=["spark01"], report_require="proven")
     assert run.code != 0
@@ -149,6 +152,7 @@ def test_what_proves_nothing_is_not_switched_to_where_proof_is_required(fleet: F
     assert "nothing was proven" in run.stopped["spark01"]
 
 
+@pytest.mark.long
 def test_hosts_that_do_not_answer_are_no_canaries_and_are_named_at_the_end(fleet: Fleet) -> None:
     run = fleet.run(lost=["spark01", "spark05"])
     assert run.code != 0
@@ -166,6 +170,7 @@ def test_a_problem_on_one_host_stops_all_before_any_change(fleet: Fleet) -> None
     assert "Nothing was changed on any host" in " ".join(run.output.split())
 
 
+@pytest.mark.long
 def test_a_site_that_lets_some_fail_goes_on_without_them(fleet: Fleet) -> None:
     run = fleet.run(refused=["spark04"], sparkforge_max_fail_percentage=20)
     assert run.code != 0
@@ -173,6 +178,7 @@ def test_a_site_that_lets_some_fail_goes_on_without_them(fleet: Fleet) -> None:
     assert "failed before the rollout" in run.stopped["spark04"]
 
 
+@pytest.mark.long
 def test_a_limit_of_one_host_is_one_wave(fleet: Fleet) -> None:
     run = fleet.run("-l", "spark05")
     assert run.code == 0, run.output[-3000:]
@@ -202,6 +208,7 @@ def test_an_empty_limit_is_not_taken_for_every_host(fleet: Fleet) -> None:
     assert run.told("libraries of") == []
 
 
+@pytest.mark.long
 def test_only_the_proof_runs_where_only_it_is_asked_for(fleet: Fleet) -> None:
     run = fleet.run("--tags", "verify", broken=["spark02"])
     assert run.code != 0
