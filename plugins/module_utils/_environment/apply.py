@@ -176,7 +176,7 @@ class Apply:
             disk.remove(os.path.join(self.paths.wheels, digest))
         kept = ("fingerprint", "python", "requirements", "wheels", "library_paths", "environment", "stack")
         return {
-            **{key: receipt[key] for key in kept},
+            **{key: receipt[key] for key in (*kept, "override") if key in receipt},
             "schema": SCHEMA,
             "environment_id": plan.environment_id,
             "machine": self.options.machine,

@@ -254,6 +254,8 @@ def _receipt(plan: Plan, options: Options, own: Facts | None, libraries: list[st
         "installed": None,
         "stack": dict(options.stack or {}),
         "host_packages": {},
+        # Only where there is one, so that receipts of older versions are still as they would be.
+        **({"override": sorted(options.override)} if options.override else {}),
     }
     place = paths.of(plan.environment_id)
     return {

@@ -186,7 +186,7 @@ def versions(context: Context) -> Measured:
     problems = [
         *version_problems(found, context.reference),
         *shadowed({"torch": str(torch.__version__)}, found),
-        *(problem for one in found.values() for problem in packages.unsatisfied(one, found)),
+        *unfit(found, (receipt_of(context.reference) or {}).get("override") or ()),
     ]
     cuda = getattr(torch.version, "cuda", None)
     builds = {name: cuda_of(name) for name in ("torchvision", "torchaudio") if is_installed(name)}
@@ -202,6 +202,13 @@ def versions(context: Context) -> Measured:
             "the stack's versions, which fit each other",
         )
     return Measured(listed, "the stack's versions, which fit each other")
+
+
+def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> t.List[str]:
+    """Compare what each requires with what is installed, but for what the stack takes in another version on purpose."""
+    names = [normalised(str(name)) for name in override]
+    asked = {name: one for name, one in found.items() if name not in names}
+    return [problem for one in found.values() for problem in packages.unsatisfied(one, asked)]
 
 
 def distribution(module: str, found: t.Mapping[str, packages.Distribution]) -> t.Optional[packages.Distribution]:

@@ -172,6 +172,20 @@ def test_versions_that_are_the_stacks_are_no_problem_whatever_their_local_part(t
     assert identity.version_problems(found, reference) == []
 
 
+def test_what_the_stack_overrides_is_no_problem_and_all_else_is() -> None:
+    found = {
+        name: packages.Distribution(name, version, "/", "/", requires)
+        for name, version, requires in (
+            ("torch", "2.13.0", ("nvidia-cudnn-cu13==9.20.0.48", "triton==3.7.1")),
+            ("nvidia-cudnn-cu13", "9.24.0.43", ()),
+            ("triton", "3.7.0", ()),
+        )
+    }
+    (problem,) = identity.unfit(found, ["nvidia_cudnn_cu13"])
+    assert problem == "torch 2.13.0 requires triton ==3.7.1, and 3.7.0 is installed"
+    assert len(identity.unfit(found, [])) == 2
+
+
 def test_other_versions_than_the_stacks_or_the_receipts_are_named(tmp_path: Path) -> None:
     found = installed(torch="2.14.1", pytorch_triton="3.8.0", nvidia_cublas="13.1")
     reference = {
