@@ -73,7 +73,7 @@ test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
 
 fuzz: setup ## every reader of what others write, fed with EXAMPLES=2000 of anything each
-	SPARKFORGE_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q -n 2 --hypothesis-show-statistics tests/unit/test_parsers.py -k anything
+	$(BIN)/python -m tests.fuzz $(EXAMPLES)
 
 mutants: setup ## break each guard of tests/mutants and see a test fail, in containers; writes docs/mutants.md (JOBS=2)
 	$(ROOT) $(BIN)/python -m tests.mutants --write -j $(JOBS)

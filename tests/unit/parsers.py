@@ -41,6 +41,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
 from tests import example_reports
 from tests.unit import wheel_tree
@@ -73,6 +74,7 @@ def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exc
 def of_file(read: t.Callable[[str], object], *seeds: bytes, name: str = "file") -> Parser:
     def from_file(data: bytes, place: Path) -> object:
         path = place / name
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
         return read(str(path))
 
@@ -160,6 +162,12 @@ def _report(path: str) -> object:
     return fleet.load(path, "spark1")
 
 
+def _metadata(path: str) -> object:
+    found = packages.installed([str(Path(path).parents[1])])
+    return [(packages.requirements(one), packages.unsatisfied(one, found)) for one in found.values()]
+
+
+ROLE = Path(__file__).parents[2] / "roles/stack"
 _LOGS = [path.read_bytes() for path in sorted((DATA / "logs").glob("*.log"))[::9]]
 
 PARSERS: dict[str, Parser] = {
@@ -172,6 +180,19 @@ PARSERS: dict[str, Parser] = {
         name="tiny-1.0-py3-none-any.whl",
     ),
     "wheel name": of_text(requirement.parse_wheel_name, "torch-2.9.1+sf.1-1-cp312-cp312-manylinux_2_28_aarch64.whl"),
+    "wheel METADATA": of_file(
+        _metadata,
+        b"Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: a<2; extra == 'x'\nRequires-Dist: a (>=1)\n\nWords\n",
+        name="a-1.dist-info/METADATA",
+    ),
+    "stack": of_file(
+        lambda path: load.read_file(path, "stack"), (ROLE / "vars/torch-2.13.0.yml").read_bytes(), name="a.yml"
+    ),
+    "lock": of_file(
+        lambda path: load.read_file(path, "lock"),
+        (ROLE / "files/locks/torch-2.13.0.yml").read_bytes()[:3000],
+        name="a.yml",
+    ),
     "wheel RECORD": of_text(packages.rows, "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nb/RECORD,,\n"),
     "requirement": of_text(
         requirement.parse_requirement,
