@@ -182,7 +182,7 @@ PARSERS: dict[str, Parser] = {
     "wheel name": of_text(requirement.parse_wheel_name, "torch-2.9.1+sf.1-1-cp312-cp312-manylinux_2_28_aarch64.whl"),
     "wheel METADATA": of_file(
         _metadata,
-        b"Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: a<2; extra == 'x'\nRequires-Dist: a (>=1)\n\nWords",
+        b"Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: a<2; extra == 'x'\nRequires-Dist: b (>=1)\n\nW",
         name="a-1.dist-info/METADATA",
     ),
     "stack": of_file(
