@@ -12,6 +12,7 @@ import base64
 import calendar
 import hashlib
 import os
+import pkgutil
 import re
 import time
 import typing as t
@@ -29,8 +30,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
     clean,
     summary,
 )
-
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 #: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
 DETAILED = 50
@@ -84,8 +83,8 @@ def _render(views: list[Report], fleet: t.Mapping[str, t.Any] | None) -> str:
 
 
 def _resource(name: str) -> str:
-    with open(os.path.join(HERE, name), encoding="utf-8") as stream:
-        return stream.read()
+    # Of whatever brought this module, which may be an archive.
+    return (pkgutil.get_data(__name__, name) or b"").decode("utf-8")
 
 
 def _digest(content: str) -> str:
@@ -95,7 +94,7 @@ def _digest(content: str) -> str:
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
+        loader=jinja2.FunctionLoader(_resource),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,170 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The proof without Ansible: what ``sparkforge-proof.pyz`` runs, in any environment or container that has torch."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import socket
+import sys
+import time
+import typing as t
+import zipfile
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, host, run, verdict
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, WARN
+
+#: In the archive, beside ``__main__.py``: the profiles of roles/stack.
+PROFILES = "profiles.json"
+#: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
+PROVEN, FAILED, REFUSED, UNPROVEN = range(4)
+
+_EPILOG = """exit status: 0 proven (warnings included), 1 a check failed, 2 it could not begin, 3 nothing failed, but no
+number was computed or a check that the profile requires was left out"""
+
+
+def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="sparkforge-proof.pyz",
+        description="Prove that the PyTorch of this interpreter computes right numbers: every check that the collection"
+        " sparkforge.dgx_spark runs, each compared with float64 on the CPU.",
+        epilog=_EPILOG,
+    )
+    made.add_argument("--list", action="store_true", help="print the names of the checks and run none")
+    made.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family; may be repeated")
+    made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only these names, as in a shell")
+    made.add_argument(
+        "--profile", choices=["auto", *profiles], default="auto", help="what the device is; auto: by its capability"
+    )
+    made.add_argument("--cpu", action="store_true", help="leave out what needs a GPU, although there is one")
+    made.add_argument("--gpu", action="store_true", help="fail where no GPU answers, in place of leaving it out")
+    made.add_argument("--json", metavar="FILE", help="write the report there")
+    made.add_argument("--html", metavar="FILE", help="write its page there")
+    made.add_argument("--factor", type=float, default=1.0, help="on the time limit of each check (default: 1)")
+    made.add_argument("--memory-share", type=float, default=0.5, help="of the free memory, at most (default: 0.5)")
+    made.add_argument("--quiet", action="store_true", help="print the verdict alone")
+    return made
+
+
+def profiles() -> t.Dict[str, t.Dict[str, t.Any]]:
+    """Return the profiles that the archive brings."""
+    with zipfile.ZipFile(sys.argv[0]) as archive:
+        return t.cast("t.Dict[str, t.Dict[str, t.Any]]", json.loads(archive.read(PROFILES)))
+
+
+def chosen(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
+    """Return the profile of a name, ``auto`` by what the devices are: the first that wants just that capability."""
+    if name != "auto":
+        return name
+    return next((one for one, what in known.items() if what.get("compute_capability") in capabilities), "generic")
+
+
+def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> t.List[str]:
+    """Return the patterns of the checks that are asked for.
+
+    :raises SparkforgeError: there is no such family.
+    """
+    known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
+    for family in families:
+        if family not in known:
+            raise SparkforgeError(f"There is no family {family}.", f"There are {', '.join(known)}.")
+    found = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
+    return [*found, *names] or ["*"]
+
+
+def main(argv: t.Optional[t.Sequence[str]] = None) -> int:
+    """Run the checks, print what is wrong, and return the exit status."""
+    known = profiles()
+    given = parser(known).parse_args(argv)
+    if given.list:
+        for name, definition in catalogue.CHECKS.items():
+            print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'})")
+        return PROVEN
+    try:
+        report = prove(given, known)
+        for path, text in written(given, report):
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
+    except SparkforgeError as error:
+        print(f"{error.cause} {error.remedy}", file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(f"The report cannot be written: {error}.", file=sys.stderr)
+        return REFUSED
+    if not given.quiet:
+        for check in report["checks"]:
+            if check["status"] in (FAIL, WARN):
+                print(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}")
+        for notice in report["notices"]:
+            print(notice)
+    counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
+    print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
+    return {verdict.PROVEN: PROVEN, verdict.UNPROVEN: UNPROVEN}.get(report["verdict"], FAILED)
+
+
+def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
+    """Run the checks in this interpreter's environment and return the report.
+
+    :raises SparkforgeError: there is no torch, or no such check.
+    """
+    torch = importlib.util.find_spec("torch")
+    if torch is None or not torch.submodule_search_locations:
+        raise SparkforgeError(
+            f"{sys.executable} has no torch.", "Run this file with the interpreter of the environment: …/bin/python."
+        )
+    devices = gpu.Gpu(Host(run=host.run_command)).observe()["devices"]
+    name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
+    profile = {"required_checks": {}, "speed_floors": {}, **known[name], "name": name}
+    if given.family or given.check:
+        # Who asks for a part does not ask for the rest.
+        profile["required_checks"] = {}
+    options = {
+        "python": sys.executable,
+        "checks": patterns(given.family, given.check),
+        "profile": profile,
+        "reference": {
+            "paths": [os.path.join(path, "lib") for path in torch.submodule_search_locations],
+            **of_the_role(os.path.realpath(sys.prefix)),
+        },
+        "limits": {"factor": given.factor, "memory_share": given.memory_share},
+        "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
+    }
+    report = run.Proof(options).run()
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {**report, "host": socket.gethostname(), "written": now}
+
+
+def of_the_role(prefix: str) -> t.Dict[str, str]:
+    """Return how the role python_env names an environment that it made, so that its receipt is found; else nothing."""
+    environments, name, one = prefix.rpartition("/envs/")[0], *os.path.split(prefix.rpartition("/envs/")[2])
+    if not environments or not os.path.isfile(os.path.join(environments, "receipts", f"env-{name}.json")):
+        return {}
+    return {"root": environments, "environment": name, "environment_id": one}
+
+
+def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Iterator[t.Tuple[str, str]]:
+    """Yield each file that is asked for, and its text.
+
+    :raises SparkforgeError: the page cannot be made: torch requires the jinja2 that draws it, so an environment has it.
+    """
+    if given.json:
+        yield given.json, json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    if given.html:
+        package = __name__.partition(".module_utils.")[0]
+        try:
+            page = importlib.import_module(f"{package}.plugin_utils.fleet.report.page")
+        except ImportError as error:
+            raise SparkforgeError(f"The page cannot be made: {error}.", "Install jinja2, or ask for --json.") from error
+        yield given.html, page.host_page(dict(report))
