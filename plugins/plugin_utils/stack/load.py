@@ -154,6 +154,12 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
         raise SparkforgeError(
             f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct the line that it names."
         ) from error
+    except (RecursionError, ValueError) as error:
+        # Thousands of brackets, and numbers or dates that Python has none of.
+        raise SparkforgeError(
+            f"{path} cannot be read as YAML: {' '.join(str(error).split())}.",
+            "Write a mapping of few levels, and quote what is no number or date.",
+        ) from error
     if not isinstance(content, dict) or list(content) != [key] or not isinstance(content[key], dict):
         has = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
         raise SparkforgeError(
