@@ -190,7 +190,8 @@ PARSERS: dict[str, Parser] = {
     ),
     "lock": of_file(
         lambda path: load.read_file(path, "lock"),
-        (ROLE / "files/locks/torch-2.13.0.yml").read_bytes()[:3000],
+        b"stack_lock:\n  format: 1\n  stack: a\n  resolved: '2026-11-24'\n  archives: {}\n  sources: {}\n"
+        + f"  wheels:\n    cp312-linux-aarch64:\n      - a==1 --hash=sha256:{A}\n".encode(),
         name="a.yml",
     ),
     "wheel RECORD": of_text(packages.rows, "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nb/RECORD,,\n"),
