@@ -58,8 +58,11 @@ def build_deb(tree: Path, folder: Path, compression: str = "xz", **fields: str) 
     return path
 
 
-def sign(folder: Path, keys: Keys, signer: str) -> None:
-    """Make a flat signed repository of the .deb files in ``folder``."""
+def sign(folder: Path, keys: Keys, signer: str, also: str = "") -> None:
+    """Make a flat signed repository of the .deb files in ``folder``.
+
+    :param also: pattern of further files that Release lists.
+    """
 
     def archive(*arguments: str) -> bytes:
         command = ["apt-ftparchive", *arguments]
@@ -70,6 +73,6 @@ def sign(folder: Path, keys: Keys, signer: str) -> None:
     packages = archive("packages", ".")
     (folder / "Packages").write_bytes(packages)
     (folder / "Packages.gz").write_bytes(gzip.compress(packages))
-    (folder / "Release").write_bytes(archive("release", "."))
+    (folder / "Release").write_bytes(archive("-o", f"APT::FTPArchive::Release::Patterns::={also}", "release", "."))
     keys.gpg("-u", signer, "--armor", "--detach-sign", "-o", str(folder / "Release.gpg"), str(folder / "Release"))
     keys.gpg("-u", signer, "--clearsign", "-o", str(folder / "InRelease"), str(folder / "Release"))

@@ -215,6 +215,18 @@ def test_another_fingerprint_is_refused(apt, tmp_path, maker):
     assert_untouched(apt, tmp_path)
 
 
+def test_another_signer_who_lists_his_own_keyring_is_refused(apt, tmp_path, maker):
+    """Where Release lists the keyring, nothing that is verified with that keyring says whose it is."""
+    tree = repository(tmp_path, maker)
+    folder = tree / "var" / PACKAGE
+    (folder / "cusparselt-local-ABCD-keyring.gpg").write_bytes(maker.keys.gpg("--export", maker.other))
+    sign(folder, maker.keys, maker.other, also="*-keyring.gpg")
+    assert "-keyring.gpg" in (folder / "Release").read_text()
+    with pytest.raises(SparkforgeError, match=f"the pin says {maker.fingerprint}"):
+        local(apt, tmp_path, pack(tree, tmp_path), key_fingerprint=maker.fingerprint).present()
+    assert_untouched(apt, tmp_path)
+
+
 def test_the_right_keyring_around_a_release_of_another_signer_is_refused(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker, signer=maker.other), tmp_path)
     with pytest.raises(SparkforgeError, match="is not signed by the pinned key"):
