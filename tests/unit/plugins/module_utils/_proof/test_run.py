@@ -138,13 +138,15 @@ def test_an_environment_that_answers_anything_is_one_failure(tmp_path: Path, cod
 
 def test_an_environment_has_no_word_on_the_host_s_checks_nor_a_second_one(tmp_path: Path) -> None:
     hostile = tmp_path / "hostile"
-    code = "say({**row, 'name': 'driver'}); say(row); say({**row, 'status': 'fail'}); say({**row, 'name': 'cpu.other'})"
+    others = ("driver", "cpu.other", "attention.flash", "python")
+    code = f"say(row); say({{**row, 'status': 'fail'}}); [say({{**row, 'name': name}}) for name in {others}]"
     hostile.write_text(HOSTILE.format(python=sys.executable, code=code))
     hostile.chmod(0o755)
     report = Proof(options(python=str(hostile), limits={"seconds": 20})).run()
     before = rows(Proof(options(python=str(hostile)), check_mode=True).run())
     assert rows(report)["cpu.matmul.float32"]["status"] == "pass" and rows(report)["driver"] == before["driver"]
-    assert "cpu.other" not in rows(report)
+    # Neither what is no check nor one that was not asked for.
+    assert not rows(report).keys() & {"cpu.other", "attention.flash", "python"}
 
 
 def test_a_check_of_the_gpu_is_skipped_with_the_reason_where_none_is_required(bare: Path) -> None:
