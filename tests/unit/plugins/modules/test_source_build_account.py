@@ -47,8 +47,8 @@ def test_what_builds_has_the_account_s_rights_and_no_others(host: EngineHost) ->
     groups = os.getgrouplist(BUILDER, entry.pw_gid)
     said = [json.loads(line) for line in (host.place / "who").read_text().splitlines()]
     # The others ask for a version.
-    built = [status["NoNewPrivs"] for status in said if status["built"]]
-    assert len(built) >= len(host.compiled()) == 2 and built == [[1]] * len(built)
+    built = [(status["NoNewPrivs"], status["worker"]) for status in said if status["built"]]
+    assert len(built) >= len(host.compiled()) == 2 and built == [([1], [1])] * len(built)
     for status in said:
         assert status["Uid"] == [entry.pw_uid] * 4 and status["Gid"] == [entry.pw_gid] * 4
         assert sorted(status["Groups"]) == sorted(groups)
