@@ -88,7 +88,7 @@ MANAGED_NAME = "sparkforge"
 
 def parse_meminfo(text: str) -> t.Dict[str, t.Optional[int]]:
     """Read ``/proc/meminfo`` (KiB) into MiB."""
-    sizes = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}
+    sizes = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d{1,18}) kB$", text, re.MULTILINE)}
     return {
         "total_mib": sizes.get("MemTotal"),
         "available_mib": sizes.get("MemAvailable"),
@@ -100,7 +100,7 @@ def parse_cpuinfo(text: str) -> t.Tuple[int, t.List[str]]:
     """Read ``/proc/cpuinfo``: how many processors, and the distinct models in order of appearance."""
     models: t.List[str] = []
     implementer = ""
-    for name, value in re.findall(r"^(model name|CPU implementer|CPU part)\s*:\s*(.*?)\s*$", text, re.MULTILINE):
+    for name, value in re.findall(r"^(model name|CPU implementer|CPU part)[ \t]*:[ \t]*(.*)$", text, re.MULTILINE):
         if name == "CPU implementer":
             implementer = value
             continue
