@@ -23,7 +23,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz mutants proof lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants proof lint unit integration molecule lab lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,10 @@ test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 
 fuzz: setup ## every reader of what others write, fed with EXAMPLES=2000 of anything each
 	$(BIN)/python -m tests.fuzz $(EXAMPLES)
+
+guided-fuzz: setup ## the same by atheris, which changes what reached something new; installs it
+	$(BIN)/pip install -q --disable-pip-version-check atheris==3.0.0
+	$(BIN)/python -m tests.fuzz --guided $(EXAMPLES)
 
 proof: setup ## make dist/sparkforge-proof.pyz, the proof as one file for any Python that has torch
 	$(BIN)/python -m lab.proof

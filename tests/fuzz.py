@@ -5,14 +5,18 @@
 """Feeds every reader of what others write with anything, and says how much of its code that reached: ``make fuzz``.
 
 Coverage is of the functions that a reader entered: how many of their statements ran. What a reader's functions import,
-and those that it never calls, do not count.
+and those that it never calls, do not count. With ``--guided`` atheris takes the place of hypothesis, which changes what
+reached something new, each reader in a process of its own: ``make guided-fuzz``.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import re
+import subprocess
 import sys
+import tempfile
 import time
 import typing as t
 from pathlib import Path
@@ -23,8 +27,18 @@ import hypothesis
 CHECKOUT = Path(__file__).parents[1]
 sys.path[:0] = [str(CHECKOUT / ".collections")]
 
-from tests.unit.parsers import PARSERS
+# What atheris is to be guided by is imported under its eyes.
+if __name__ == "__main__" and "--guided" in sys.argv:
+    import atheris
+
+    with atheris.instrument_imports(include=["ansible_collections.sparkforge"]):
+        from tests.unit.parsers import PARSERS
+else:
+    from tests.unit.parsers import PARSERS
 from tests.unit.test_parsers import anything, try_it
+
+#: Bounds of one execution under atheris, in MB and seconds.
+MEMORY, SECONDS = 1500, 20
 
 
 def reached(measured: coverage.Coverage) -> tuple[int, int]:
@@ -66,12 +80,49 @@ def fuzz(name: str, examples: int) -> tuple[int, float, int, int]:
     return count, time.monotonic() - began, *reached(measured)
 
 
+def guide(name: str, examples: int) -> t.NoReturn:
+    """Feed one reader by atheris, which ends the process: with 0 where nothing was found."""
+    with tempfile.TemporaryDirectory(prefix="sparkforge-fuzz-") as place:
+        for number, seed in enumerate(PARSERS[name].seeds):
+            Path(place, str(number)).write_bytes(seed)
+        bounds = [f"-runs={examples}", "-max_len=20000", f"-rss_limit_mb={MEMORY}", f"-timeout={SECONDS}"]
+        atheris.Setup(
+            [sys.argv[0], *bounds, f"-artifact_prefix={place}/", place], lambda data: try_it(PARSERS[name], data)
+        )
+        atheris.Fuzz()
+    sys.exit(0)
+
+
+def guided(names: t.Sequence[str], examples: int) -> int:
+    """Print a row for each reader as it ends; return 1 where one was found to be wrong."""
+    print("| reader | read | a second | places reached |\n|---|---|---|---|", flush=True)
+    wrong = []
+    for name in names:
+        command = [sys.executable, "-m", "tests.fuzz", "--guided", "--one", "-k", name, str(examples)]
+        done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+        ended = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+).*exec/s: (\d+)", done.stderr)
+        if done.returncode or not ended:
+            wrong.append(name)
+            print(f"{done.stdout[-3000:]}{done.stderr[-5000:]}\n| {name} | **wrong** | | |", flush=True)
+        else:
+            count, reached_places, speed = ended[-1]
+            print(f"| {name} | {int(count):,} | {speed} | {reached_places} |", flush=True)
+    print(f"\n{len(names)} readers, {len(wrong)} wrong{': ' if wrong else ''}{', '.join(wrong)}")
+    return 1 if wrong else 0
+
+
 def main() -> int:
     """Print a row for each reader as it ends; return 0 where none raised what its callers do not know of."""
     asked = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
     asked.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
     asked.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")
+    asked.add_argument("--guided", action="store_true", help="by atheris")
+    asked.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = asked.parse_args()
+    if given.one:
+        guide(given.k, given.examples)
+    if given.guided:
+        return guided([name for name in PARSERS if given.k in name], given.examples)
     totals: t.Counter[str] = t.Counter()
     print("| reader | read | seconds | statements reached |\n|---|---|---|---|", flush=True)
     names = [name for name in PARSERS if given.k in name]

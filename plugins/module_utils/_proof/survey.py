@@ -6,8 +6,8 @@
 
 """Every operator of torch's own catalogue, with the inputs that it brings, forward and backward, against the CPU.
 
-``torch.testing._internal`` lists some 700 operators with sample inputs for each format (OpInfo). Each is computed on the
-device and, with the same inputs in float64, on the CPU. An error is counted in units: how far a value is off, by the
+``torch.testing._internal`` lists some 700 operators with sample inputs for each format (OpInfo). Each is computed on
+the device and, with the same inputs in float64, on the CPU. An error is counted in units: how far a value is off, by the
 spacing of the format's numbers near the value and near the largest one of the result. How many units an operator may be
 off stands in ``survey_bounds``, which was calibrated on sound stacks.
 """

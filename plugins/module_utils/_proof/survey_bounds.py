@@ -16,11 +16,11 @@ DEFAULT = {"float64": 64.0, "float32": 16.0, "bfloat16": 4.0, "float16": 4.0}
 #: Operators that are not compared, by name or by the name without its variant, and why.
 LEFT_OUT: t.Dict[str, str] = {
     **dict.fromkeys(
-        "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn randn_like randint"
-        " randint_like nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout2d"
-        " nn.functional.dropout3d nn.functional.feature_alpha_dropout nn.functional.fractional_max_pool2d"
-        " nn.functional.fractional_max_pool3d nn.functional.multi_head_attention_forward nn.functional.rrelu"
-        " pca_lowrank svd_lowrank".split(),
+        "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
+        " randn_like randint randint_like nn.functional.alpha_dropout nn.functional.dropout"
+        " nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout"
+        " nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d"
+        " nn.functional.multi_head_attention_forward nn.functional.rrelu pca_lowrank svd_lowrank".split(),
         "it draws random numbers, and two devices draw others",
     ),
     **dict.fromkeys(
