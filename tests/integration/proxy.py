@@ -35,7 +35,11 @@ class _Tunnel(socketserver.StreamRequestHandler):
         expected = "Basic " + base64.b64encode(f"{USER}:{proxy.password}".encode()).decode()
         proxy.asked.append((request[0], request[1], headers.get("proxy-authorization") == expected))
         if headers.get("proxy-authorization") != expected:
-            self.wfile.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+            # curl asks without a password first, and again only where it is told what is wanted.
+            self.wfile.write(
+                b'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="corporate"\r\n'
+                b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+            )
             return
         # What the containers call the mirror, this machine knows by its address.
         port = int(request[1].rsplit(":", 1)[1])
