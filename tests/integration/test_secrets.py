@@ -183,7 +183,8 @@ def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fail
         outputs = [path.stat().st_size for path in site.kept.glob("*.out")]
         print(f"\nafter the site: {after}")
         print(f"at the end: {found}; {len(outputs)} outputs of plays ({sum(outputs) / 1e6:.1f} MB) are among them")
-        print(f"{len(unexpected)} are not explained; these are:", *explained, sep="\n  ")
+        print("explained:", *explained, sep="\n  ")
+        print(f"{len(unexpected)} not explained:", *sorted(set(map(str, unexpected))), sep="\n  ")
     assert unexpected == []
     # Or the failures would prove nothing.
     assert [words for words, play in failed.items() if play.code == 0 or words not in play.text] == []
