@@ -157,8 +157,8 @@ INTRODUCTION = """\
 Written by `python -m tests.integration.ownership` from `tests/integration/data/ownership.yml`. The tests
 `tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare it with all that was added to or
 changed on their hosts: each path has one row, its owner and its mode; those of the site under a umask of 027 and 077
-as well (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a name, `**` any path
-below. What dpkg lists as a package's own is the package's.
+as well (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a name, `**` any
+path below. What dpkg lists as a package's own is the package's.
 
 *Any* mode is that of a source or a wheel, without write access for group and others. Only the owner may write, and
 root, where the last column does not say more.
