@@ -78,6 +78,8 @@ options:
       - C(memory_share) of the free memory that may be taken, 0.5 by default and 0.9 at most.
       - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the limit for all, 1800 by
         default.
+      - C(survey) is for how many seconds the survey of torch's operators begins another one, in each format, 12 by
+        default, in an order that changes by the day; C(samples) how many inputs each has, 3 by default.
     type: dict
     default: {}
   gpu_required:

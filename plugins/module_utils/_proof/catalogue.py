@@ -24,6 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     sparsity,
     speed,
     storage,
+    survey,
     tensors,
     toolchain,
     triton_kernels,
@@ -47,6 +48,7 @@ FAMILIES = (
     companions,
     collectives,
     storage,
+    survey,
     speed,
 )
 

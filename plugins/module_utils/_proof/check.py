@@ -20,6 +20,9 @@ PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 #: How what a floor or a requirement rests on begins where somebody measured it: that alone may block.
 MEASURED = "measured on "
 
+#: The limits of a proof that leaves no operator of the survey to another day.
+FULL: t.Dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
+
 
 def blocks(evidence: str) -> bool:
     """Say whether a floor or a requirement may block that rests on ``evidence``; what a site sets itself names none."""

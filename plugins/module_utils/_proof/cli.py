@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, host, run, verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, WARN
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, FULL, WARN
 
 #: In the archive, beside ``__main__.py``: the profiles of roles/stack.
 PROFILES = "profiles.json"
@@ -54,6 +54,9 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     made.add_argument("--html", metavar="FILE", help="write its page there")
     made.add_argument("--factor", type=float, default=1.0, help="on the time limit of each check (default: 1)")
     made.add_argument("--memory-share", type=float, default=0.5, help="of the free memory, at most (default: 0.5)")
+    made.add_argument(
+        "--full", action="store_true", help="the whole survey of torch's operators, and more inputs of each"
+    )
     made.add_argument("--quiet", action="store_true", help="print the verdict alone")
     return made
 
@@ -138,7 +141,11 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
             "paths": [os.path.join(path, "lib") for path in torch.submodule_search_locations],
             **of_the_role(os.path.realpath(sys.prefix)),
         },
-        "limits": {"factor": given.factor, "memory_share": given.memory_share},
+        "limits": {
+            "factor": given.factor,
+            "memory_share": given.memory_share,
+            **(FULL if given.full else {}),
+        },
         "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
     }
     report = run.Proof(options).run()

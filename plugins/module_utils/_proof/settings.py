@@ -14,8 +14,9 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, verdict
 
-#: What a share of the device's memory, a factor of each check's time and the seconds in all are by default.
-LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0}
+#: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
+#: survey of operators the inputs of each and the seconds for each format.
+LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
 #: Rows of the host's side that a profile may require.
 HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure")
 

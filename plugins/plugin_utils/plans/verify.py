@@ -11,11 +11,12 @@ from __future__ import annotations
 import os.path
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FULL
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the options ``profile`` and ``reference`` of ``cuda_proof``; ``current`` is the reference of the timer.
+    """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``; ``current`` is that of the timer.
 
     The timer looks at the environment that is current on the day that it runs.
     """
@@ -52,4 +53,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "sonames": sonames if given[1] is None else given[1],
         }
 
-    return Plan({"profile": profile, "reference": reference(environment_id), "current": reference(None)})
+    limits = {**settings["verify_limits"], **(FULL if settings["verify_survey"] == "full" else {})}
+    return Plan(
+        {"profile": profile, "limits": limits, "reference": reference(environment_id), "current": reference(None)}
+    )
