@@ -158,7 +158,8 @@ class Repositories:
         except GitError as error:
             _sweep(store)
             if error.kind is Kind.UNADVERTISED:
-                self.fetch_all(wanted, store, error)
+                if not self.fetch_walking(wanted, store):
+                    self.fetch_all(wanted, store, error)
             elif error.kind is Kind.UNKNOWN:
                 # Perhaps the store is to blame: it tells, or what git said stands.
                 self.git.local("--git-dir", store, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
@@ -200,6 +201,31 @@ class Repositories:
     def fetch_commit(self, wanted: Wanted, store: str) -> None:
         """Fetch the commit without its history."""
         self.ask(wanted, store, ["--depth=1", wanted.remote.url, f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"])
+
+    def fetch_walking(self, wanted: Wanted, store: str) -> bool:
+        """Fetch a commit that a ref names without its history, from a server of plain files: whether it was there.
+
+        git walks from object to object there, and ends where it takes history for cut off. So it does in what
+        playbooks/mirror.yml collects, which has no more of it.
+        """
+        if not wanted.remote.url.lower().startswith(("http://", "https://")):
+            return False
+        path = os.path.join(store, "shallow")
+        before = b""
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as stream:
+            before = stream.read()
+        line = f"{wanted.commit}\n".encode("ascii")
+        disk.write_file(path, before if line in before else before + line)
+        try:
+            self.ask(wanted, store, [wanted.remote.url, f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"])
+        except GitError:
+            _sweep(store)
+            if before:
+                disk.write_file(path, before)
+            else:
+                disk.remove(path)
+            return False
+        return True
 
     def fetch_all(self, wanted: Wanted, store: str, refusal: GitError) -> None:
         """Fetch all branches and tags, from a server that gives no single commit (old, or a plain file server)."""

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Collect what a stack needs into a directory.
+
+The documentation stands in plugins/modules/stack_mirror.py.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+
+SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
+
+
+class ActionModule(ActionBase):
+    """Works on the controller; the host is never asked."""
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return what was missing, and bring it unless in check mode."""
+        del tmp
+        task_vars = task_vars or {}
+        result = super().run(task_vars=task_vars)
+        _spec, arguments = self.validate_argument_spec(
+            argument_spec={
+                "name": {"type": "str", "required": True},
+                "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
+                "meanwhile": {"type": "str", "default": ""},
+                "directory": {"type": "path", "required": True},
+                "url": {"type": "str"},
+                "machines": {"type": "list", "elements": "str", "default": ["aarch64"]},
+                "extensions": {"type": "list", "elements": "str"},
+                "directories": {"type": "list", "elements": "path", "default": []},
+                "locks": {"type": "list", "elements": "path", "default": []},
+                "shipped": {"type": "path", "default": SHIPPED},
+                "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+                "index_url": {"type": "str"},
+                "find_links": {"type": "list", "elements": "str", "default": []},
+                "rewrite": {"type": "dict", "default": {}},
+                "proxies": {"type": "dict", "default": {}},
+                "ca_certificate": {"type": "str", "default": ""},
+            }
+        )
+        inventories = load.inventory_directories(
+            task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
+        )
+        where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
+        try:
+            with network(arguments["proxies"], arguments["ca_certificate"]):
+                return {**result, **self._collect(arguments, where)}
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+
+    def _collect(self, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
+        name, root = arguments["name"], os.path.abspath(arguments["directory"])
+        directory = Directory(
+            root,
+            check=self._task.check_mode,
+            say=lambda line: self._display.display(f"mirror {name} | {line}"),
+        )
+        directory.verify()
+        stacks = [(name, arguments["method"])]
+        if arguments["method"] == "build" and arguments["meanwhile"]:
+            stacks.append((arguments["meanwhile"], "wheel"))
+        index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]))
+        for one, method in stacks:
+            # Profiles decide what is proven, and nothing that is fetched.
+            stack = facts.facts(one, method, "generic", where)["stack"]
+            needs = wanted(stack, arguments["machines"], arguments["extensions"])
+            collect.archives(directory, needs.archives, arguments["nvidia_url"])
+            collect.wheels(directory, needs.wheels, index)
+            collect.sources(directory, needs.sources, arguments["rewrite"])
+        url = arguments["url"] or pathlib.Path(root).as_uri()
+        directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), collect.OURS)
+        for line in directory.missing if self._task.check_mode else ():
+            self._display.display(f"mirror {name} | would {line}")
+        return {
+            "changed": directory.changed,
+            "directory": root,
+            "manifest": directory.at("mirror.json"),
+            "variables": directory.at(collect.VARIABLES),
+            "missing": directory.missing,
+        }

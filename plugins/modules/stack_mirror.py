@@ -1,0 +1,204 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The documentation of the action plugin of this name, which does the work on the controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stack_mirror
+short_description: Collect what a stack needs into a directory
+version_added: "0.1.0"
+description:
+  - Brings NVIDIA's archives, the wheels and the sources that a stack's lock pins into one directory, for hosts that
+    have no route to where they are from. Repositories come with all their submodules.
+  - What is there already and is what the lock says is not fetched again, so that what was interrupted goes on. Another
+    stack may be collected into the same directory.
+  - The directory is served as it is by any server of files, or lies on the hosts.
+  - Packages of apt are not collected.
+  - This is an action plugin. The host is not reached, not even connected to.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+author:
+  - The sparkforge maintainers (@sparkforge)
+options:
+  name:
+    description:
+      - The stack, the file C(<name>.yml) in one of the directories.
+    type: str
+    required: true
+  method:
+    description:
+      - V(wheel) collects the wheels of the stack. V(build) collects the sources of its units, and the wheels that they
+        are built with and need at run time.
+    type: str
+    choices: [wheel, build]
+    default: build
+  meanwhile:
+    description:
+      - A stack whose wheels are collected too where O(method) is V(build), which hosts have until theirs is built.
+    type: str
+    default: ""
+  directory:
+    description:
+      - What everything is collected into. It is made where it is missing.
+    type: path
+    required: true
+  url:
+    description:
+      - What the hosts reach the directory under. By default V(file://) and the directory.
+    type: str
+  machines:
+    description:
+      - What the kernels of the hosts name their machines.
+    type: list
+    elements: str
+    default: [aarch64]
+  extensions:
+    description:
+      - The units that are built beside LLVM, Triton and PyTorch, by default those of the stack that are not optional.
+    type: list
+    elements: str
+  directories:
+    description:
+      - Directories of stacks, searched before C(stacks/) beside the inventory.
+    type: list
+    elements: path
+    default: []
+  locks:
+    description:
+      - Directories of locks, searched before C(locks/) beside the inventory.
+    type: list
+    elements: path
+    default: []
+  shipped:
+    description:
+      - The directory of the role with the shipped stacks and locks, by default the role C(stack) of this
+        collection.
+    type: path
+  nvidia_url:
+    description:
+      - The root under which NVIDIA's download tree lies, V(file://) included.
+    type: str
+    default: https://developer.download.nvidia.com
+  index_url:
+    description:
+      - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
+        own Python is configured for.
+      - Empty or V(none) asks no index, so that O(find_links) alone answers.
+    type: str
+  find_links:
+    description:
+      - Directories or pages of wheels, beside the index.
+    type: list
+    elements: str
+    default: []
+  rewrite:
+    description:
+      - The beginning of a URL and what stands in its place, where the controller itself reaches repositories, their
+        submodules and archives of sources through a mirror.
+    type: dict
+    default: {}
+  proxies:
+    description:
+      - Proxies by the keys V(http), V(https) and V(no_proxy).
+    type: dict
+    default: {}
+  ca_certificate:
+    description:
+      - A PEM file on the controller that is trusted beside the system's own certificates.
+    type: str
+    default: ""
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+    details:
+      - What is there is read again and compared with its sha256, and nothing is asked.
+  platform:
+    support: full
+    platforms: all
+    details:
+      - It runs on the controller.
+"""
+
+EXAMPLES = r"""
+- name: Collect a stack of wheels for the Sparks
+  sparkforge.dgx_spark.stack_mirror:
+    name: torch-2.15.0
+    method: wheel
+    directory: /srv/mirror
+    url: https://mirror.example.com
+
+- name: See what a build would need, and write nothing
+  sparkforge.dgx_spark.stack_mirror:
+    name: torch-2.9.1
+    directory: /srv/mirror
+  check_mode: true
+"""
+
+RETURN = r"""
+directory:
+  description: The mirror on the controller.
+  returned: success
+  type: str
+  sample: /srv/mirror
+manifest:
+  description: The file that names every other one, its sha256 and where it came from.
+  returned: success
+  type: str
+  sample: /srv/mirror/mirror.json
+variables:
+  description: The file with the variables of a site that runs from the mirror.
+  returned: success
+  type: str
+  sample: /srv/mirror/mirror-vars.yml
+missing:
+  description: One line for each thing that was not there, or in check mode is not.
+  returned: success
+  type: list
+  elements: str
+  sample: ["fetch https://developer.download.nvidia.com/compute/nvpl/redist/redistrib_26.5.json"]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+
+def main() -> None:
+    """Say why this runs nowhere: only the action plugin works."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
+            "meanwhile": {"type": "str", "default": ""},
+            "directory": {"type": "path", "required": True},
+            "url": {"type": "str"},
+            "machines": {"type": "list", "elements": "str", "default": ["aarch64"]},
+            "extensions": {"type": "list", "elements": "str"},
+            "directories": {"type": "list", "elements": "path", "default": []},
+            "locks": {"type": "list", "elements": "path", "default": []},
+            "shipped": {"type": "path"},
+            "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+            "index_url": {"type": "str"},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "rewrite": {"type": "dict", "default": {}},
+            "proxies": {"type": "dict", "default": {}},
+            "ca_certificate": {"type": "str", "default": ""},
+        },
+        supports_check_mode=True,
+    )
+    module.fail_json(
+        msg=(
+            "sparkforge.dgx_spark.stack_mirror works on the controller, as an action plugin, and was run as a"
+            " module. Call it as a task by its full name; the ansible ad-hoc command does so too."
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""The directory of a mirror, and mirror.json in it: every file, its sha256 and where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+
+FORMAT = 1
+MANIFEST = "mirror.json"
+#: Where the mirror's own texts come from.
+OURS = "playbooks/mirror.yml"
+SPACE = "Give mirror_directory a directory that you may write to, on a file system with space."
+_PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
+
+
+def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
+    """Return the rows of a mirror's manifest: path -> ``sha256`` and ``from``.
+
+    :raises SparkforgeError: where it is not one, or names a path outside the mirror.
+    """
+    try:
+        content = json.loads(text)
+        rows = {name: {"sha256": row["sha256"], "from": row["from"]} for name, row in content["files"].items()}
+        sound = content["format"] == FORMAT and all(
+            inside(name) and isinstance(row["from"], str) and re.fullmatch(r"[0-9a-f]{64}", row["sha256"])
+            for name, row in rows.items()
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        sound = False
+    if not sound:
+        raise SparkforgeError(
+            f"{path} is not the manifest of a mirror of format {FORMAT}.",
+            "Restore it, or move the directory away and let playbooks/mirror.yml collect anew.",
+            path=path,
+        )
+    return rows
+
+
+def inside(path: str) -> bool:
+    """Whether a path is a plain one below the mirror: no part of it begins with a dot or leads up."""
+    return all(_PART.fullmatch(part) for part in path.split("/"))
+
+
+class Directory:
+    """What is in the mirror, and what comes into it.
+
+    :ivar missing: one line for each thing that was not there.
+    :ivar broken: repositories that lack an object which the manifest has.
+    """
+
+    def __init__(self, root: str, *, check: bool, say: t.Callable[[str], None]) -> None:
+        self.root = root
+        self.check = check
+        self.say = say
+        self.rows: dict[str, dict[str, str]] = {}
+        self.missing: list[str] = []
+        self.changed = False
+        self.broken: set[str] = set()
+        self._verified: set[str] = set()
+        manifest = self.at(MANIFEST)
+        if os.path.exists(manifest):
+            try:
+                with open(manifest, encoding="utf-8") as stream:
+                    self.rows = read_manifest(stream.read(), manifest)
+            except (OSError, UnicodeDecodeError) as error:
+                raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE, path=manifest) from error
+
+    def at(self, path: str) -> str:
+        return os.path.join(self.root, path)
+
+    def verify(self) -> None:
+        """Read every file that the manifest has; forget those that are gone.
+
+        :raises SparkforgeError: where one is another than it was.
+        """
+        for path, row in list(self.rows.items()):
+            # What is written by us is written anew.
+            if row["from"] != OURS and not self.has(path):
+                del self.rows[path]
+                if path.startswith("git/"):
+                    self.broken.add("/".join(path.split("/")[:2]))
+
+    def has(self, path: str, sha256: str | None = None) -> bool:
+        """Whether a file is there, and is what the manifest and the pin say.
+
+        :raises SparkforgeError: where it is another.
+        """
+        row, place = self.rows.get(path), self.at(path)
+        pins = {digest for digest in (sha256, row["sha256"] if row else None) if digest}
+        if not os.path.isfile(place) or not pins:
+            return False
+        if path not in self._verified or len(pins) > 1:
+            actual = digests.of_file(place)
+            if pins != {actual}:
+                raise SparkforgeError(
+                    f"{place} has the sha256 {actual}, and not {' or '.join(sorted(pins))}: it was changed.",
+                    "Find out by whom; to have it fetched again, remove it and its line in mirror.json.",
+                    path=place,
+                    actual=actual,
+                )
+            self._verified.add(path)
+        return True
+
+    def record(self, path: str, sha256: str, source: str) -> None:
+        """Take a file into the manifest, which is written at once: what is interrupted goes on from there."""
+        row = {"sha256": sha256, "from": redact(source)}
+        self._verified.add(path)
+        if self.rows.get(path) == row:
+            return
+        self.rows[path] = row
+        self.changed = True
+        if not self.check:
+            self.save()
+
+    def save(self) -> None:
+        content = {"format": FORMAT, "files": dict(sorted(self.rows.items()))}
+        self._write(MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
+
+    def fetch(
+        self, path: str, url: str, sha256: str | None = None, *, limit: int | None = None, source: str = ""
+    ) -> None:
+        """Bring a file into the mirror unless it is there.
+
+        :param source: what the manifest says it is from, where that is not the URL.
+        :raises SparkforgeError: where it cannot be had, is another than the pinned one, or does not fit the disk.
+        """
+        if not inside(path):
+            raise SparkforgeError(f"{redact(url)} would lie at {path!r} in the mirror: refused.", "Correct its URL.")
+        if self.has(path, sha256):
+            if path not in self.rows and sha256:
+                self.record(path, sha256, source or url)
+            return
+        self.missing.append(f"fetch {redact(url)}")
+        self.changed = True
+        if self.check:
+            return
+        self.say(f"fetching {redact(url)}")
+        place = self.at(path)
+        try:
+            disk.make_directories(os.path.dirname(place))
+            arrived = http.fetch(
+                url, os.path.dirname(place), sha256=sha256, setting="the mirror's source", max_bytes=limit
+            )
+            os.chmod(arrived, 0o644)
+            os.replace(arrived, place)
+        except OSError as error:
+            raise SparkforgeError(f"{place} cannot be written: {error.strerror or error}.", SPACE) from error
+        self.record(path, sha256 or digests.of_file(place), source or url)
+
+    def write(self, path: str, content: bytes, source: str) -> None:
+        """Put a text of ours, or one that was read already, into the mirror."""
+        digest = hashlib.sha256(content).hexdigest()
+        row = self.rows.get(path)
+        if os.path.isfile(self.at(path)) and row is not None and row["sha256"] == digest and self.has(path):
+            return
+        self.missing.append(f"write {path}")
+        self.changed = True
+        if not self.check:
+            self._write(path, content)
+            self.record(path, digest, source)
+
+    def _write(self, path: str, content: bytes) -> None:
+        try:
+            disk.write_file(self.at(path), content)
+        except SparkforgeError as error:
+            raise SparkforgeError(error.cause, SPACE, path=self.at(path)) from error

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""What a stack needs from elsewhere on some machines: archives, wheels and sources, as its lock pins them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.facts import CORE_UNITS
+
+_LINE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;]+) --hash=sha256:(?P<sha256>[0-9a-f]{64})")
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Wheel:
+    """One line of a lock: ``name==version --hash=sha256:…``."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What is to lie in the mirror. ``sources`` are options ``source`` of source_build."""
+
+    archives: tuple[redist_manifest.Archive, ...]
+    wheels: tuple[Wheel, ...]
+    sources: tuple[dict[str, t.Any], ...]
+
+
+def read_line(line: str) -> Wheel:
+    """Return what a line of a lock pins.
+
+    :raises SparkforgeError: for a line that pins no single file.
+    """
+    found = _LINE.fullmatch(line.strip())
+    if found is None:
+        raise SparkforgeError(
+            f"The lock has the line {line!r}, which is not name==version with one sha256.",
+            "Write the lock anew with playbooks/lock.yml.",
+        )
+    return Wheel(re.sub(r"[-_.]+", "-", found["name"]).lower(), found["version"], found["sha256"])
+
+
+def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Wanted:
+    """Return what the fact ``stack`` needs on the machines.
+
+    :param extensions: the units beside LLVM, Triton and PyTorch that are built, None for those of the stack.
+    :raises SparkforgeError: for a machine that the stack is not for, and a unit that it does not have.
+    """
+    unknown = [machine for machine in machines if machine not in stack["machines"]]
+    if unknown or not machines:
+        of, others = ", ".join(stack["machines"]), ", ".join(unknown) or "nothing"
+        raise SparkforgeError(
+            f"The stack {stack['name']} is for {of}, not for {others}.",
+            "Correct mirror_machines.",
+        )
+    built = stack["method"] == "build"
+    names = [*CORE_UNITS, *(stack["extensions"] if extensions is None else extensions)] if built else []
+    missing = [name for name in names if name not in stack["units"] and name not in CORE_UNITS]
+    if missing:
+        raise SparkforgeError(
+            f"The stack {stack['name']} has no unit {', '.join(missing)}; it has {', '.join(stack['units'])}.",
+            "Correct torch_extensions_names, or add the unit to the stack.",
+        )
+    units = {name: stack["units"][name] for name in names if name in stack["units"]}
+    lines: list[str] = []
+    for machine in machines:
+        platform = platforms.locked(stack["python"]["version"], machine)
+        if built:
+            lines += [line for unit in units.values() for line in unit["requirements"].get(platform) or []]
+            lines += [
+                line for some in (stack["lock"]["run_requirements"].get(platform) or {}).values() for line in some
+            ]
+        else:
+            lines += stack["lock"]["wheels"].get(platform) or []
+    sources = {str(sorted(unit["source"].items())): unit["source"] for unit in units.values() if unit["source"]}
+    return Wanted(
+        tuple(_archives(stack, machines)), tuple(sorted({read_line(line) for line in lines})), tuple(sources.values())
+    )
+
+
+def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_manifest.Archive]:
+    rows = [*stack["archives"], *([stack["cusparselt"]["archive"]] if stack["cusparselt"].get("archive") else [])]
+    for platform in map(platforms.redist, machines):
+        # An archive that is not made for a platform has no sha256 for it.
+        entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]
+        fields = [field.name for field in dataclasses.fields(redist_manifest.Archive)]
+        entries = [{key: value for key, value in row.items() if key in fields} for row in entries]
+        yield from redist_manifest.archives_from(entries, platform, "", "present")
