@@ -17,7 +17,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt, collect
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
@@ -54,6 +54,11 @@ class ActionModule(ActionBase):
                 "index_url": {"type": "str"},
                 "find_links": {"type": "list", "elements": "str", "default": []},
                 "rewrite": {"type": "dict", "default": {}},
+                "apt_snapshot": {"type": "path"},
+                "apt_packages": {"type": "list", "elements": "str", "default": []},
+                "apt_distribution": {"type": "str", "default": "ubuntu2404"},
+                "apt_key_fingerprint": {"type": "str", "default": apt.NVIDIA_KEY},
+                "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
                 "proxies": {"type": "dict", "default": {}},
                 "ca_certificate": {"type": "str", "default": ""},
             }
@@ -80,14 +85,30 @@ class ActionModule(ActionBase):
         if arguments["method"] == "build" and arguments["meanwhile"]:
             stacks.append((arguments["meanwhile"], "wheel"))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]))
-        for one, method in stacks:
-            # Profiles decide what is proven, and nothing that is fetched.
-            stack = facts.facts(one, method, "generic", where)["stack"]
+        # Profiles decide what is proven, and nothing that is fetched.
+        found = [facts.facts(one, method, "generic", where)["stack"] for one, method in stacks]
+        chosen = found[0]
+        for stack in found:
             needs = wanted(stack, arguments["machines"], arguments["extensions"])
             collect.archives(directory, needs.archives, arguments["nvidia_url"])
             collect.wheels(directory, needs.wheels, index)
             collect.sources(directory, needs.sources, arguments["rewrite"])
         url = arguments["url"] or pathlib.Path(root).as_uri()
+        if arguments["apt_snapshot"]:
+            apt.collect(
+                directory,
+                apt.Request(
+                    snapshot=arguments["apt_snapshot"],
+                    packages=tuple(arguments["apt_packages"]),
+                    cusparselt=chosen["cusparselt"]["version"],
+                    cuda_major=chosen["cuda"]["major"],
+                    local_repo_sha256=arguments["cusparselt_local_repo_sha256"],
+                    nvidia_url=arguments["nvidia_url"],
+                    distribution=arguments["apt_distribution"],
+                    key_fingerprint=arguments["apt_key_fingerprint"],
+                ),
+                url,
+            )
         directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), collect.OURS)
         for line in directory.missing if self._task.check_mode else ():
             self._display.display(f"mirror {name} | would {line}")

@@ -17,7 +17,7 @@ description:
   - What is there already and is what the lock says is not fetched again, so that what was interrupted goes on. Another
     stack may be collected into the same directory.
   - The directory is served as it is by any server of files, or lies on the hosts.
-  - Packages of apt are not collected.
+  - Packages of apt are collected as a part of each repository with its own signed indexes, given O(apt_snapshot).
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -101,6 +101,34 @@ options:
         submodules and archives of sources through a mirror.
     type: dict
     default: {}
+  apt_snapshot:
+    description:
+      - An archive of a host as the hosts will be, with its apt sources, keyrings and dpkg's status, by which packages
+        of apt are collected. Without it none are.
+      - C(tar -chC / etc/apt usr/share/keyrings var/lib/dpkg/status) makes it there, with or without compression.
+    type: path
+  apt_packages:
+    description:
+      - The packages that such a host gets, as M(sparkforge.dgx_spark.apt_packages) takes them. Those of cuSPARSELt are
+        added where a source has them.
+    type: list
+    elements: str
+    default: []
+  apt_distribution:
+    description:
+      - The folder of NVIDIA's repository for the host, below C(compute/cuda/repos) in their tree.
+    type: str
+    default: ubuntu2404
+  apt_key_fingerprint:
+    description:
+      - The fingerprint of the key of NVIDIA's repository.
+    type: str
+    default: EB693B3035CD5710E231E123A4B469963BF863CC
+  cusparselt_local_repo_sha256:
+    description:
+      - The sha256 of the package that is cuSPARSELt's local repository, which is collected then.
+    type: str
+    default: ""
   proxies:
     description:
       - Proxies by the keys V(http), V(https) and V(no_proxy).
@@ -187,6 +215,11 @@ def main() -> None:
             "index_url": {"type": "str"},
             "find_links": {"type": "list", "elements": "str", "default": []},
             "rewrite": {"type": "dict", "default": {}},
+            "apt_snapshot": {"type": "path"},
+            "apt_packages": {"type": "list", "elements": "str", "default": []},
+            "apt_distribution": {"type": "str", "default": "ubuntu2404"},
+            "apt_key_fingerprint": {"type": "str", "default": "EB693B3035CD5710E231E123A4B469963BF863CC"},
+            "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
             "proxies": {"type": "dict", "default": {}},
             "ca_certificate": {"type": "str", "default": ""},
         },

@@ -61,3 +61,37 @@ def collect(host: Host, directory: Path, *arguments: str, **variables: object) -
         "sparkforge_rewrite": {upstream.ELSEWHERE: f"{mirror['url_here']}/git/"},
     }
     return host.run("mirror", *arguments, **{**here, **variables})
+
+
+def isolate(host: Host) -> None:
+    """Leave the host one address that it can reach, this machine's on the bridge: no gateway, no neighbours."""
+    process = image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
+    gateway = benches.bridge_address()
+
+    def ip(*words: str) -> str:
+        done = subprocess.run(["nsenter", "-t", process, "-n", "ip", *words], check=True, capture_output=True, text=True)
+        return done.stdout
+
+    device = json.loads(ip("-j", "route", "get", gateway))[0]["dev"]
+    # Before the rest goes: what answers this machine's ssh must be known.
+    ip("route", "add", f"{gateway}/32", "dev", device)
+    for route in json.loads(ip("-j", "route")):
+        if route["dst"] != gateway:
+            ip("route", "del", route["dst"])
+
+
+def serve(host: Host, directory: Path) -> tuple[str, subprocess.Popen[bytes]]:
+    """Serve a directory over HTTPS as plain files; return its URL, and the server that the caller ends."""
+    bench = benches.Bench.load(host.bench)
+    assert bench
+    directory.mkdir(exist_ok=True)
+    gateway = benches.bridge_address()
+    port = benches._free_port(gateway)
+    words = ["--root", directory, "--bind", gateway, "--port", port, "--name", benches.MIRROR_NAME]
+    words += ["--cert", bench.folder / "mirror.pem", "--key", bench.folder / "mirror.key", "--ca", bench.folder / "ca.pem"]
+    words += ["--log", directory.parent / "served.log"]
+    command = [sys.executable, "-m", "lab.serve", *map(str, words)]
+    with (directory.parent / "served.out").open("wb") as printed:
+        process = subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed)
+    benches._wait_for_server(gateway, port, process, directory.parent / "served.out")
+    return f"https://{benches.MIRROR_NAME}:{port}", process

@@ -272,5 +272,5 @@ def variables(url: str, rewrite: t.Mapping[str, str]) -> bytes:
         "python_env_find_links": [],
         "sparkforge_rewrite": {key: f"{root}/{path}" for key, path in rewrite.items()},
     }
-    head = f"---\n# Written by {OURS}: a site runs from the mirror with these. sparkforge_mirror_url: where it is served.\n"
+    head = f"---\n# Written by {OURS}: a site runs from the mirror with these; sparkforge_mirror_url is its place.\n"
     return (head + yaml.safe_dump(content, sort_keys=False, width=1000)).encode()

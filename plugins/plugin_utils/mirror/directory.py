@@ -131,15 +131,26 @@ class Directory:
         self._write(MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
 
     def fetch(
-        self, path: str, url: str, sha256: str | None = None, *, limit: int | None = None, source: str = ""
+        self,
+        path: str,
+        url: str,
+        sha256: str | None = None,
+        *,
+        limit: int | None = None,
+        source: str = "",
+        moves: bool = False,
     ) -> None:
         """Bring a file into the mirror unless it is there.
 
         :param source: what the manifest says it is from, where that is not the URL.
+        :param moves: what lies there may be of an earlier state of upstream, as an index is.
         :raises SparkforgeError: where it cannot be had, is another than the pinned one, or does not fit the disk.
         """
         if not inside(path):
             raise SparkforgeError(f"{redact(url)} would lie at {path!r} in the mirror: refused.", "Correct its URL.")
+        if moves and path in self.rows and self.rows[path]["sha256"] != sha256 and self.has(path):
+            del self.rows[path]
+            disk.remove(self.at(path))
         if self.has(path, sha256):
             if path not in self.rows and sha256:
                 self.record(path, sha256, source or url)

@@ -82,7 +82,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if choice["backend"] in ("apt", "local_repo"):
         if not choice["settled"]:
             if choice["backend"] == "local_repo":
-                steps["local_repo"] = {"version": version, "url": _deb_url(settings, observation, version)}
+                steps["local_repo"] = {"version": version, "url": deb_url(settings, observation, version)}
             steps["packages"] = choice["packages"]
             reasons.append(f"install the packages of cuSPARSELt {version}")
         if redist_layout.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
@@ -107,7 +107,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     return Plan(steps, reasons, notes=notes)
 
 
-def _deb_url(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], version: str) -> str:
+def deb_url(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], version: str) -> str:
     """Return where NVIDIA has the local repository's package, unless the user says where it is."""
     name = f"cusparselt-local-repo-{settings['cusparselt_distribution']}-{version}"
     base = f"{settings['sparkforge_nvidia_url'].rstrip('/')}/compute/cusparselt/{version}/local_installers"
@@ -194,7 +194,7 @@ def choose(
         return {**choice, "backend": "none", "reason": f"nothing serves it as the host is now ({why})"}
     remedy = (
         _NO_PROOF
-        if "local_repo" in backends and not _without_local_repo(version)
+        if "local_repo" in backends and not without_local_repo(version)
         else "Let cusparselt_backends contain redist, and choose a version that the stack pins for this platform; "
         "playbooks/lock.yml asks for the sha256."
     )
@@ -230,7 +230,7 @@ def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str
             )
 
 
-def _without_local_repo(version: str) -> bool:
+def without_local_repo(version: str) -> bool:
     return compare_versions(version, FIRST_WITHOUT_LOCAL_REPO) >= 0
 
 
@@ -264,7 +264,7 @@ def _serves(
             return False, f"no apt source offers {' and '.join(lacking)} {version}"
         return True, f"an apt source of the host offers {version}"
     if backend == "local_repo":
-        if _without_local_repo(version):
+        if without_local_repo(version):
             return False, f"no local repository exists from {FIRST_WITHOUT_LOCAL_REPO} on"
         if not sha256 and not key_fingerprint:
             return False, (
