@@ -80,6 +80,11 @@ class ActionModule(ActionBase):
             check=self._task.check_mode,
             say=lambda line: self._display.display(f"mirror {name} | {line}"),
         )
+        with directory.alone():
+            return self._fill(directory, arguments, where)
+
+    def _fill(self, directory: Directory, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
+        name, root = arguments["name"], directory.root
         directory.verify()
         stacks = [(name, arguments["method"])]
         if arguments["method"] == "build" and arguments["meanwhile"]:

@@ -105,7 +105,7 @@ options:
     description:
       - An archive of a host as the hosts will be, with its apt sources, keyrings and dpkg's status, by which packages
         of apt are collected. Without it none are.
-      - C(tar -chC / etc/apt usr/share/keyrings var/lib/dpkg/status) makes it there, with or without compression.
+      - C(tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status) writes it there.
     type: path
   apt_packages:
     description:

@@ -36,12 +36,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.direct
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
 
 #: What the archive of a host has, and all that is read of it.
-TAKE = "tar -chC / etc/apt usr/share/keyrings var/lib/dpkg/status"
+TAKE = "tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status"
 KEY = "3bf863cc.pub"
 NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
 #: A host's keyrings and dpkg's status have some MB.
 SNAPSHOT_LIMIT = 256 << 20
-_PARTS = re.compile(r"(?:\./)?(etc/apt|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
+_PARTS = re.compile(r"(?:\./)?(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) \d+(?: SHA256:(?P<sha256>[0-9a-f]{64}))?", re.M)
 _COMPRESSED = (".xz", ".gz", ".bz2", "")
 
@@ -170,8 +170,7 @@ def collect(directory: Directory, request: Request, url: str) -> None:
         ) from error
     if _is_collected(directory, note, asked):
         return
-    directory.changed = True
-    directory.missing.append(f"ask apt for {len(request.packages)} packages and what they need, as {name} has it")
+    directory.lack(f"ask apt for {len(request.packages)} packages and what they need, as {name} has it")
     if directory.check:
         return
     if shutil.which("apt-get") is None:
@@ -248,6 +247,7 @@ class _Host:
             "APT::Sandbox::User": "root",
             "APT::Update::Error-Mode": "any",
             "Acquire::Languages": "none",
+            "Acquire::ForceHash": "SHA256",
             "Acquire::Check-Valid-Until": "false",
             "Acquire::https::CaInfo": os.environ.get("SSL_CERT_FILE", ""),
         }
@@ -372,4 +372,4 @@ class _Host:
     def sources(self, url: str) -> dict[str, str]:
         """Return the host's files of sources as they name the mirror."""
         table = {uri: f"{url.rstrip('/')}/{path}" for uri, path in self.repositories.items()}
-        return {path: rewritten(text, table) for path, text in self.texts.items()}
+        return {path: redact(rewritten(text, table)) for path, text in self.texts.items()}

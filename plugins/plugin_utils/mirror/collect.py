@@ -48,7 +48,7 @@ def archives(directory: Directory, wanted: t.Iterable[redist_manifest.Archive], 
         path = f"{below}/{url.rpartition('/')[2]}"
         directory.fetch(path, url, limit=PAGE_LIMIT)
         if not os.path.isfile(directory.at(path)):
-            directory.missing.append(f"fetch {archive.label}")
+            directory.lack(f"fetch {archive.label}")
             continue
         try:
             with open(directory.at(path), encoding="utf-8-sig") as stream:
@@ -152,8 +152,7 @@ def wheels(directory: Directory, wanted: t.Iterable[Wheel], index: resolve.Index
         if wheel.sha256 in known and directory.has(known[wheel.sha256], wheel.sha256):
             continue
         if directory.check:
-            directory.missing.append(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.sha256}")
-            directory.changed = True
+            directory.lack(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.sha256}")
             continue
         finder = finder or Wheels(*index_places(index.options(), os.environ))
         _fetch_one(directory, wheel, finder.find(wheel))
@@ -199,11 +198,10 @@ def sources(directory: Directory, wanted: t.Iterable[t.Mapping[str, t.Any]], rew
             continue
         first = urls.make_wanted(source["repo"], source["version"].lower(), rewrite)
         found, missing = _there(repositories, first, source["submodules"])
-        if missing:
-            directory.changed = True
-            directory.missing += missing
-            if not directory.check:
-                found = repositories.fetched(first, source["submodules"])
+        for line in missing:
+            directory.lack(line)
+        if missing and not directory.check:
+            found = repositories.fetched(first, source["submodules"])
         for one in found if not directory.check else ():
             _publish(directory, repositories, one)
 

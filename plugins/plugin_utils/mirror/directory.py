@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
@@ -82,6 +83,22 @@ class Directory:
     def at(self, path: str) -> str:
         return os.path.join(self.root, path)
 
+    @contextlib.contextmanager
+    def alone(self) -> t.Iterator[None]:
+        """Hold the mirror for one run, and clear away what one that was killed left half; not in check mode.
+
+        :raises SparkforgeError: where another run holds it.
+        """
+        if self.check:
+            yield
+            return
+        with receipts.lock(self.root, "mirror", wait=0):
+            for folder, _names, files in os.walk(self.root):
+                for name in files:
+                    if name.startswith(".fetch-"):
+                        disk.remove(os.path.join(folder, name))
+            yield
+
     def verify(self) -> None:
         """Read every file that the manifest has; forget those that are gone.
 
@@ -126,6 +143,12 @@ class Directory:
         if not self.check:
             self.save()
 
+    def lack(self, line: str) -> None:
+        """Note what was not there, once."""
+        self.changed = True
+        if line not in self.missing:
+            self.missing.append(line)
+
     def save(self) -> None:
         content = {"format": FORMAT, "files": dict(sorted(self.rows.items()))}
         self._write(MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
@@ -155,8 +178,7 @@ class Directory:
             if path not in self.rows and sha256:
                 self.record(path, sha256, source or url)
             return
-        self.missing.append(f"fetch {redact(url)}")
-        self.changed = True
+        self.lack(f"fetch {redact(url)}")
         if self.check:
             return
         self.say(f"fetching {redact(url)}")
@@ -178,8 +200,7 @@ class Directory:
         row = self.rows.get(path)
         if os.path.isfile(self.at(path)) and row is not None and row["sha256"] == digest and self.has(path):
             return
-        self.missing.append(f"write {path}")
-        self.changed = True
+        self.lack(f"write {path}")
         if not self.check:
             self._write(path, content)
             self.record(path, digest, source)

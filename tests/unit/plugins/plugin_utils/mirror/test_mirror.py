@@ -1,0 +1,273 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a mirror holds, by locks, indexes and manifests; nothing is fetched but from this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect, pages
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import (
+    Directory,
+    inside,
+    read_manifest,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel, read_line, wanted
+
+SHA = "a" * 64
+
+
+def pin(name: str, digit: str = "a") -> str:
+    return f"{name}==1.0 --hash=sha256:{digit * 64}"
+
+
+def stack(method: str) -> dict:
+    return {
+        "name": "ours",
+        "method": method,
+        "machines": ["aarch64", "x86_64"],
+        "python": {"version": "3.12"},
+        "extensions": ["torchvision"],
+        "archives": [
+            {"product": "nvpl", "component": "nvpl_blas", "release": "26.5", "version": "0.6.0", "variant": "",
+             "soname": "libnvpl.so.0", "sha256": {"linux-sbsa": SHA}},
+        ],
+        "cusparselt": {"archive": None},
+        "units": {
+            "pytorch": {
+                "source": {"repo": "https://host.example/pytorch.git", "version": "1" * 40, "submodules": True},
+                "requirements": {"cp312-linux-aarch64": [pin("ninja", "b")]},
+            },
+            "torchvision": {"source": {"archive": "https://host.example/v.tar.gz", "sha256": SHA}, "requirements": {}},
+            "flash_attention": {"source": None, "requirements": {"cp312-linux-aarch64": [pin("einops", "e")]}},
+        },
+        "lock": {
+            "wheels": {"cp312-linux-aarch64": [pin("torch")], "cp312-linux-x86_64": [pin("torch", "c")]},
+            "run_requirements": {"cp312-linux-aarch64": {"pytorch": [pin("filelock", "d")], "beside": []}},
+        },
+    }  # fmt: skip
+
+
+def test_the_method_decides_which_wheels_and_sources_are_wanted() -> None:
+    wheels = wanted(stack("wheel"), ["aarch64"], None)
+    assert [one.name for one in wheels.wheels] == ["torch"]
+    assert wheels.sources == ()
+    assert [(one.component, one.platform) for one in wheels.archives] == [("nvpl_blas", "linux-sbsa")]
+    built = wanted(stack("build"), ["aarch64"], None)
+    assert [one.name for one in built.wheels] == ["filelock", "ninja"]
+    assert [source.get("repo") or source["archive"] for source in built.sources] == [
+        "https://host.example/pytorch.git",
+        "https://host.example/v.tar.gz",
+    ]
+
+
+def test_each_machine_has_its_own_wheels_and_an_archive_is_not_made_for_all() -> None:
+    both = wanted(stack("wheel"), ["aarch64", "x86_64"], None)
+    assert [one.sha256[0] for one in both.wheels] == ["a", "c"]
+    assert len(both.archives) == 1
+
+
+def test_an_extension_is_wanted_where_it_is_asked_for() -> None:
+    assert "einops" in [one.name for one in wanted(stack("build"), ["aarch64"], ["flash_attention"]).wheels]
+    with pytest.raises(SparkforgeError, match="has no unit nothing"):
+        wanted(stack("build"), ["aarch64"], ["nothing"])
+
+
+@pytest.mark.parametrize("machines", [[], ["riscv64"]])
+def test_a_machine_that_the_stack_is_not_for(machines: list[str]) -> None:
+    with pytest.raises(SparkforgeError, match="is for aarch64, x86_64, not for"):
+        wanted(stack("wheel"), machines, None)
+
+
+@pytest.mark.parametrize(
+    "line", ["torch", "torch==1.0", "torch>=1.0", f"{pin('torch')} --hash=sha256:{'b' * 64}", "-r x"]
+)
+def test_a_line_without_exactly_one_file_is_refused(line: str) -> None:
+    with pytest.raises(SparkforgeError, match="not name==version with one sha256"):
+        read_line(line)
+
+
+def test_names_are_those_of_an_index() -> None:
+    assert read_line(f"Typing_Extensions==4.16.0 --hash=sha256:{SHA}") == Wheel("typing-extensions", "4.16.0", SHA)
+
+
+PAGE = f"""<!DOCTYPE html><html><body>
+<a href="../../files/torch-1.0-py3-none-any.whl#sha256={SHA}">torch</a>
+<a href="https://files.example/torch-1.0-cp312-cp312-linux_aarch64.whl">no hash</a>
+<a href="torch-1.0.tar.gz#sha256={SHA}">an sdist</a> <a href="javascript:x.whl">x</a> <a>nothing</a>
+"""
+
+
+def test_a_page_names_the_wheels_that_it_lists() -> None:
+    links = pages.read_page(PAGE, "https://index.example/simple/torch/")
+    assert [link.url for link in links] == [
+        "https://index.example/files/torch-1.0-py3-none-any.whl",
+        "https://files.example/torch-1.0-cp312-cp312-linux_aarch64.whl",
+    ]
+    assert [link.sha256 for link in links] == [SHA, ""]
+
+
+def test_the_file_of_the_sha256_is_chosen_and_else_those_that_have_none() -> None:
+    links = pages.read_page(PAGE, "https://index.example/simple/torch/")
+    assert pages.choose(links, Wheel("torch", "1.0", SHA)) == links[:1]
+    assert pages.choose(links, Wheel("torch", "1.0", "b" * 64)) == links[1:]
+    assert pages.choose(links, Wheel("torch", "2.0", SHA)) == []
+    assert pages.choose([pages.Link("torch.whl", "https://x.example/torch.whl", SHA)], Wheel("torch", "1.0", SHA)) == []
+
+
+def test_what_is_written_is_read_again() -> None:
+    written = pages.pages({"torch/torch-1.0+cu-py3-none-any.whl": SHA, "six/six-1.0-py3-none-any.whl": SHA})
+    assert set(written) == {"index.html", "torch/index.html", "six/index.html"}
+    links = pages.read_page(written["torch/index.html"].decode(), "https://m.example/simple/torch/")
+    assert links == [
+        pages.Link(
+            "torch-1.0+cu-py3-none-any.whl", "https://m.example/simple/torch/torch-1.0%2Bcu-py3-none-any.whl", SHA
+        )
+    ]
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../b", "/etc/passwd", ".x", "a//b", "", "a/.git", "a\\b c"])
+def test_a_path_that_leads_out_is_none_of_the_mirror(path: str) -> None:
+    assert not inside(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"format": 2, "files": {}}', '{"format": 1, "files": []}',
+     json.dumps({"format": 1, "files": {"../x": {"sha256": SHA, "from": "x"}}}),
+     '{"format": 1, "files": {"x": {"sha256": "1", "from": "x"}}}', '{"format": 1, "files": {"x": {}}}'],
+)  # fmt: skip
+def test_what_is_no_manifest_is_refused(text: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not the manifest of a mirror"):
+        read_manifest(text, "/srv/mirror.json")
+
+
+def mirror(path: Path, check: bool = False) -> Directory:
+    made = Directory(str(path / "mirror"), check=check, say=lambda _line: None)
+    made.verify()
+    return made
+
+
+def source(path: Path, text: str = "content") -> tuple[str, str]:
+    file = path / "upstream"
+    file.write_text(text)
+    return file.as_uri(), hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_file_is_fetched_once_and_recorded_with_where_it_came_from(tmp_path: Path) -> None:
+    url, digest = source(tmp_path)
+    checked = mirror(tmp_path, check=True)
+    checked.fetch("a/b", url, digest)
+    assert checked.changed and checked.missing == [f"fetch {url}"]
+    assert not (tmp_path / "mirror").exists()
+    mirror(tmp_path).fetch("a/b", url, digest)
+    content = json.loads((tmp_path / "mirror/mirror.json").read_text())
+    assert content == {"format": 1, "files": {"a/b": {"sha256": digest, "from": url}}}
+    (tmp_path / "upstream").unlink()
+    again = mirror(tmp_path)
+    again.fetch("a/b", url, digest)
+    assert not again.changed
+
+
+def test_what_was_fetched_before_the_run_was_killed_is_not_fetched_again(tmp_path: Path) -> None:
+    url, digest = source(tmp_path)
+    mirror(tmp_path).fetch("a", url, digest)
+    (tmp_path / "mirror/mirror.json").unlink()
+    (tmp_path / "upstream").unlink()
+    mirror(tmp_path).fetch("a", url, digest)
+    assert "a" in mirror(tmp_path).rows
+
+
+def test_a_file_that_was_changed_is_refused_and_one_that_is_gone_comes_again(tmp_path: Path) -> None:
+    url, digest = source(tmp_path)
+    mirror(tmp_path).fetch("a", url, digest)
+    (tmp_path / "mirror/a").unlink()
+    mirror(tmp_path).fetch("a", url, digest)
+    (tmp_path / "mirror/a").write_text("other")
+    with pytest.raises(SparkforgeError, match="it was changed"):
+        mirror(tmp_path)
+
+
+def test_what_a_killed_run_left_half_is_cleared_away(tmp_path: Path) -> None:
+    mirror(tmp_path).fetch("a/b", *source(tmp_path))
+    half = tmp_path / "mirror/a/.fetch-half"
+    half.write_text("con")
+    with mirror(tmp_path).alone():
+        assert not half.exists()
+    assert sorted(path.name for path in (tmp_path / "mirror").iterdir()) == ["a", "mirror.json"]
+
+
+def test_upstream_s_other_content_is_refused(tmp_path: Path) -> None:
+    url, _digest = source(tmp_path)
+    with pytest.raises(SparkforgeError, match="the pin says"):
+        mirror(tmp_path).fetch("a", url, SHA)
+    assert list((tmp_path / "mirror").iterdir()) == []
+
+
+def test_an_index_that_moved_on_takes_the_place_of_the_former(tmp_path: Path) -> None:
+    mirror(tmp_path).fetch("a", *source(tmp_path, "old"), moves=True)
+    mirror(tmp_path).fetch("a", *source(tmp_path, "new"), moves=True)
+    assert (tmp_path / "mirror/a").read_text() == "new"
+
+
+def test_a_place_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    made = Directory(str(file / "mirror"), check=False, say=lambda _line: None)
+    with pytest.raises(SparkforgeError, match="mirror_directory"):
+        made.fetch("a", *source(tmp_path))
+
+
+def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) -> None:
+    place = tmp_path / "wheels"
+    place.mkdir()
+    for version in ("1.0", "2.0"):
+        (place / f"six-{version}-py3-none-any.whl").write_text(version)
+    digest = hashlib.sha256(b"1.0").hexdigest()
+    made = mirror(tmp_path)
+    collect.wheels(made, [Wheel("six", "1.0", digest)], resolve.Index("none", (str(place),)))
+    page = (tmp_path / "mirror/simple/six/index.html").read_text()
+    assert f"six-1.0-py3-none-any.whl#sha256={digest}" in page
+    again = mirror(tmp_path)
+    collect.wheels(again, [Wheel("six", "1.0", digest)], resolve.Index("none", ()))
+    assert not again.changed
+    with pytest.raises(SparkforgeError, match=r"Nothing has six 3\.0"):
+        collect.wheels(again, [Wheel("six", "3.0", SHA)], resolve.Index("none", (str(place),)))
+
+
+def test_an_index_is_named_by_options_or_variables() -> None:
+    options = ["--default-index", "https://a.example/simple", "--index", "https://b.example", "--find-links", "/srv"]
+    assert collect.index_places(options, {}) == (["https://b.example", "https://a.example/simple"], ["/srv"])
+    assert collect.index_places([], {"UV_INDEX": "own=https://c.example"}) == (["https://c.example"], [])
+    assert collect.index_places(["--no-index", "--find-links", "/srv"], {"UV_INDEX": "https://c.example"}) == (
+        [],
+        ["/srv"],
+    )
+    with pytest.raises(SparkforgeError, match="no index is named"):
+        collect.index_places([], {})
+
+
+def test_the_variables_name_the_mirror_in_both_spellings_of_a_repository() -> None:
+    rows = {
+        "git/a-1.git/objects/x": {"sha256": SHA, "from": "https://host.example/a"},
+        "archives/1/v.tar.gz": {"sha256": SHA, "from": "https://host.example/v.tar.gz"},
+        "simple/six/six.whl": {"sha256": SHA, "from": "https://host.example/six.whl"},
+    }
+    table = collect.rewrites(rows)
+    assert table == {
+        "https://host.example/a": "git/a-1.git",
+        "https://host.example/a.git": "git/a-1.git",
+        "https://host.example/v.tar.gz": "archives/1/v.tar.gz",
+    }
+    found = yaml.safe_load(collect.variables("https://mirror.example/", table))
+    assert found["sparkforge_mirror_url"] == "https://mirror.example"
+    assert found["sparkforge_nvidia_url"] == "{{ sparkforge_mirror_url }}/nvidia"
+    assert found["sparkforge_rewrite"]["https://host.example/a.git"] == "{{ sparkforge_mirror_url }}/git/a-1.git"

@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""apt's part of a mirror: places, sources that name it, and what a Release file vouches for."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+
+NVIDIA = "https://nvidia.example"
+MIRROR = {"http://ports.example/ubuntu-ports/": "https://m.example/apt/ports.example/ubuntu-ports"}
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        (f"{NVIDIA}/compute/cuda/repos/u/sbsa/./x_1%3a1.deb", "nvidia/compute/cuda/repos/u/sbsa/x_1%3a1.deb"),
+        (f"{NVIDIA}/compute/", "nvidia/compute"),
+        ("http://ports.example:8080//ubuntu/pool/x.deb", "apt/ports.example_8080/ubuntu/pool/x.deb"),
+        ("http://user:word@ports.example/ubuntu/", "apt/ports.example/ubuntu"),
+    ],
+)
+def test_where_a_repository_s_file_lies(uri: str, path: str) -> None:
+    assert apt.place(uri, NVIDIA) == path
+
+
+@pytest.mark.parametrize("uri", ["file:///srv/repo", "cdrom:x", "http:///x", "http://a.example/../x", "nothing"])
+def test_what_is_served_by_nobody_has_no_place(uri: str) -> None:
+    with pytest.raises(SparkforgeError, match="cannot be mirrored"):
+        apt.place(uri, NVIDIA)
+
+
+def test_sources_of_one_line_name_the_mirror() -> None:
+    text = "deb http://ports.example/ubuntu-ports noble main\ndeb-src http://ports.example/ubuntu-ports noble main\n"
+    text += "deb [signed-by=/usr/share/keyrings/a.gpg] http://ports.example/ubuntu-ports/ noble main\n# a note\n"
+    assert apt.rewritten(text, MIRROR).splitlines() == [
+        "deb [check-valid-until=no] https://m.example/apt/ports.example/ubuntu-ports noble main",
+        "deb [check-valid-until=no signed-by=/usr/share/keyrings/a.gpg]"
+        " https://m.example/apt/ports.example/ubuntu-ports noble main",
+        "# a note",
+    ]
+
+
+def test_sources_of_several_lines_name_the_mirror() -> None:
+    text = "Types: deb deb-src\nURIs: http://ports.example/ubuntu-ports/\nSuites: noble\nSigned-By: /usr/x.gpg\n"
+    assert apt.rewritten(f"{text}\n{text.replace('deb deb-src', 'deb-src')}", MIRROR).splitlines() == [
+        "Types: deb",
+        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
+        "Check-Valid-Until: no",
+        "Suites: noble",
+        "Signed-By: /usr/x.gpg",
+        "",
+        "Types: deb",
+        "Enabled: no",
+        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
+        "Check-Valid-Until: no",
+        "Suites: noble",
+        "Signed-By: /usr/x.gpg",
+    ]
+
+
+def test_keyrings_are_those_of_the_host_s_archive() -> None:
+    text = (
+        "deb [arch=arm64 signed-by=/etc/apt/a.gpg] http://x.example y\nSigned-By: /usr/b.gpg\nSigned-By:\n -----BEGIN"
+    )
+    assert apt.localised(text, "/tmp/r").splitlines() == [
+        "deb [arch=arm64 signed-by=/tmp/r/etc/apt/a.gpg] http://x.example y",
+        "Signed-By: /tmp/r/usr/b.gpg",
+        "Signed-By:",
+        " -----BEGIN",
+    ]
+
+
+RELEASE = f"""Origin: Debian
+MD5Sum:
+ {"0" * 32} 10 main/binary-arm64/Packages.xz
+SHA256:
+ {"1" * 64} 30 main/binary-arm64/Packages
+ {"2" * 64} 20 main/binary-arm64/Packages.gz
+ {"3" * 64} 10 main/binary-arm64/Packages.xz
+Acquire-By-Hash: yes
+"""
+
+
+def test_the_smallest_form_of_an_index_is_taken_with_its_sha256() -> None:
+    assert apt.indexes(RELEASE, "main/binary-arm64/Packages") == ("main/binary-arm64/Packages.xz", "3" * 64)
+    assert apt.indexes(RELEASE.replace("Packages.xz", "Sources"), "main/binary-arm64/Packages")[1] == "2" * 64
+
+
+@pytest.mark.parametrize("text", ["", "SHA256:\n", RELEASE.replace("SHA256", "SHA1"), RELEASE.replace("arm64", "i386")])
+def test_an_index_that_nothing_vouches_for_is_refused(text: str) -> None:
+    with pytest.raises(SparkforgeError, match="has no sha256 of main/binary-arm64/Packages"):
+        apt.indexes(text, "main/binary-arm64/Packages")
+
+
+def test_the_architecture_is_that_of_dpkg() -> None:
+    status = "Package: libc6\nArchitecture: amd64\n\nPackage: dpkg\nStatus: install ok\n x\nArchitecture: arm64\n\n"
+    assert apt.architecture(status) == "arm64"
+    for text in ("", "Package: dpkg\n\nPackage: x\nArchitecture: arm64\n"):
+        with pytest.raises(SparkforgeError, match="has no status of dpkg"):
+            apt.architecture(text)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no archive"])
+def test_what_is_no_archive_of_a_host_is_refused(tmp_path, content: bytes | None) -> None:
+    snapshot = tmp_path / "spark01.tar"
+    if content is not None:
+        snapshot.write_bytes(content)
+    request = apt.Request(str(snapshot), ("gcc",), "0.8.1", 13, "", NVIDIA, "ubuntu2404", "0" * 40)
+    directory = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
+    with pytest.raises(SparkforgeError, match=r"spark01\.tar (cannot be read|is not the archive)"):
+        apt.collect(directory, request, "https://m.example")
