@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,28 +32,30 @@ pytestmark = pytest.mark.long
 
 @dataclass
 class Site:
-    """A host whose only way leads to the mirror, and how the mirror was collected."""
+    """Two hosts whose only way leads to the mirror, and how that was collected."""
 
-    host: Host
+    built: Host
+    wheels: Host
     directory: Path
+    url: str
     checked: Play
+    after_check: list[str]
     collected: Play
     again: Play
-    url: str
 
-    def run(self, playbook: str, **variables: object) -> Play:
-        extra = {**self.variables(), "sparkforge_mirror_url": self.url}
-        return self.host.run(playbook, "-e", json.dumps({**VARIABLES, **variables, **extra}))
+    def run(self, host: Host, **variables: object) -> Play:
+        """Run the site with the variables that the mirror brings."""
+        brought = yaml.safe_load((self.directory / "mirror-vars.yml").read_text())
+        return host.run("site", **{**variables, **brought})
 
-    def variables(self) -> dict[str, object]:
-        return yaml.safe_load((self.directory / "mirror-vars.yml").read_text())
+
+WHEELS = {"stack_name": "lab-native", "stack_method": "wheel"}
 
 
 def collect(host: Host, directory: Path, *arguments: str, **variables: object) -> Play:
     """Run the playbook as a person does on the connected machine, which here reaches the lab's mirror by address."""
     mirror = host.mirror
     here = {
-        **VARIABLES,
         "mirror_host": host.name,
         "mirror_directory": str(directory),
         "mirror_machines": [host.machine],
@@ -60,7 +65,7 @@ def collect(host: Host, directory: Path, *arguments: str, **variables: object) -
         "mirror_find_links": [f"{mirror['url_here']}/wheels/"],
         "sparkforge_rewrite": {upstream.ELSEWHERE: f"{mirror['url_here']}/git/"},
     }
-    return host.run("mirror", *arguments, **{**here, **variables})
+    return host.run("mirror", *arguments, **{**variables, **here})
 
 
 def isolate(host: Host) -> None:
@@ -69,29 +74,143 @@ def isolate(host: Host) -> None:
     gateway = benches.bridge_address()
 
     def ip(*words: str) -> str:
-        done = subprocess.run(["nsenter", "-t", process, "-n", "ip", *words], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ["nsenter", "-t", process, "-n", "ip", *words], check=True, capture_output=True, text=True
+        )
         return done.stdout
 
     device = json.loads(ip("-j", "route", "get", gateway))[0]["dev"]
-    # Before the rest goes: what answers this machine's ssh must be known.
+    # Before the rest goes, for ssh comes by it.
     ip("route", "add", f"{gateway}/32", "dev", device)
     for route in json.loads(ip("-j", "route")):
         if route["dst"] != gateway:
             ip("route", "del", route["dst"])
 
 
-def serve(host: Host, directory: Path) -> tuple[str, subprocess.Popen[bytes]]:
-    """Serve a directory over HTTPS as plain files; return its URL, and the server that the caller ends."""
+@contextlib.contextmanager
+def serving(host: Host, directory: Path) -> Iterator[str]:
+    """Serve a directory over HTTPS as plain files under the URL that is given."""
     bench = benches.Bench.load(host.bench)
     assert bench
     directory.mkdir(exist_ok=True)
     gateway = benches.bridge_address()
     port = benches._free_port(gateway)
     words = ["--root", directory, "--bind", gateway, "--port", port, "--name", benches.MIRROR_NAME]
-    words += ["--cert", bench.folder / "mirror.pem", "--key", bench.folder / "mirror.key", "--ca", bench.folder / "ca.pem"]
+    words += [
+        "--cert",
+        bench.folder / "mirror.pem",
+        "--key",
+        bench.folder / "mirror.key",
+        "--ca",
+        bench.folder / "ca.pem",
+    ]
     words += ["--log", directory.parent / "served.log"]
     command = [sys.executable, "-m", "lab.serve", *map(str, words)]
     with (directory.parent / "served.out").open("wb") as printed:
         process = subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed)
-    benches._wait_for_server(gateway, port, process, directory.parent / "served.out")
-    return f"https://{benches.MIRROR_NAME}:{port}", process
+    try:
+        benches._wait_for_server(gateway, port, process, directory.parent / "served.out")
+        yield f"https://{benches.MIRROR_NAME}:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def take(host: Host, path: Path) -> Path:
+    """Bring the archive of a host's apt, made as docs/how-to.md says."""
+    parts = "--exclude='auth.conf*' etc/apt usr/share/keyrings var/lib/dpkg/status"
+    host.execute(f"tar -chC / {parts} > /root/spark.tar")
+    image.podman("cp", f"{host.container}:/root/spark.tar", path)
+    host.execute("rm /root/spark.tar")
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    for bench in running(tmp_path_factory, "native"):
+        built, wheels = bench.fresh(), bench.fresh()
+        write_stack(built)
+        lock(built).succeeded()
+        place = tmp_path_factory.mktemp("mirror")
+        directory = place / "mirror"
+        with serving(built, directory) as url:
+            apt = {"mirror_apt_snapshot": str(take(built, place / "spark.tar")), "mirror_url": url}
+            checked = collect(built, directory, "--check", **VARIABLES, **apt).succeeded()
+            after_check = [path.name for path in directory.iterdir()]
+            collected = collect(built, directory, **VARIABLES, **apt).succeeded()
+            again = collect(built, directory, **VARIABLES, **apt).succeeded()
+            # Another stack comes into the same directory.
+            collect(built, directory, **WHEELS, **apt).succeeded()
+            for host in (built, wheels):
+                image.podman("cp", f"{directory}/apt/spark/etc/.", f"{host.container}:/etc/")
+                isolate(host)
+            state = benches.Bench.load(built.bench)
+            assert state and state.server
+            # What the mirror was collected from is gone.
+            os.kill(state.server, signal.SIGTERM)
+            yield Site(built, wheels, directory, url, checked, after_check, collected, again)
+
+
+def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None:
+    assert site.after_check == []
+    assert site.checked.changed == 1
+    for words in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules", "ask apt for"):
+        assert re.search(f"would .*{re.escape(words)}", site.checked.output), words
+
+
+def test_a_second_run_fetches_nothing(site: Site) -> None:
+    assert site.collected.changed == 1
+    assert "fetching" in site.collected.output
+    assert site.again.changed == 0
+    assert "fetching" not in site.again.output
+
+
+def test_the_manifest_has_every_file_but_what_names_them(site: Site) -> None:
+    rows = json.loads((site.directory / "mirror.json").read_text())["files"]
+    there = {str(path.relative_to(site.directory)) for path in site.directory.rglob("*") if path.is_file()}
+    mutable = {name for name in there if re.match(r"git/[^/]+/(?!objects/)|git/[^/]+/objects/info/packs", name)}
+    assert set(rows) == there - mutable - {"mirror.json"}
+    commits = upstream.make(Path(site.built.mirror["tree"]).parents[1] / "git").commits
+    for name in ("fmtlike", "bitslike"):
+        [repository] = (site.directory / "git").glob(f"{name}-*.git")
+        assert commits[name]["main"] in (repository / "info/refs").read_text()
+
+
+@pytest.mark.parametrize("of", ["built", "wheels"])
+def test_no_packet_leaves_for_anywhere_but_the_mirror(site: Site, of: str) -> None:
+    host, other = getattr(site, of), site.wheels if of == "built" else site.built
+    state = benches.Bench.load(host.bench)
+    assert state
+    gateway = benches.bridge_address()
+    # Of documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
+    for address in ("192.0.2.1", "198.51.100.7", "2001:db8::1", state.addresses[other.name]):
+        assert "unreachable" in host.execute(f"ip route get {address} 2>&1", check=False), address
+        said = host.execute(
+            f"python3 -c 'import socket; socket.create_connection((\"{address}\", 443), 5)' 2>&1", check=False
+        )
+        assert "Network is unreachable" in said, said
+    assert host.execute("ip route").split()[0] == gateway
+    assert len(host.execute("ip route").splitlines()) == 1
+    assert host.execute("getent hosts deb.debian.org || echo unknown") == "unknown"
+
+
+def test_the_site_builds_from_source_twice_and_the_second_run_changes_nothing(site: Site) -> None:
+    site.run(site.built, **VARIABLES, stack_meanwhile="").succeeded()
+    assert site.run(site.built, **VARIABLES, stack_meanwhile="").succeeded().changed == 0
+    found = site.built.execute(
+        "/opt/sparkforge/envs/torch/current/bin/python -c 'import torch, triton, torchvision; print(torch.__version__)'"
+    )
+    assert found.startswith("2.9.1")
+
+
+def test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing(site: Site) -> None:
+    site.run(site.wheels, **WHEELS).succeeded()
+    assert site.run(site.wheels, **WHEELS).succeeded().changed == 0
+
+
+def test_a_file_that_was_changed_is_refused(site: Site, tmp_path: Path) -> None:
+    copy = tmp_path / "mirror"
+    shutil.copytree(site.directory, copy)
+    [wheel] = copy.glob("simple/six/*.whl") or copy.glob("simple/filelock/*.whl")
+    wheel.write_bytes(b"other")
+    assert "it was changed" in collect(site.built, copy, **VARIABLES).failed().text

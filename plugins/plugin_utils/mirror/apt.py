@@ -43,6 +43,10 @@ NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
 SNAPSHOT_LIMIT = 256 << 20
 _PARTS = re.compile(r"(?:\./)?(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) \d+(?: SHA256:(?P<sha256>[0-9a-f]{64}))?", re.M)
+#: What is kept as it was signed grows old, and of the indexes only the packages' own are there.
+_OPTIONS = {"Check-Valid-Until": "no", "Target": "Packages", "Lang": "none", "By-Hash": "no"}
+_NAMES = {**{key: key for key in _OPTIONS}, "Target": "Targets", "Lang": "Languages"}
+_LOCAL = r"(?:file|copy|cdrom):"
 _COMPRESSED = (".xz", ".gz", ".bz2", "")
 
 
@@ -102,19 +106,21 @@ def rewritten(text: str, table: t.Mapping[str, str]) -> str:
         if words and words[0].lower() == "types:":
             line = "Types: deb" if "deb" in words[1:] else "Types: deb\nEnabled: no"
         if words and words[0] == "deb":
-            line = re.sub(r"^(\s*deb\s+)\[", r"\1[check-valid-until=no ", line)
-            line = re.sub(r"^(\s*deb\s+)(?!\[)", r"\1[check-valid-until=no] ", line)
+            options = " ".join(f"{key.lower()}={value}" for key, value in _OPTIONS.items())
+            line = re.sub(r"^(\s*deb\s+)\[", rf"\1[{options} ", line)
+            line = re.sub(r"^(\s*deb\s+)(?!\[)", rf"\1[{options}] ", line)
         for uri, target in table.items():
             line = re.sub(rf"(?<!\S){re.escape(uri.rstrip('/'))}/?(?!\S)", target.replace("\\", r"\\"), line)
         lines.append(line)
         if words and words[0].lower() == "uris:":
-            # What is kept as it was signed grows old.
-            lines.append("Check-Valid-Until: no")
+            lines += [f"{_NAMES[key]}: {value}" for key, value in _OPTIONS.items()]
     return "\n".join([*lines, ""])
 
 
 def localised(text: str, root: str) -> str:
-    """Return a file of apt sources whose keyrings are below ``root``."""
+    """Return a file of apt sources whose keyrings are below ``root``, and without what lies on the host itself."""
+    text = re.sub(rf"(?im)^[ \t]*deb[ \t]+(?:\[[^\]\n]*\][ \t]+)?{_LOCAL}.*\n?", "", text)
+    text = re.sub(rf"(?im)^(URIs:[ \t]*{_LOCAL}.*)$", r"\1\nEnabled: no", text)
     return re.sub(r"(?im)^(signed-by:[ \t]*|[^#\n]*\bsigned-by=)(?=/)", lambda found: found[1] + root, text)
 
 

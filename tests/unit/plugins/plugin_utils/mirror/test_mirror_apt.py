@@ -13,6 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.direct
 
 NVIDIA = "https://nvidia.example"
 MIRROR = {"http://ports.example/ubuntu-ports/": "https://m.example/apt/ports.example/ubuntu-ports"}
+OPTIONS = ["Check-Valid-Until: no", "Targets: Packages", "Languages: none", "By-Hash: no"]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,9 @@ def test_sources_of_one_line_name_the_mirror() -> None:
     text = "deb http://ports.example/ubuntu-ports noble main\ndeb-src http://ports.example/ubuntu-ports noble main\n"
     text += "deb [signed-by=/usr/share/keyrings/a.gpg] http://ports.example/ubuntu-ports/ noble main\n# a note\n"
     assert apt.rewritten(text, MIRROR).splitlines() == [
-        "deb [check-valid-until=no] https://m.example/apt/ports.example/ubuntu-ports noble main",
-        "deb [check-valid-until=no signed-by=/usr/share/keyrings/a.gpg]"
+        "deb [check-valid-until=no target=Packages lang=none by-hash=no]"
+        " https://m.example/apt/ports.example/ubuntu-ports noble main",
+        "deb [check-valid-until=no target=Packages lang=none by-hash=no signed-by=/usr/share/keyrings/a.gpg]"
         " https://m.example/apt/ports.example/ubuntu-ports noble main",
         "# a note",
     ]
@@ -50,14 +52,14 @@ def test_sources_of_several_lines_name_the_mirror() -> None:
     assert apt.rewritten(f"{text}\n{text.replace('deb deb-src', 'deb-src')}", MIRROR).splitlines() == [
         "Types: deb",
         "URIs: https://m.example/apt/ports.example/ubuntu-ports",
-        "Check-Valid-Until: no",
+        *OPTIONS,
         "Suites: noble",
         "Signed-By: /usr/x.gpg",
         "",
         "Types: deb",
         "Enabled: no",
         "URIs: https://m.example/apt/ports.example/ubuntu-ports",
-        "Check-Valid-Until: no",
+        *OPTIONS,
         "Suites: noble",
         "Signed-By: /usr/x.gpg",
     ]
@@ -73,6 +75,14 @@ def test_keyrings_are_those_of_the_host_s_archive() -> None:
         "Signed-By:",
         " -----BEGIN",
     ]
+
+
+def test_what_lies_on_the_host_itself_is_not_asked_for() -> None:
+    text = "deb [signed-by=/x.gpg] file:///var/repo /\ndeb http://a.example b c\n"
+    assert apt.localised(text, "/r") == "deb http://a.example b c\n"
+    assert (
+        apt.localised("Types: deb\nURIs: file:/var/repo\n", "/r") == "Types: deb\nURIs: file:/var/repo\nEnabled: no\n"
+    )
 
 
 RELEASE = f"""Origin: Debian
