@@ -1,0 +1,54 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action plugin stack_mirror: what is missing, or one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_mirror
+
+from tests.unit.act import act
+
+
+def test_check_says_what_a_shipped_stack_needs_and_asks_nobody(tmp_path: Path) -> None:
+    arguments = {"name": "torch-2.9.1", "meanwhile": "torch-2.13.0", "directory": str(tmp_path / "mirror")}
+    result = act(stack_mirror.ActionModule, arguments, check_mode=True)
+    assert result["changed"] is True
+    missing = "\n".join(result["missing"])
+    for words in ("nvpl_blas", "pytorch.git, with its submodules", "fetch torch 2.13.0", "fetch torchvision 0.28"):
+        assert words in missing, missing
+    assert missing.count("redistrib_") == len({line for line in result["missing"] if "redistrib_" in line})
+    assert not (tmp_path / "mirror").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"name": "nothing"}, "There is no stack 'nothing'"),
+        ({"machines": ["riscv64"]}, "not for riscv64"),
+        ({"extensions": ["nothing"]}, "has no unit nothing"),
+        ({"method": "other"}, "method"),
+        ({"directory": None}, "directory"),
+    ],
+)
+def test_what_is_wrong_is_one_message(tmp_path: Path, arguments: dict[str, object], words: str) -> None:
+    whole = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror"), **arguments}
+    result = act(
+        stack_mirror.ActionModule, {key: value for key, value in whole.items() if value is not None}, check_mode=True
+    )
+    assert result["failed"] is True
+    assert words in result["msg"]
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+
+    arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
+    with receipts.lock(str(tmp_path / "mirror"), "mirror"):
+        result = act(stack_mirror.ActionModule, arguments)
+    assert result["failed"] is True
+    assert "mirror" in result["msg"]
