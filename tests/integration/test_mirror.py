@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,7 @@ class Site:
     url: str
     checked: Play
     after_check: list[str]
+    interrupted: dict[str, dict[str, str]]
     collected: Play
     again: Play
 
@@ -52,8 +54,8 @@ class Site:
 WHEELS = {"stack_name": "lab-native", "stack_method": "wheel"}
 
 
-def collect(host: Host, directory: Path, *arguments: str, **variables: object) -> Play:
-    """Run the playbook as a person does on the connected machine, which here reaches the lab's mirror by address."""
+def command(host: Host, directory: Path, *arguments: str, **variables: object) -> list[str]:
+    """Return how the playbook is run on the connected machine, which here reaches the lab's mirror by address."""
     mirror = host.mirror
     here = {
         "mirror_host": host.name,
@@ -65,7 +67,35 @@ def collect(host: Host, directory: Path, *arguments: str, **variables: object) -
         "mirror_find_links": [f"{mirror['url_here']}/wheels/"],
         "sparkforge_rewrite": {upstream.ELSEWHERE: f"{mirror['url_here']}/git/"},
     }
-    return host.run("mirror", *arguments, **{**variables, **here})
+    playbook = [str(Path(sys.executable).parent / "ansible-playbook"), str(CHECKOUT / "playbooks/mirror.yml")]
+    return [*playbook, "-i", str(host.inventory / "lab.yml"), "-e", json.dumps({**variables, **here}), *arguments]
+
+
+def collect(host: Host, directory: Path, *arguments: str, **variables: object) -> Play:
+    done = subprocess.run(
+        command(host, directory, *arguments, **variables), cwd=CHECKOUT, env=host.environment, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return Play(done.returncode, done.stdout)
+
+
+def manifest(directory: Path) -> dict[str, dict[str, str]]:
+    path = directory / "mirror.json"
+    return json.loads(path.read_text())["files"] if path.exists() else {}
+
+
+def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dict[str, str]]:
+    """Kill the playbook while it collects; return what it had by then."""
+    process = subprocess.Popen(
+        command(host, directory, **variables), cwd=CHECKOUT, env=host.environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    while len(manifest(directory)) < 5:
+        assert process.poll() is None, "it ended before it was killed"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return manifest(directory)
 
 
 def isolate(host: Host) -> None:
@@ -137,6 +167,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             apt = {"mirror_apt_snapshot": str(take(built, place / "spark.tar")), "mirror_url": url}
             checked = collect(built, directory, "--check", **VARIABLES, **apt).succeeded()
             after_check = [path.name for path in directory.iterdir()]
+            interrupted = interrupt(built, directory, **VARIABLES, **apt)
             collected = collect(built, directory, **VARIABLES, **apt).succeeded()
             again = collect(built, directory, **VARIABLES, **apt).succeeded()
             # Another stack comes into the same directory.
@@ -148,7 +179,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             assert state and state.server
             # What the mirror was collected from is gone.
             os.kill(state.server, signal.SIGTERM)
-            yield Site(built, wheels, directory, url, checked, after_check, collected, again)
+            yield Site(built, wheels, directory, url, checked, after_check, interrupted, collected, again)
 
 
 def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None:
@@ -156,6 +187,12 @@ def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None
     assert site.checked.changed == 1
     for words in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules", "ask apt for"):
         assert re.search(f"would .*{re.escape(words)}", site.checked.output), words
+
+
+def test_what_was_interrupted_goes_on(site: Site) -> None:
+    assert len(site.interrupted) < len(manifest(site.directory))
+    for row in site.interrupted.values():
+        assert f"fetching {row['from']}\n" not in site.collected.output
 
 
 def test_a_second_run_fetches_nothing(site: Site) -> None:
@@ -166,7 +203,7 @@ def test_a_second_run_fetches_nothing(site: Site) -> None:
 
 
 def test_the_manifest_has_every_file_but_what_names_them(site: Site) -> None:
-    rows = json.loads((site.directory / "mirror.json").read_text())["files"]
+    rows = manifest(site.directory)
     there = {str(path.relative_to(site.directory)) for path in site.directory.rglob("*") if path.is_file()}
     mutable = {name for name in there if re.match(r"git/[^/]+/(?!objects/)|git/[^/]+/objects/info/packs", name)}
     assert set(rows) == there - mutable - {"mirror.json"}

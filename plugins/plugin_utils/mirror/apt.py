@@ -101,7 +101,7 @@ def rewritten(text: str, table: t.Mapping[str, str]) -> str:
     lines = []
     for line in text.splitlines():
         words = line.split()
-        if words and words[0] == "deb-src":
+        if words and (words[0] == "deb-src" or words[0].rstrip(":").title() in _NAMES.values()):
             continue
         if words and words[0].lower() == "types:":
             line = "Types: deb" if "deb" in words[1:] else "Types: deb\nEnabled: no"
@@ -111,16 +111,16 @@ def rewritten(text: str, table: t.Mapping[str, str]) -> str:
             line = re.sub(r"^(\s*deb\s+)(?!\[)", rf"\1[{options}] ", line)
         for uri, target in table.items():
             line = re.sub(rf"(?<!\S){re.escape(uri.rstrip('/'))}/?(?!\S)", target.replace("\\", r"\\"), line)
-        lines.append(line)
         if words and words[0].lower() == "uris:":
             lines += [f"{_NAMES[key]}: {value}" for key, value in _OPTIONS.items()]
+        lines.append(line)
     return "\n".join([*lines, ""])
 
 
 def localised(text: str, root: str) -> str:
     """Return a file of apt sources whose keyrings are below ``root``, and without what lies on the host itself."""
     text = re.sub(rf"(?im)^[ \t]*deb[ \t]+(?:\[[^\]\n]*\][ \t]+)?{_LOCAL}.*\n?", "", text)
-    text = re.sub(rf"(?im)^(URIs:[ \t]*{_LOCAL}.*)$", r"\1\nEnabled: no", text)
+    text = re.sub(rf"(?im)^(URIs:[ \t]*{_LOCAL})", r"Enabled: no\n\1", text)
     return re.sub(r"(?im)^(signed-by:[ \t]*|[^#\n]*\bsigned-by=)(?=/)", lambda found: found[1] + root, text)
 
 

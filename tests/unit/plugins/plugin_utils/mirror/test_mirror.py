@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.direct
     read_manifest,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel, read_line, wanted
+
+from tests.unit.web_server import Server
 
 SHA = "a" * 64
 
@@ -224,6 +228,16 @@ def test_a_place_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
     made = Directory(str(file / "mirror"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError, match="mirror_directory"):
         made.fetch("a", *source(tmp_path))
+
+
+def test_a_file_beyond_the_free_space_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(Server()) as server:
+        server.files["/a"] = b"content"
+        made = mirror(tmp_path)
+        monkeypatch.setattr(os, "fstatvfs", lambda _descriptor: os.statvfs_result((1, 1, 1, 1, 1, 1, 1, 1, 0, 255)))
+        with pytest.raises(SparkforgeError, match=r"has 0\.0 MB free\. Free some space"):
+            made.fetch("a", f"{server.url}/a")
+    assert list((tmp_path / "mirror").iterdir()) == []
 
 
 def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) -> None:

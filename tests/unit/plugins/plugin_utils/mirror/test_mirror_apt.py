@@ -48,18 +48,19 @@ def test_sources_of_one_line_name_the_mirror() -> None:
 
 
 def test_sources_of_several_lines_name_the_mirror() -> None:
-    text = "Types: deb deb-src\nURIs: http://ports.example/ubuntu-ports/\nSuites: noble\nSigned-By: /usr/x.gpg\n"
+    text = "Types: deb deb-src\nBy-Hash: force\nURIs: http://ports.example/ubuntu-ports/\n"
+    text += "Suites: noble\nSigned-By: /usr/x.gpg\n"
     assert apt.rewritten(f"{text}\n{text.replace('deb deb-src', 'deb-src')}", MIRROR).splitlines() == [
         "Types: deb",
-        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
         *OPTIONS,
+        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
         "Suites: noble",
         "Signed-By: /usr/x.gpg",
         "",
         "Types: deb",
         "Enabled: no",
-        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
         *OPTIONS,
+        "URIs: https://m.example/apt/ports.example/ubuntu-ports",
         "Suites: noble",
         "Signed-By: /usr/x.gpg",
     ]
@@ -81,7 +82,7 @@ def test_what_lies_on_the_host_itself_is_not_asked_for() -> None:
     text = "deb [signed-by=/x.gpg] file:///var/repo /\ndeb http://a.example b c\n"
     assert apt.localised(text, "/r") == "deb http://a.example b c\n"
     assert (
-        apt.localised("Types: deb\nURIs: file:/var/repo\n", "/r") == "Types: deb\nURIs: file:/var/repo\nEnabled: no\n"
+        apt.localised("Types: deb\nURIs: file:/var/repo\n", "/r") == "Types: deb\nEnabled: no\nURIs: file:/var/repo\n"
     )
 
 
