@@ -57,7 +57,7 @@ class ActionModule(ActionBase):
                 "apt_snapshot": {"type": "path"},
                 "apt_packages": {"type": "list", "elements": "str", "default": []},
                 "apt_distribution": {"type": "str", "default": "ubuntu2404"},
-                "apt_key_fingerprint": {"type": "str", "default": apt.NVIDIA_KEY},
+                "apt_key_fingerprint": {"type": "str", "no_log": False, "default": apt.NVIDIA_KEY},
                 "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
                 "proxies": {"type": "dict", "default": {}},
                 "ca_certificate": {"type": "str", "default": ""},

@@ -218,7 +218,11 @@ def main() -> None:
             "apt_snapshot": {"type": "path"},
             "apt_packages": {"type": "list", "elements": "str", "default": []},
             "apt_distribution": {"type": "str", "default": "ubuntu2404"},
-            "apt_key_fingerprint": {"type": "str", "default": "EB693B3035CD5710E231E123A4B469963BF863CC"},
+            "apt_key_fingerprint": {
+                "type": "str",
+                "no_log": False,
+                "default": "EB693B3035CD5710E231E123A4B469963BF863CC",
+            },
             "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
             "proxies": {"type": "dict", "default": {}},
             "ca_certificate": {"type": "str", "default": ""},
