@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import io
 import ipaddress
 import logging
 import os
@@ -179,6 +180,8 @@ class Fault:
 
     :param status: answer with this status instead of the file.
     :param body: send these bytes instead of the file's.
+    :param headers: of that answer, a Location for one.
+    :param corrupt: turn one bit of the byte at this place of the file, or of its last one.
     :param truncate: promise the whole file, send this many bytes and end the connection.
     :param delay: seconds to wait before the answer.
     :param rate: bytes per second.
@@ -188,6 +191,8 @@ class Fault:
 
     status: int | None = None
     body: bytes | None = None
+    headers: t.Mapping[str, str] = field(default_factory=dict)
+    corrupt: int | None = None
     truncate: int | None = None
     delay: float = 0.0
     rate: float | None = None
@@ -282,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.delay:
             time.sleep(fault.delay)
         if fault.status is not None:
-            self._send_bytes(fault.status, fault.body or b"", send_body)
+            self._send_bytes(fault.status, fault.body or b"", send_body, fault.headers)
             return
         if fault.body is not None:
             self._send_bytes(200, fault.body, send_body)
@@ -354,7 +359,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         # A socket's sendfile does not take an empty part.
         if start < end:
-            self._copy(stream, start, end, fault.rate)
+            self._copy(_corrupt(stream, fault.corrupt) if fault.corrupt is not None else stream, start, end, fault.rate)
 
     def _unchanged(self, etag: str, modified: float) -> bool:
         if "If-None-Match" in self.headers:
@@ -381,7 +386,7 @@ class _Handler(BaseHTTPRequestHandler):
         return int(first), min(size, int(last) + 1) if last else size
 
     def _copy(self, stream: t.IO[bytes], start: int, end: int, rate: float | None) -> None:
-        if rate is None and not isinstance(self.connection, ssl.SSLSocket):
+        if rate is None and not isinstance(self.connection, ssl.SSLSocket) and not isinstance(stream, io.BytesIO):
             self.wfile.flush()
             self.connection.sendfile(stream, start, end - start)
             return
@@ -397,8 +402,10 @@ class _Handler(BaseHTTPRequestHandler):
             if rate is not None:
                 time.sleep(len(data) / rate)
 
-    def _send_bytes(self, status: int, body: bytes, send_body: bool) -> None:
-        self._start(status, {"Content-Type": "text/html", "Content-Length": str(len(body))})
+    def _send_bytes(
+        self, status: int, body: bytes, send_body: bool, headers: t.Mapping[str, str] | None = None
+    ) -> None:
+        self._start(status, {"Content-Type": "text/html", "Content-Length": str(len(body)), **(headers or {})})
         if send_body:
             self.wfile.write(body)
 
@@ -413,6 +420,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
+
+
+def _corrupt(stream: t.IO[bytes], place: int) -> t.IO[bytes]:
+    stream.seek(0)
+    content = bytearray(stream.read())
+    if content:
+        content[min(place, len(content) - 1)] ^= 1
+    return io.BytesIO(content)
 
 
 def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:

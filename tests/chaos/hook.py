@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""On the host: holds a Python program the moment before one of its calls, until the controller lets it go on.
+
+A ``.pth`` line of the host's Python runs this file, so that it is in modules and in builds. What is waited for says
+``plan.json``; ``held`` tells that it came, and the file ``go`` ends the wait. Nothing happens where there is no plan.
+"""
+
+
+def _install(place="/run/chaos"):
+    import json
+    import os
+    import re
+    import sys
+    import time
+
+    try:
+        with open(place + "/plan.json", encoding="utf-8") as stream:
+            plan = json.load(stream)
+    except (OSError, ValueError):
+        return
+    wanted, pattern = plan["event"], re.compile(plan.get("match", ""))
+    seen = 0
+    busy = False
+
+    def chain():
+        found, process = [], os.getpid()
+        while process > 1:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stream:
+                text = stream.read()
+            found.append([process, text[text.index("(") + 1 : text.rindex(")")]])
+            process = int(text.rpartition(")")[2].split()[1])
+        return found
+
+    def hook(event, arguments):
+        nonlocal seen, busy
+        if busy or (event != wanted and wanted != "*"):
+            return
+        text = " ".join(map(str, arguments))
+        if not pattern.search(text):
+            return
+        busy = True
+        try:
+            seen += 1
+            if wanted == "*":
+                with open(place + "/trace", "a", encoding="utf-8") as stream:
+                    stream.write(f"{event}\t{text[:300]}\n")
+            elif seen == plan.get("nth", 1):
+                descriptor = os.open(place + "/held", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+                os.write(descriptor, json.dumps({"chain": chain(), "call": f"{event} {text[:200]}"}).encode())
+                os.close(descriptor)
+                while not os.path.exists(place + "/go"):
+                    time.sleep(0.02)
+        except OSError:
+            # Another process was held before, or the host ends.
+            pass
+        finally:
+            busy = False
+
+    sys.addaudithook(hook)
+
+
+_install()

@@ -1,0 +1,270 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host whose disk is a file: it loses power, its disk fills up or fails, and it is put back as it was.
+
+Its root is an ext4 of its own on this machine, which sees everything on it without asking the host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import bench as benches
+from lab import faults, fleet, image
+from lab.host import LabError, cache_directory, run
+from lab.serve import Certificate, MirrorServer, ensure_certificate
+
+CHECKOUT = Path(__file__).parents[2]
+HOST = "spark01"
+SIZE = "3G"
+#: ext4's ioctl that ends a file system at once, and its flag for "without writing the journal": include/uapi/linux/ext4.h.
+SHUTDOWN, WITHOUT_JOURNAL = 0x8004587D, 2
+#: A dead connection is noticed in seconds, and no connection is kept over a restart of the host.
+SSH = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=2 -o ServerAliveCountMax=4"
+HOLD = """import os; os.path.exists('/run/chaos/hook.py') and exec(open('/run/chaos/hook.py').read())\n"""
+DPKG = """python3 -c 'import os, sys; sys.audit("dpkg.{when}", os.environ.get("DPKG_HOOK_ACTION", ""))'"""
+
+
+@dataclass
+class Held:
+    """A call that waits on the host: the ids there of its process and of those above it, each with its name."""
+
+    chain: list[tuple[int, str]]
+    call: str
+
+
+class Machine:
+    """One container on a disk of its own, with the mirror that this process serves it."""
+
+    def __init__(self, name: str) -> None:
+        self.bench = benches.Bench.load(name) or benches.Bench(name, "native")
+        self.folder = self.bench.folder
+        self.disk, self.root, self.control = (self.folder / part for part in ("disk.img", "root", "control"))
+        self.inventory = self.folder / "inventory"
+        self.server: MirrorServer | None = None
+        self.mounted = False
+
+    # --- its life ----------------------------------------------------------------------------------------------
+
+    def up(self) -> None:
+        """Make the disk and start the host on it, as from the factory."""
+        self.bench.save()
+        for place in (self.root, self.control):
+            place.mkdir(exist_ok=True)
+        self.control.chmod(0o1777)
+        shutil.copy(Path(__file__).with_name("hook.py"), self.control)
+        tag = image.build(self.bench.architecture, extra=fleet.PACKAGES)
+        with self.disk.open("wb") as stream:
+            stream.truncate(3 << 30)
+        # No room that is root's alone: a full disk is full for everybody.
+        run("mkfs.ext4", "-q", "-F", "-m", "0", "-N", "120000", self.disk)
+        self.mount()
+        run("tar", "-C", self.root, "--numeric-owner", "-xf", cache_directory() / f"images/{tag.partition(':')[2]}.tar")
+        (self.root / "usr/lib/python3/dist-packages/chaos.pth").write_text(HOLD)
+        hooks = "".join(f"{when}-invoke={DPKG.format(when=when)}\n" for when in ("pre", "post"))
+        (self.root / "etc/dpkg/dpkg.cfg.d/chaos").write_text(hooks)
+        benches.make_ssh_key(self.bench)
+        self._create()
+        self.on()
+        benches.serve_mirror(self.bench)
+        self._serve()
+        benches.write_inventory(self.bench, self.inventory, "lab-native")
+        benches.write_lock(self.bench, self.inventory / "lab.yml", "lab-native")
+
+    def _create(self) -> None:
+        """Create the container; podman cannot copy into one whose root is a directory, so its keys are put there."""
+        key = self.folder / f"{HOST}_host_key"
+        if not key.exists():
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", HOST, "-f", key)
+        shutil.copy(key, self.root / "etc/ssh/ssh_host_ed25519_key")
+        home = self.root / f"home/{image.USER}/.ssh"
+        shutil.copy(self.folder / "id_ed25519.pub", home / "authorized_keys")
+        os.chown(home / "authorized_keys", home.stat().st_uid, home.stat().st_gid)
+        options = ["--arch", self.bench.architecture, "--hostname", HOST, "--name", f"{self.bench.name}-{HOST}"]
+        options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
+        options += ["--volume", f"{self.control}:/run/chaos", "--rootfs", str(self.root)]
+        created = image.podman("create", *options, *benches.INIT_COMMANDS["sshd"])
+        self.bench.containers[HOST] = created.stdout.strip()
+        self.bench.save()
+
+    def down(self) -> None:
+        if self.server:
+            self.server.__exit__()
+        container = self.bench.containers.get(HOST)
+        if container:
+            image.podman("rm", "-f", "-t", "0", container, quiet=True)
+            self.bench.containers.clear()
+        self.unmount()
+        benches.down(self.bench.name, self.inventory)
+
+    def _serve(self) -> None:
+        """Serve the mirror from this process, which can spoil what it sends."""
+        gateway = benches.bridge_address()
+        pair = Certificate(*(self.folder / name for name in ("mirror.pem", "mirror.key", "ca.pem")))
+        ensure_certificate(pair, [gateway, benches.MIRROR_NAME])
+        tree = Path(self.bench.mirror["wheels"]).parent
+        self.server = MirrorServer(tree, pair, bind=gateway, git=cache_directory() / "git")
+        self.server.__enter__()
+        self.bench.mirror |= {
+            "url": f"https://{benches.MIRROR_NAME}:{self.server.port}",
+            "url_here": f"https://{gateway}:{self.server.port}",
+        }
+
+    def mount(self) -> None:
+        run("mount", "-o", "loop", self.disk, self.root)
+        self.mounted = True
+
+    def unmount(self) -> None:
+        deadline = time.monotonic() + 30
+        while os.path.ismount(self.root):
+            # The kernel takes the container's mounts away in its own time.
+            if run("umount", self.root, quiet=True).returncode and time.monotonic() > deadline:
+                raise LabError(f"{self.root} cannot be unmounted.")
+            time.sleep(0.05)
+
+    def off(self) -> None:
+        """End the host at once. What its programs wrote is written."""
+        image.podman("kill", "--signal", "KILL", self.bench.containers[HOST], quiet=True)
+        image.podman("wait", self.bench.containers[HOST], quiet=True)
+        for socket in (self.folder / "cp").glob("*"):
+            socket.unlink(missing_ok=True)
+
+    def on(self) -> None:
+        if not os.path.ismount(self.root):
+            self.mount()
+        benches.start(self.bench, [HOST], "")
+
+    def lose_power(self) -> None:
+        """What was not synced is lost."""
+        descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            fcntl.ioctl(descriptor, SHUTDOWN, struct.pack("I", WITHOUT_JOURNAL))
+        finally:
+            os.close(descriptor)
+        self.off()
+        self.unmount()
+
+    def fail_disk(self) -> None:
+        """Let the file system become read-only, as after an error of the disk."""
+        run("mount", "-o", "remount,abort", self.root, quiet=True)
+
+    def restart(self) -> None:
+        self.off()
+        self.unmount()
+        run("e2fsck", "-p", self.disk, quiet=True)
+        self.on()
+
+    def keep(self, name: str) -> Path:
+        """Keep the disk as it is now, to come back to it."""
+        kept = self.folder / f"{name}.img"
+        self.off()
+        self.unmount()
+        run("cp", "--sparse=always", self.disk, kept)
+        self.on()
+        return kept
+
+    def restore(self, kept: Path) -> None:
+        self.off()
+        self.unmount()
+        run("cp", "--sparse=always", kept, self.disk)
+        for file in self.control.glob("*"):
+            if file.suffix != ".py":
+                file.unlink()
+        self.on()
+
+    # --- runs ----------------------------------------------------------------------------------------------------
+
+    def play(self, playbook: Path | str, variables: dict[str, object], log: Path) -> subprocess.Popen[bytes]:
+        """Start a playbook of the collection, or one that stands at a path."""
+        path = playbook if isinstance(playbook, Path) else CHECKOUT / f"playbooks/{playbook}.yml"
+        extra = {
+            "verify_report_directory": str(self.folder / "reports"),
+            "sparkforge_wheelhouse_cache": str(self.folder / "wheelhouse"),
+            **variables,
+        }
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "lab.yml")]
+        environment = {
+            **os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_SSH_ARGS": SSH
+        }  # fmt: skip
+        with log.open("wb") as stream:
+            return subprocess.Popen(
+                [*command, str(path), "-l", HOST, "-e", json.dumps(extra)], cwd=CHECKOUT, env=environment,
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def roles(self, *names: str) -> Path:
+        """Return a playbook that applies roles as a user's does, after the role stack."""
+        network = "sparkforge_proxies | default({})"
+        network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
+        play = {
+            "hosts": "all", "become": True, "gather_facts": False, "environment": f"{{{{ {network} }}}}",
+            "roles": [f"sparkforge.dgx_spark.{name}" for name in ("stack", *names)],
+        }  # fmt: skip
+        path = self.inventory / f"{'-'.join(names)}.yml"
+        path.write_text(json.dumps([play]))
+        return path
+
+    def execute(self, script: str) -> str:
+        return faults.execute(self.bench, HOST, script)
+
+    def plan(self, event: str, match: str = "", nth: int = 1) -> None:
+        """Let the next program that comes to this call wait there."""
+        self.release()
+        for name in ("held", "go"):
+            (self.control / name).unlink(missing_ok=True)
+        (self.control / "plan.json").write_text(json.dumps({"event": event, "match": match, "nth": nth}))
+
+    def held(self) -> Held | None:
+        try:
+            found = json.loads((self.control / "held").read_text())
+        except (OSError, ValueError):
+            return None
+        return Held([(pid, name) for pid, name in found["chain"]], found["call"])
+
+    def release(self) -> None:
+        (self.control / "plan.json").unlink(missing_ok=True)
+        (self.control / "go").touch()
+
+    # --- processes -----------------------------------------------------------------------------------------------
+
+    def processes(self) -> dict[int, tuple[int, str]]:
+        """Return the host's processes: its number there -> the one here, and the command line."""
+        leader = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
+        space = os.readlink(f"/proc/{leader}/ns/pid")
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError):
+                if os.readlink(entry / "ns/pid") == space:
+                    status = (entry / "status").read_text()
+                    inside = status.partition("NSpid:")[2].partition("\n")[0].split()[-1]
+                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                    if "\nState:\tZ" not in status:
+                        found[int(inside)] = (int(entry.name), command)
+        return found
+
+    def end(self, inside: int) -> None:
+        """kill -9 of a process by its number on the host."""
+        process = self.processes().get(inside)
+        if process:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process[0], signal.SIGKILL)
+
+    def mounts(self) -> list[str]:
+        leader = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
+        lines = Path(f"/proc/{leader}/mountinfo").read_text().splitlines()
+        return sorted(line.split()[4] for line in lines)

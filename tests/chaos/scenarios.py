@@ -1,0 +1,152 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is run and disturbed: each scenario brings a host to a start, and one playbook brings it from there to the end."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from lab import bench as benches
+from lab import stand_ins
+from lab.host import LabError, cache_directory
+from tests import upstream
+from tests.chaos.machine import HOST, Machine
+
+Variables = dict[str, object]
+
+
+def run(machine: Machine, playbook: Path | str, variables: Variables) -> None:
+    """A run that has to succeed."""
+    log = machine.folder / "prepare.log"
+    if machine.play(playbook, variables, log).wait():
+        raise LabError(f"{playbook} fails while a scenario is prepared:\n{log.read_text()[-3000:]}")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """How a host is prepared, and what then runs on it again and again."""
+
+    name: str
+    prepare: Callable[[Machine], None]
+    playbook: Callable[[Machine], Path | str]
+    variables: Callable[[Machine], Variables] = lambda _machine: {}
+
+
+def _trust(machine: Machine) -> None:
+    run(machine, machine.roles("network_access"), {})
+
+
+# --- archives: cuDSS 0.7.1 is there and becomes 0.8.0
+
+
+def _archives(machine: Machine) -> None:
+    _trust(machine)
+    run(machine, machine.roles("math_libraries"), {})
+    tree = Path(machine.bench.mirror["wheels"]).parent / "compute/cudss/redist"
+    system = "linux-x86_64" if platform.machine() == "x86_64" else "linux-sbsa"
+    manifest = json.loads((tree / "redistrib_0.8.0.json").read_text())["libcudss"]
+    pins = {
+        "release": "0.8.0",
+        "version": manifest["version"],
+        "sha256": {system: manifest[system]["cuda13"]["sha256"]},
+    }
+    definition = yaml.safe_load((machine.inventory / "stacks/lab-native.yml").read_text())
+    lock = yaml.safe_load((machine.inventory / "locks/lab-native.yml").read_text())
+    definition["stack_definition"]["archives"][0] |= {"release": "0.8.0", "version": manifest["version"]}
+    lock["stack_lock"]["stack"], lock["stack_lock"]["archives"]["libcudss"] = "chaos-next", pins
+    (machine.inventory / "stacks/chaos-next.yml").write_text(yaml.safe_dump(definition))
+    (machine.inventory / "locks/chaos-next.yml").write_text(yaml.safe_dump(lock))
+
+
+# --- packages: apt's source, and few packages of it
+
+
+def _packages(machine: Machine) -> None:
+    _trust(machine)
+    machine.execute("apt-get update -q")
+
+
+# --- environment: one is in use, and another one with a wheel of the controller takes its place
+
+
+def _venv(machine: Machine) -> None:
+    _trust(machine)
+    machine.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
+
+
+def _environment(machine: Machine) -> None:
+    _venv(machine)
+    run(machine, machine.roles("python_env"), {})
+
+
+def _kernel(machine: Machine) -> Variables:
+    folder = machine.folder / "wheels"
+    folder.mkdir(exist_ok=True)
+    return {"python_env_wheels": [str(stand_ins.write_wheel(folder, "ipykernel", "7.0.0", {"ipykernel.py": ""}))]}
+
+
+def _two(machine: Machine) -> None:
+    _environment(machine)
+    run(machine, machine.roles("python_env"), _kernel(machine))
+
+
+def _first(machine: Machine) -> Variables:
+    """Go back to the environment that is not the newest: the same one each time."""
+    names = machine.execute("ls -tr /opt/sparkforge/envs/torch").split()
+    first = next(name for name in names if name not in ("current", "previous", "staged"))
+    return {"rollback_environment_id": first, "verify_paths": [], "verify_sonames": []}
+
+
+# --- build: one small unit of CMake is there, and a wheel is built that depends on it
+
+
+def _build(machine: Machine) -> None:
+    _venv(machine)
+    made = upstream.make(cache_directory() / "git")
+    definition = made.stack(machine.bench.mirror["url_here"])
+    definition["machines"] = [platform.machine()]
+    path = machine.inventory / "stacks/chaos-upstream.yml"
+    path.write_text(yaml.safe_dump({"stack_definition": definition}))
+    parts = ["archives", "sources", "requirements"]
+    benches.write_lock(
+        machine.bench, machine.inventory / "lab.yml", "chaos-upstream", stack_lock_host=HOST, stack_lock_parts=parts
+    )
+    run(machine, machine.roles("llvm"), _built(machine))
+
+
+def _built(machine: Machine) -> Variables:
+    return {
+        "stack_name": "chaos-upstream",
+        "stack_method": "build",
+        "sparkforge_build_memory_reserve": 512,
+        "llvm_unit": {"memory_per_job": 512, "free_space": 100},
+        "triton_unit": {"memory_per_job": 512, "free_space": 100},
+    }
+
+
+SCENARIOS = {
+    one.name: one
+    for one in (
+        Scenario(
+            "archives", _archives, lambda machine: machine.roles("math_libraries"), lambda _: {"stack_name": "chaos-next"}
+        ),
+        Scenario("cusparselt", _packages, lambda machine: machine.roles("cusparselt")),
+        Scenario(
+            "packages", _packages, lambda machine: machine.roles("build_toolchain"),
+            lambda _: {"build_toolchain_packages": ["patchelf", "pkg-config"]},
+        ),
+        Scenario("sources", _packages, lambda machine: machine.roles("cuda_libraries")),
+        Scenario("environment", _environment, lambda machine: machine.roles("python_env"), _kernel),
+        Scenario("switch", _two, lambda _: "rollback", _first),
+        Scenario("build", _build, lambda machine: machine.roles("llvm", "triton"), _built),
+        Scenario("network", lambda _: None, lambda machine: machine.roles("network_access")),
+    )
+}  # fmt: skip

@@ -1,0 +1,124 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host is, read from its disk, and how that may differ after a fault: path by path the old state or the new."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+#: Where contents are compared; elsewhere only names are.
+PLACES = ("etc", "opt", "usr/local", "usr/share/keyrings", "var/lib/sparkforge", "var/tmp", "tmp", "root", "home")
+#: Of the kernel, and what apt, dpkg, ldconfig and Ansible's connection write as they like.
+FOREIGN = re.compile(
+    r"(proc|sys|dev|run|lost\+found|var/log|var/cache|var/lib/(apt|dpkg|systemd|ucf)|etc/ld\.so\.cache|etc/\.pwd\.lock"
+    r"|home/spark/\.ansible|etc/(passwd|group|shadow|gshadow|subuid|subgid)-|.*/__pycache__|etc/(hosts|resolv.conf)"
+    r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc)"
+    # A build's own working place, which only its receipt and its artefact come out of.
+    r"|opt/sparkforge/builds/.+)(/.*)?"
+)
+#: Dates, durations and numbers of processes in receipts, logs and reports.
+VOLATILE = re.compile(
+    rb'\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d:?\d\d)?|"(seconds|elapsed|pid|boot_id|started|finished|'
+    rb'mtime|checkpoint|jobs|sha256|digest|time|duration|inode|ctime|ctime_ns|mtime_ns)": *("[^"]*"|[^,}\n]+)'
+)
+#: Published as a whole or not at all: links and receipts lead to them.
+WHOLE = re.compile(r"(opt/sparkforge/(?:redist/[^/]+/[^/]+|envs/[^/]+/[^/]+|wheelhouse/[^/]+/[^/]+/[^/]+))(?:/.*)?")
+PACKAGES = "var/lib/dpkg/status"
+#: Of dpkg between unpacking and configuring, which it tells to everybody who asks.
+BETWEEN = re.compile(r".* (unpacked|half-configured|half-installed|triggers-\w+)")
+
+Look = Mapping[str, str]
+
+
+def look(root: Path) -> dict[str, str]:
+    """Return path -> what is there, and package -> version and state."""
+    found = dict(_walk(root, ""))
+    for text in (root / PACKAGES).read_text(errors="replace").split("\n\n"):
+        fields = dict(re.findall(r"^(Package|Version|Status): (.*)$", text, re.M))
+        if fields and not fields["Status"].endswith("not-installed"):
+            found[f"package {fields['Package']}"] = f"{fields.get('Version')} {fields['Status'].split()[-1]}"
+    return found
+
+
+def _walk(root: Path, place: str) -> Iterator[tuple[str, str]]:
+    with os.scandir(root / place) as entries:
+        for entry in entries:
+            path = f"{place}/{entry.name}" if place else entry.name
+            if FOREIGN.fullmatch(path) or entry.name.endswith(".pyc"):
+                continue
+            if entry.is_symlink():
+                yield path, f"-> {os.readlink(entry.path)}"
+            elif entry.is_dir():
+                yield path, "directory"
+                yield from _walk(root, path)
+            else:
+                state = entry.stat()
+                inside = path.startswith(tuple(f"{one}/" for one in PLACES)) and entry.is_file()
+                content = _digest(Path(entry.path)) if inside else ""
+                yield path, f"file {state.st_mode:o} {state.st_uid} {content}"
+
+
+def _digest(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix in (".json", ".log", ".html", ".txt", ".cfg", "") and b"\0" not in content[:4096]:
+        content = VOLATILE.sub(b"", content)
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def published(seen: Look) -> dict[str, str]:
+    """Return what others rely on: no hidden names, and what is published as a whole as one value."""
+    found: dict[str, str] = {}
+    for path, what in sorted(seen.items()):
+        if "/." in path or path.startswith((".", "tmp/", "var/", "usr/lib", "usr/share/")):
+            continue
+        whole = WHOLE.fullmatch(path)
+        if whole and (path != whole[1] or what == "directory"):
+            found[whole[1]] = hashlib.sha256(f"{found.get(whole[1], '')}{path}{what}".encode()).hexdigest()[:16]
+        else:
+            found[path] = what
+    return found
+
+
+def neither(before: Look, now: Look, after: Look, apt: bool = False) -> list[str]:
+    """Return what is neither as before nor as after; ``apt`` allows what dpkg says of a package that it is at."""
+    old, new, seen = published(before), published(after), published(now)
+    wrong = []
+    for path in sorted({*old, *new, *seen}):
+        what = seen.get(path)
+        known = what in (old.get(path), new.get(path))
+        if not known and not (apt and _of_apt(path, what)):
+            wrong.append(f"{path} is {what or 'gone'}, neither as before nor as after")
+    return wrong + [f"{path} leads to nothing" for path in _dangling(seen)]
+
+
+def _of_apt(path: str, what: str | None) -> bool:
+    return path.startswith("package ") and (what is None or BETWEEN.fullmatch(what) is not None)
+
+
+def _dangling(seen: Look) -> list[str]:
+    links = re.compile(r"opt/sparkforge/(redist|envs)/[^/]+/(current|previous|staged)")
+    return [
+        path for path, what in seen.items()
+        if links.fullmatch(path) and os.path.normpath(os.path.join(os.path.dirname(path), what[3:])) not in seen
+    ]  # fmt: skip
+
+
+def called(before: Look, now: Look, after: Look) -> str:
+    """Say in a word which state the host is in."""
+    old, new, seen = published(before), published(after), published(now)
+    return "new" if seen == new else "old" if seen == old else "between"
+
+
+def unlike(reference: Look, now: Look) -> list[str]:
+    """Return what differs from the host that nothing happened to."""
+    return [
+        f"{path} is {now.get(path, 'missing')}, not {reference.get(path, 'there')}"
+        for path in sorted({*reference, *now})
+        if reference.get(path) != now.get(path)
+    ]

@@ -1,0 +1,71 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The combinations: each point of ``points.yml`` with each fault of ``faults.yml`` that fits its kind."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a fault is made: before a call (``event``, ``match``, ``nth``), for what is downloaded (``paths``), always."""
+
+    scenario: str
+    name: str
+    kind: str
+    event: str = ""
+    match: str = ""
+    nth: int = 1
+    paths: str = ""
+    #: Faults that cannot be made here -> why.
+    without: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A point and a fault by its name."""
+
+    point: Point
+    fault: str
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return self.point.scenario, self.point.name, self.fault
+
+    @property
+    def unmade(self) -> str:
+        return dict(self.point.without).get(self.fault, "")
+
+
+def points() -> list[Point]:
+    found = []
+    for scenario, rows in yaml.safe_load((HERE / "points.yml").read_text()).items():
+        for row in rows:
+            without = tuple((row.pop("without", None) or {}).items())
+            found.append(Point(scenario, **row, without=without))
+    return found
+
+
+def listed() -> list[Combination]:
+    kinds = yaml.safe_load((HERE / "faults.yml").read_text())
+    return [Combination(point, fault) for point in points() for fault, fits in kinds.items() if point.kind in fits]
+
+
+def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Combination]:
+    """Choose some by the day, from two scenarios, so that few machines are prepared for them."""
+    chance = random.Random(day)
+    makeable = [one for one in combinations if not one.unmade]
+    scenarios = sorted({one.point.scenario for one in makeable})
+    today = {scenarios[(2 * day + number) % len(scenarios)] for number in range(2)}
+    of_today = [one for one in makeable if one.point.scenario in today]
+    return sorted(chance.sample(of_today, min(count, len(of_today))), key=combinations.index)
