@@ -9,6 +9,7 @@ Each is a generator: it makes the fault, gives back how long the run goes on wit
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -53,14 +54,16 @@ def kill_all(machine: Machine, held: Held, _paths: str) -> Steps:
     """Everything that is not the connection, as ``kill -9 -1`` does."""
     for inside, (outside, command) in machine.processes().items():
         if inside != 1 and not command.startswith("sshd"):
-            with_suppressed(lambda pid=outside: os.kill(pid, signal.SIGKILL))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(outside, signal.SIGKILL)
     yield None
 
 
 def kill_sshd(machine: Machine, _held: Held, _paths: str) -> Steps:
     for inside, (outside, command) in machine.processes().items():
         if inside != 1 and command.startswith("sshd"):
-            with_suppressed(lambda pid=outside: os.kill(pid, signal.SIGKILL))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(outside, signal.SIGKILL)
     yield None
 
 
@@ -79,16 +82,13 @@ def power_loss(machine: Machine, _held: Held, _paths: str) -> Steps:
 def disk_full(machine: Machine, _held: Held, _paths: str) -> Steps:
     free = os.statvfs(machine.root).f_bavail * os.statvfs(machine.root).f_frsize
     filler = machine.root / ".filled"
-    with filler.open("wb") as stream:
+    with filler.open("wb", buffering=0) as stream:
         os.posix_fallocate(stream.fileno(), 0, max(1, free - (1 << 20)))
-        # The rest by blocks, for the extents themselves take some.
-        try:
-            stream.seek(0, os.SEEK_END)
-            while True:
-                stream.write(b"\1" * 4096)
-                stream.flush()
-        except OSError:
-            os.truncate(filler, os.path.getsize(filler))
+        # The rest block by block, for what says where they are takes some too.
+        stream.seek(0, os.SEEK_END)
+        with contextlib.suppress(OSError):
+            while stream.write(bytes(4096)):
+                os.fsync(stream.fileno())
     yield None
     filler.unlink()
 
@@ -96,11 +96,9 @@ def disk_full(machine: Machine, _held: Held, _paths: str) -> Steps:
 def inodes_full(machine: Machine, _held: Held, _paths: str) -> Steps:
     place = machine.root / ".filled"
     place.mkdir()
-    try:
+    with contextlib.suppress(OSError):
         for number in range(10**6):
             (place / str(number)).touch()
-    except OSError:
-        pass
     yield None
     run("rm", "-rf", place)
 
@@ -116,7 +114,7 @@ def out_of_memory(machine: Machine, held: Held, _paths: str) -> Steps:
     inside = held.chain[0][0]
     outside = machine.processes()[inside][0]
     pages = int(open(f"/proc/{outside}/statm").read().split()[0])
-    limit = pages * os.sysconf("SC_PAGE_SIZE") + (128 << 10)
+    limit = pages * os.sysconf("SC_PAGE_SIZE")
     resource.prlimit(outside, resource.RLIMIT_AS, (limit, limit))
     yield None
 
@@ -173,13 +171,6 @@ def mirror(**how: object) -> Callable[[Machine, Held, str], Steps]:
             raise LabError(f"Nobody asked the mirror for {paths}.")
 
     return spoil
-
-
-def with_suppressed(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except ProcessLookupError:
-        pass
 
 
 FAULTS: dict[str, Callable[[Machine, Held, str], Steps]] = {

@@ -46,6 +46,9 @@ def _install(place="/run/chaos"):
             seen += 1
             if wanted == "*":
                 with open(place + "/trace", "a", encoding="utf-8") as stream:
+                    if not stream.tell():
+                        # Of root and of the account that builds.
+                        os.fchmod(stream.fileno(), 0o666)
                     stream.write(f"{event}\t{text[:300]}\n")
             elif seen == plan.get("nth", 1):
                 descriptor = os.open(place + "/held", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)

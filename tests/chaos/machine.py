@@ -207,14 +207,15 @@ class Machine:
 
     def roles(self, *names: str) -> Path:
         """Return a playbook that applies roles as a user's does, after the role stack."""
+        roles = [f"sparkforge.dgx_spark.{name}" for name in ("stack", *names)]
+        return self.play_of("-".join(names), {"roles": roles})
+
+    def play_of(self, name: str, play: dict[str, object]) -> Path:
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
-        play = {
-            "hosts": "all", "become": True, "gather_facts": False, "environment": f"{{{{ {network} }}}}",
-            "roles": [f"sparkforge.dgx_spark.{name}" for name in ("stack", *names)],
-        }  # fmt: skip
-        path = self.inventory / f"{'-'.join(names)}.yml"
-        path.write_text(json.dumps([play]))
+        whole = {"hosts": "all", "become": True, "gather_facts": False, "environment": f"{{{{ {network} }}}}", **play}
+        path = self.inventory / f"{name}.yml"
+        path.write_text(json.dumps([whole]))
         return path
 
     def execute(self, script: str) -> str:

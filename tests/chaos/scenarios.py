@@ -14,11 +14,10 @@ from pathlib import Path
 
 import yaml
 
-from lab import bench as benches
 from lab import stand_ins
 from lab.host import LabError, cache_directory
-from tests import upstream
-from tests.chaos.machine import HOST, Machine
+from lab.repositories import Repository
+from tests.chaos.machine import Machine
 
 Variables = dict[str, object]
 
@@ -105,31 +104,33 @@ def _first(machine: Machine) -> Variables:
     return {"rollback_environment_id": first, "verify_paths": [], "verify_sonames": []}
 
 
-# --- build: one small unit of CMake is there, and a wheel is built that depends on it
+# --- build: a small library of CMake, from a repository of the mirror
+
+SOURCE = {
+    "CMakeLists.txt": b"""cmake_minimum_required(VERSION 3.18)
+project(chaos CXX)
+add_library(chaos SHARED one.cpp two.cpp)
+install(TARGETS chaos LIBRARY DESTINATION lib)
+""",
+    **{f"{name}.cpp": f"#include <string>\nstd::string {name}() {{ return {name!r}; }}\n".replace("'", '"').encode()
+       for name in ("one", "two")},
+}  # fmt: skip
 
 
-def _build(machine: Machine) -> None:
-    _venv(machine)
-    made = upstream.make(cache_directory() / "git")
-    definition = made.stack(machine.bench.mirror["url_here"])
-    definition["machines"] = [platform.machine()]
-    path = machine.inventory / "stacks/chaos-upstream.yml"
-    path.write_text(yaml.safe_dump({"stack_definition": definition}))
-    parts = ["archives", "sources", "requirements"]
-    benches.write_lock(
-        machine.bench, machine.inventory / "lab.yml", "chaos-upstream", stack_lock_host=HOST, stack_lock_parts=parts
-    )
-    run(machine, machine.roles("llvm"), _built(machine))
-
-
-def _built(machine: Machine) -> Variables:
-    return {
-        "stack_name": "chaos-upstream",
-        "stack_method": "build",
-        "sparkforge_build_memory_reserve": 512,
-        "llvm_unit": {"memory_per_job": 512, "free_space": 100},
-        "triton_unit": {"memory_per_job": 512, "free_space": 100},
+def _unit(machine: Machine) -> Path:
+    final = cache_directory() / "git" / "chaos.git"
+    if not final.exists():
+        partial = final.with_name(f".chaos-{machine.bench.name}")
+        Repository(partial).commit(SOURCE, "Return two words", tag="v1")
+        partial.rename(final)
+    unit = {
+        "kind": "cmake",
+        "source": {"repo": f"{machine.bench.mirror['url']}/git/chaos.git", "version": "v1"},
+        "memory_per_job": 512,
+        "memory_reserve": 512,
     }
+    task = {"sparkforge.dgx_spark.source_build": {"name": "chaos", "user": "sparkforge", "unit": unit}}
+    return machine.play_of("build", {"roles": ["sparkforge.dgx_spark.stack"], "tasks": [task]})
 
 
 SCENARIOS = {
@@ -146,7 +147,7 @@ SCENARIOS = {
         Scenario("sources", _packages, lambda machine: machine.roles("cuda_libraries")),
         Scenario("environment", _environment, lambda machine: machine.roles("python_env"), _kernel),
         Scenario("switch", _two, lambda _: "rollback", _first),
-        Scenario("build", _build, lambda machine: machine.roles("llvm", "triton"), _built),
+        Scenario("build", _trust, _unit),
         Scenario("network", lambda _: None, lambda machine: machine.roles("network_access")),
     )
 }  # fmt: skip

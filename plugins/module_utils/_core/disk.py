@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
+import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -198,8 +200,39 @@ def _empty(directory: int) -> list[str]:
 
 
 def _beside(path: str) -> str:
+    """Return a temporary name beside ``path``. What writers of it left there that were killed is removed."""
     directory, name = os.path.split(path)
+    ours = re.compile(re.escape(f".{name}.") + r"([0-9]+)-[0-9a-f]{8}")
+    for other in names(directory):
+        match = ours.fullmatch(other)
+        if match and not _is_writing(int(match[1]), os.path.join(directory, other)):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(directory, other))
     return os.path.join(directory, f".{name}.{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def _is_writing(process: int, temporary: str) -> bool:
+    """Tell whether the process that made a temporary file may still be at it: it runs, and is the older of the two."""
+    running = _age_of(process)
+    return running is not None and running >= _age(temporary)
+
+
+def _age(path: str) -> float:
+    try:
+        return time.time() - os.lstat(path).st_mtime
+    except OSError:
+        return 0
+
+
+def _age_of(process: int) -> float | None:
+    """Return the seconds that a process has run; None where there is none."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
+            started = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        with open("/proc/uptime", encoding="ascii") as stream:
+            return float(stream.read().split()[0]) - started + 1
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def failed(what: str, error: OSError) -> SparkforgeError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,24 @@ def test_a_link_that_takes_a_directory_s_place_meanwhile_is_not_followed(
     with pytest.raises(NotADirectoryError):
         disk.remove(str(inside.parent))
     assert stat.S_IMODE(outside.stat().st_mode) == 0o750 and (outside / "below").is_dir()
+
+
+def test_what_a_killed_writer_left_beside_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    place = tmp_path / "receipt.json"
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = tmp_path / f".receipt.json.{ended.pid}-0123abcd"
+    other = tmp_path / f".receipt.json.old.{ended.pid}-0123abcd"
+    # Of an earlier start of the host: its process had the number of one that runs now.
+    earlier = tmp_path / f".receipt.json.{os.getpid()}-0123abcd"
+    writing = tmp_path / f".receipt.json.{os.getppid()}-0123abcd"
+    for path in (left, other, earlier, writing):
+        path.touch()
+    os.utime(earlier, (0, 0))
+    disk.write_file(str(place), b"{}")
+    assert sorted(tmp_path.iterdir()) == sorted([place, other, writing])
+    left.symlink_to("nowhere")
+    (tmp_path / "link").symlink_to("old")
+    (tmp_path / f".link.{ended.pid}-0123abcd").symlink_to("new")
+    disk.switch_symlink(str(tmp_path / "link"), "newer")
+    assert sorted(tmp_path.iterdir()) == sorted([place, other, writing, left, tmp_path / "link"])
