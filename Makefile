@@ -7,9 +7,9 @@ BENCH := demo
 PLATFORM := arm64
 # What `make fuzz` tries of each parser.
 EXAMPLES := 2000
-# What `make mutants` runs side by side.
+# What `make mutants` and `make chaos` run side by side.
 JOBS := 1
-# The fifth of the faults that `make test` plants in the proof: every worker has to know the same day.
+# Which fifth of the proof's faults `make test` plants, and which sample of the chaos: every worker has to know the day.
 export SPARKFORGE_DAY ?= $(shell date +%-j)
 export SPARKFORGE_CACHE ?= $(HOME)/.cache/sparkforge
 # The lab starts containers and registers an emulator, which takes root.
@@ -23,7 +23,8 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants proof lint unit integration molecule lab lab-down bench build
+.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof lint unit integration molecule lab
+.PHONY: lab-down bench build
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +85,9 @@ proof: setup ## make dist/sparkforge-proof.pyz, the proof as one file for any Py
 
 mutants: setup ## break each guard of tests/mutants and see a test fail, in containers; writes docs/mutants.md (JOBS=2)
 	$(ROOT) $(BIN)/python -m tests.mutants --write -j $(JOBS)
+
+chaos: setup ## break the site on lab hosts at every point of tests/chaos, see it recover; writes docs/chaos.md (JOBS=2)
+	$(ROOT) $(BIN)/python -m tests.chaos --write -j $(JOBS)
 
 test-pytorch: setup ## of test-long only PyTorch for the CPU, from Debian's source; interrupted, it goes on
 	$(ROOT) $(BIN)/pytest -v -m long --durations=15 tests/long/test_pytorch_cpu.py

@@ -11,12 +11,16 @@ left of the fault: no process, mount, lock or temporary file.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import random
 import re
+import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from lab.host import LabError, fail, install_packages
 from tests.chaos.machine import CHECKOUT
@@ -35,13 +39,14 @@ def page(outcomes: list[Outcome], total: int) -> str:
     lines = [
         "# Chaos: what the site survives",
         "",
-        f"Written by `make chaos` at commit {commit}, {time.strftime('%Y-%m-%d', time.gmtime())}. Each row is a point of"
-        " `tests/chaos/points.yml` with a fault",
+        f"Written by `make chaos` at commit {commit}, {time.strftime('%Y-%m-%d', time.gmtime())}."
+        " Each row is a point of `tests/chaos/points.yml` with a fault",
         "of `tests/chaos/faults.yml`, on a host in a container whose disk is an ext4 of its own. It is survived when",
         "what is published then is the old or the new state, path by path; the next ordinary run converges without help;",
         "and the host then equals one that nothing happened to, without a process, a mount or a file too many.",
         "",
-        f"**{len(survived)} of {len(made)} are survived; {total} are listed, {total - len(made)} were not made.**",
+        f"**{len(survived)} of {len(made)} are survived.** {total} are listed: {total - len(outcomes)} were not run, and"
+        f" {len(outcomes) - len(made)} cannot be made.",
         "",
         "| scenario | point | fault | the run | then | result |",
         "|---|---|---|---|---|---|",
@@ -53,10 +58,20 @@ def page(outcomes: list[Outcome], total: int) -> str:
     return "\n".join([*lines, ""])
 
 
+def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]:
+    """Return what an earlier run found, the last word on each."""
+    if not results or not results.exists():
+        return []
+    combinations = {one.names: one for one in everything}
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    last = {tuple(names): kept for names, *kept in rows}
+    return [Outcome(combinations[names], *kept) for names, kept in last.items() if names in combinations]
+
+
 def main() -> int:
     """Return 0 where each combination that could be made is survived."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=str(__doc__).splitlines()[0])
-    parser.add_argument("-k", metavar="TEXT", default="", help="only those whose names match this pattern")
+    parser.add_argument("-k", metavar="TEXT", default="", help="only those whose names match")
     parser.add_argument("-j", metavar="N", type=int, default=1, help="machines side by side, each with whole scenarios")
     parser.add_argument("--list", action="store_true", help="show them and run none")
     parser.add_argument("--sample", metavar="N", type=int, help="so many of them, chosen by the day")
@@ -64,6 +79,7 @@ def main() -> int:
         "--day", metavar="N", type=int, default=int(time.strftime("%j")), help="the day (default: today)"
     )
     parser.add_argument("--minutes", metavar="N", type=float, default=0, help="begin none after so many")
+    parser.add_argument("--results", metavar="FILE", type=Path, help="go on with what is there, and keep what is found")
     parser.add_argument("--trace", metavar="SCENARIO", help="print the calls that an undisturbed run makes")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}")
     given = parser.parse_args()
@@ -79,8 +95,13 @@ def main() -> int:
         with Runner(f"chaos-{os.getpid()}-0") as runner:
             print(runner.trace(given.trace))
         return 0
+    known = _known(given.results, everything)
+    chosen = [one for one in chosen if one not in {outcome.combination for outcome in known}]
+    if given.minutes:
+        # What there is time for is of all points.
+        random.Random(given.day).shuffle(chosen)
     deadline = time.monotonic() + 60 * given.minutes if given.minutes else None
-    # Whole scenarios, so that each is prepared once; the largest first.
+    # Whole scenarios, since each is prepared first; of a large one some machines have a part each.
     groups: dict[str, list[Combination]] = {}
     for one in chosen:
         groups.setdefault(one.point.scenario, []).append(one)
@@ -89,22 +110,25 @@ def main() -> int:
         outcomes: list[Outcome] = []
         with Runner(f"chaos-{os.getpid()}-{number}") as runner:
             while waiting:
-                # Both lose no time at the end: a scenario that is left alone is taken in halves.
-                scenario, mine = waiting.pop(0)
-                for outcome in runner.run(scenario, mine, deadline):
-                    print(outcome, flush=True)
-                    outcomes.append(outcome)
+                for one in waiting.pop(0):
+                    if stopped or (deadline and time.monotonic() > deadline):
+                        return outcomes
+                    outcomes.append(runner.outcome(one))
+                    print(outcomes[-1], flush=True)
+                    if given.results:
+                        with given.results.open("a") as stream:
+                            stream.write(json.dumps([one.names, *outcomes[-1].kept]) + "\n")
         return outcomes
 
+    stopped: list[int] = []
+    # The machines are taken down first, one way or the other.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda which, _frame: stopped.append(which))
     size = max(8, len(chosen) // (3 * given.j) + 1)
-    waiting = [
-        (scenario, mine[start : start + size])
-        for scenario, mine in groups.items()
-        for start in range(0, len(mine), size)
-    ]
-    waiting.sort(key=lambda one: -len(one[1]))
+    waiting = [mine[start : start + size] for mine in groups.values() for start in range(0, len(mine), size)]
+    waiting.sort(key=len, reverse=True)
     with ThreadPoolExecutor(given.j) as pool:
-        outcomes = [one for found in pool.map(work, range(given.j)) for one in found]
+        outcomes = [*known, *(one for found in pool.map(work, range(min(given.j, len(waiting)))) for one in found)]
     order = {one: number for number, one in enumerate(everything)}
     outcomes.sort(key=lambda one: order[one.combination])
     made = [one for one in outcomes if not one.unmade]

@@ -15,6 +15,7 @@ import resource
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from lab import faults as lab
 from lab.host import LabError, run
@@ -113,7 +114,7 @@ def out_of_memory(machine: Machine, held: Held, _paths: str) -> Steps:
     """No further page for the program that is at the call."""
     inside = held.chain[0][0]
     outside = machine.processes()[inside][0]
-    pages = int(open(f"/proc/{outside}/statm").read().split()[0])
+    pages = int(Path(f"/proc/{outside}/statm").read_text().split()[0])
     limit = pages * os.sysconf("SC_PAGE_SIZE")
     resource.prlimit(outside, resource.RLIMIT_AS, (limit, limit))
     yield None

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,8 @@ from lab.serve import Certificate, MirrorServer, ensure_certificate
 
 CHECKOUT = Path(__file__).parents[2]
 HOST = "spark01"
-SIZE = "3G"
-#: ext4's ioctl that ends a file system at once, and its flag for "without writing the journal": include/uapi/linux/ext4.h.
+SIZE = 3 << 30
+#: ext4's ioctl that ends a file system at once, and "without the journal" (include/uapi/linux/ext4.h).
 SHUTDOWN, WITHOUT_JOURNAL = 0x8004587D, 2
 #: A dead connection is noticed in seconds, and no connection is kept over a restart of the host.
 SSH = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=2 -o ServerAliveCountMax=4"
@@ -55,7 +56,6 @@ class Machine:
         self.disk, self.root, self.control = (self.folder / part for part in ("disk.img", "root", "control"))
         self.inventory = self.folder / "inventory"
         self.server: MirrorServer | None = None
-        self.mounted = False
 
     # --- its life ----------------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class Machine:
         shutil.copy(Path(__file__).with_name("hook.py"), self.control)
         tag = image.build(self.bench.architecture, extra=fleet.PACKAGES)
         with self.disk.open("wb") as stream:
-            stream.truncate(3 << 30)
+            stream.truncate(SIZE)
         # No room that is root's alone: a full disk is full for everybody.
         run("mkfs.ext4", "-q", "-F", "-m", "0", "-N", "120000", self.disk)
         self.mount()
@@ -125,7 +125,6 @@ class Machine:
 
     def mount(self) -> None:
         run("mount", "-o", "loop", self.disk, self.root)
-        self.mounted = True
 
     def unmount(self) -> None:
         deadline = time.monotonic() + 30
@@ -146,6 +145,11 @@ class Machine:
         if not os.path.ismount(self.root):
             self.mount()
         benches.start(self.bench, [HOST], "")
+        # A container shares the kernel's, and a build tells by it that power was lost.
+        (self.control / "boot_id").write_text(f"{uuid.uuid4()}\n")
+        process = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
+        boot = "/proc/sys/kernel/random/boot_id"
+        run("nsenter", "-t", process, "--mount", "mount", "--bind", "/run/chaos/boot_id", boot)
 
     def lose_power(self) -> None:
         """What was not synced is lost."""
@@ -181,7 +185,7 @@ class Machine:
         self.unmount()
         run("cp", "--sparse=always", kept, self.disk)
         for file in self.control.glob("*"):
-            if file.suffix != ".py":
+            if file.name in ("plan.json", "held", "go", "trace"):
                 file.unlink()
         self.on()
 
@@ -197,7 +201,8 @@ class Machine:
         }
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "lab.yml")]
         environment = {
-            **os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_SSH_ARGS": SSH
+            **os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_SSH_ARGS": SSH,
         }  # fmt: skip
         with log.open("wb") as stream:
             return subprocess.Popen(
@@ -211,6 +216,7 @@ class Machine:
         return self.play_of("-".join(names), {"roles": roles})
 
     def play_of(self, name: str, play: dict[str, object]) -> Path:
+        """Return a playbook of one play, in the environment that a site gives its own."""
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
         whole = {"hosts": "all", "become": True, "gather_facts": False, "environment": f"{{{{ {network} }}}}", **play}

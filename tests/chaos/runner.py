@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,10 +34,25 @@ class Outcome:
     unmade: str = ""
     seconds: float = 0
 
+    @property
+    def kept(self) -> tuple[str, str, list[str], str, float]:
+        return self.said, self.state, self.problems, self.unmade, self.seconds
+
     def __str__(self) -> str:
         result = f"not made ({self.unmade})" if self.unmade else "FAILED" if self.problems else "survived"
         head = f"{result:8} {self.seconds:5.0f} s  {': '.join(self.combination.names)} [{self.said}; {self.state}]"
         return "\n".join([head, *(f"    {problem}" for problem in self.problems[:12])])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario: the disk that it starts from, and the host before and after an undisturbed run."""
+
+    scenario: Scenario
+    kept: Path
+    before: state.Look
+    after: state.Look
+    mounts: list[str]
 
 
 class Runner:
@@ -47,6 +61,7 @@ class Runner:
     def __init__(self, name: str) -> None:
         self.machine = Machine(name)
         self.fresh: Path | None = None
+        self.current: Prepared | None = None
         self.log = self.machine.folder / "run.log"
 
     def __enter__(self) -> Runner:
@@ -68,7 +83,7 @@ class Runner:
         if self._play(scenario).wait(LIMIT):
             raise LabError(f"The scenario {scenario.name} fails undisturbed:\n{self.log.read_text()[-3000:]}")
 
-    def _prepared(self, name: str) -> tuple[Scenario, Path]:
+    def _start(self, name: str) -> tuple[Scenario, Path]:
         assert self.fresh
         scenario = SCENARIOS[name]
         self.machine.restore(self.fresh)
@@ -76,38 +91,42 @@ class Runner:
         return scenario, self.machine.keep(name)
 
     def trace(self, name: str) -> str:
-        scenario, _kept = self._prepared(name)
+        """Return the calls of an undisturbed run that concern what the collection changes."""
+        scenario, _kept = self._start(name)
         self.machine.plan("*", r"/opt/|/etc/|/usr/local|/var/(log|lib|tmp)|apt|dpkg")
         self._converge(scenario)
         return (self.machine.control / "trace").read_text()
 
-    def run(self, name: str, combinations: Sequence[Combination], deadline: float | None) -> Iterator[Outcome]:
-        """Prepare a scenario, see what it does undisturbed, and disturb it."""
-        scenario, kept = self._prepared(name)
-        before = state.look(self.machine.root)
-        self._converge(scenario)
-        after = state.look(self.machine.root)
-        mounts = self.machine.mounts()
-        for one in combinations:
-            if deadline and time.monotonic() > deadline:
-                return
-            if one.unmade:
-                yield Outcome(one, unmade=one.unmade)
-                continue
-            began = time.monotonic()
-            outcome = Outcome(one)
-            try:
-                self.machine.restore(kept)
-                self._disturb(scenario, one, outcome)
-                now = state.look(self.machine.root)
-                outcome.state = state.called(before, now, after)
-                outcome.problems += state.neither(before, now, after, apt=one.point.kind in ("dpkg", "apt", "lock"))
-                self._again(scenario, outcome, after, mounts)
-            except (LabError, OSError, subprocess.TimeoutExpired) as error:
-                outcome.problems.append(f"{type(error).__name__}: {error}")
-                self.machine.restart()
-            outcome.seconds = time.monotonic() - began
-            yield outcome
+    def prepared(self, name: str) -> Prepared:
+        """Return a scenario with the host before it and after it, undisturbed; the machine knows one at a time."""
+        if self.current is None or self.current.scenario.name != name:
+            if self.current:
+                self.current.kept.unlink()
+            scenario, kept = self._start(name)
+            before = state.look(self.machine.root)
+            self._converge(scenario)
+            self.current = Prepared(scenario, kept, before, state.look(self.machine.root), self.machine.mounts())
+        return self.current
+
+    def outcome(self, one: Combination) -> Outcome:
+        """Disturb a run as ``one`` says, and judge what is left."""
+        if one.unmade:
+            return Outcome(one, unmade=one.unmade)
+        ready = self.prepared(one.point.scenario)
+        began = time.monotonic()
+        outcome = Outcome(one)
+        try:
+            self.machine.restore(ready.kept)
+            self._disturb(ready.scenario, one, outcome)
+            now = state.look(self.machine.root)
+            outcome.state = state.called(ready.before, now, ready.after)
+            apt = one.point.kind in ("dpkg", "apt", "lock")
+            outcome.problems += state.neither(ready.before, now, ready.after, apt)
+            self._again(ready, outcome)
+        except (LabError, OSError, subprocess.TimeoutExpired) as error:
+            outcome.problems.append(f"{type(error).__name__}: {error}")
+        outcome.seconds = time.monotonic() - began
+        return outcome
 
     def _disturb(self, scenario: Scenario, one: Combination, outcome: Outcome) -> None:
         """Run with the fault, mend it, and say what the run printed of it."""
@@ -139,8 +158,10 @@ class Runner:
         output = self.log.read_text(errors="replace")
         outcome.said = _said(output, run.returncode)
         killed = one.fault.startswith(("kill", "container", "power"))
-        if "Traceback" in output and not killed:
-            outcome.problems.append(f"a traceback: {output[output.index('Traceback') :][:600]}")
+        # Where there is no place for its module, Ansible fails with one of its own.
+        trace = re.search(r"Traceback.*sparkforge/dgx_spark/plugins.*", output, re.S)
+        if trace and not killed:
+            outcome.problems.append(f"a traceback: {trace[0][:1500]}")
 
     def _wait(self, run: subprocess.Popen[bytes]) -> Held:
         while True:
@@ -153,9 +174,9 @@ class Runner:
                 raise LabError(f"The run ended and never came to the point: {_said(self.log.read_text(), 0)}")
             time.sleep(0.05)
 
-    def _again(self, scenario: Scenario, outcome: Outcome, after: state.Look, mounts: list[str]) -> None:
+    def _again(self, ready: Prepared, outcome: Outcome) -> None:
         """The next ordinary run, without help."""
-        again = self._play(scenario)
+        again = self._play(ready.scenario)
         try:
             code = again.wait(LIMIT)
         except subprocess.TimeoutExpired:
@@ -166,7 +187,7 @@ class Runner:
         if code:
             outcome.problems.append(f"the next run fails: {_said(output, code)}")
         now = state.look(self.machine.root)
-        outcome.problems += [f"after the next run {one}" for one in state.unlike(after, now)]
+        outcome.problems += [f"after the next run {one}" for one in state.unlike(ready.after, now)]
         deadline = time.monotonic() + 20
         while left := [command for inside, (_, command) in self.machine.processes().items()
                        if inside != 1 and command and not re.match(r"sshd|\(?sftp", command)]:  # fmt: skip
@@ -174,15 +195,15 @@ class Runner:
                 outcome.problems += [f"a process is left: {command[:150]}" for command in left]
                 break
             time.sleep(0.2)
-        if self.machine.mounts() != mounts:
-            outcome.problems.append(f"mounts are left: {set(self.machine.mounts()) ^ set(mounts)}")
+        if mounts := set(self.machine.mounts()) ^ set(ready.mounts):
+            outcome.problems.append(f"mounts are left: {mounts}")
 
 
 def _said(output: str, code: int) -> str:
     """Return what a person reads of a run in one line."""
     if not code and "fatal:" not in output:
         return "went through"
-    found = re.search(r"^fatal: \[%s\]: (\w+)!?.*?(?:^ *msg: (.*?)$|$)" % HOST, output, re.M | re.S)
+    found = re.search(rf"^fatal: \[{HOST}\]: (\w+)", output, re.M | re.S)
     message = re.search(r"^ *msg: *(?:[|>]-?\n\s*|')?(.+)$", output[output.find("fatal:") :], re.M)
     text = message[1] if message else output[-200:]
     return f"{found[1].lower() if found else 'failed'}: {' '.join(text.split())[:160]}"

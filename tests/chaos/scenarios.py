@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is run and disturbed: each scenario brings a host to a start, and one playbook brings it from there to the end."""
+"""What is run and disturbed: each scenario prepares a host, and one playbook brings it from there to the end."""
 
 from __future__ import annotations
 
@@ -63,6 +63,10 @@ def _archives(machine: Machine) -> None:
     lock["stack_lock"]["stack"], lock["stack_lock"]["archives"]["libcudss"] = "chaos-next", pins
     (machine.inventory / "stacks/chaos-next.yml").write_text(yaml.safe_dump(definition))
     (machine.inventory / "locks/chaos-next.yml").write_text(yaml.safe_dump(lock))
+
+
+def _next(_machine: Machine) -> Variables:
+    return {"stack_name": "chaos-next"}
 
 
 # --- packages: apt's source, and few packages of it
@@ -136,18 +140,11 @@ def _unit(machine: Machine) -> Path:
 SCENARIOS = {
     one.name: one
     for one in (
-        Scenario(
-            "archives", _archives, lambda machine: machine.roles("math_libraries"), lambda _: {"stack_name": "chaos-next"}
-        ),
+        Scenario("archives", _archives, lambda machine: machine.roles("math_libraries"), _next),
         Scenario("cusparselt", _packages, lambda machine: machine.roles("cusparselt")),
-        Scenario(
-            "packages", _packages, lambda machine: machine.roles("build_toolchain"),
-            lambda _: {"build_toolchain_packages": ["patchelf", "pkg-config"]},
-        ),
         Scenario("sources", _packages, lambda machine: machine.roles("cuda_libraries")),
         Scenario("environment", _environment, lambda machine: machine.roles("python_env"), _kernel),
         Scenario("switch", _two, lambda _: "rollback", _first),
         Scenario("build", _trust, _unit),
-        Scenario("network", lambda _: None, lambda machine: machine.roles("network_access")),
     )
 }  # fmt: skip

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Point:
-    """Where a fault is made: before a call (``event``, ``match``, ``nth``), for what is downloaded (``paths``), always."""
+    """Where a fault is made: before a call (``event``, ``match``, ``nth``), in a download (``paths``), or always."""
 
     scenario: str
     name: str

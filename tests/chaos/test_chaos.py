@@ -1,0 +1,50 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The day's sample of the combinations, each on its own: `make chaos` runs all of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.chaos.breaking import FAULTS
+from tests.chaos.runner import Runner
+from tests.chaos.scenarios import SCENARIOS
+from tests.chaos.table import Combination, listed, sample
+
+DAY = int(os.environ.get("SPARKFORGE_DAY") or time.strftime("%j"))
+ALL = listed()
+TODAY = sample(ALL, 20, DAY)
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(f"chaos-{os.getpid()}") as made:
+        yield made
+
+
+@pytest.mark.parametrize("one", TODAY, ids=[": ".join(one.names) for one in TODAY])
+def test_a_broken_run_leaves_the_old_or_the_new_state_and_the_next_converges(
+    runner: Runner, one: Combination, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = runner.outcome(one)
+    with capsys.disabled():
+        print(f"\nchaos, day {DAY}: {outcome}")
+    assert not outcome.problems, "\n".join(outcome.problems)
+
+
+def test_every_fault_and_every_scenario_is_listed_and_none_twice() -> None:
+    assert {one.fault for one in ALL} == set(FAULTS)
+    assert {one.point.scenario for one in ALL} == set(SCENARIOS)
+    assert len({one.names for one in ALL}) == len(ALL) >= 150
+
+
+def test_a_sample_is_of_the_day_and_shares_machines() -> None:
+    assert sample(ALL, 20, DAY) == TODAY and len(TODAY) == 20
+    assert len({one.point.scenario for one in TODAY}) <= 2
+    assert any(sample(ALL, 20, day) != TODAY for day in (DAY + 1, DAY + 2))
