@@ -21,7 +21,6 @@ import lzma
 import os
 import re
 import stat
-import tempfile
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
@@ -48,7 +47,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 
 # Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
-WORK = "/var/tmp"  # noqa: S108 - mkdtemp makes a directory below it that is ours alone
+WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
 
 
 def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
@@ -329,7 +328,7 @@ class LocalRepository:
 
     def _install(self) -> t.Tuple[str, str]:
         openpgp.require_gpg()
-        work = tempfile.mkdtemp(prefix="sparkforge-", dir=WORK)
+        work = disk.temporary_directory(WORK, "sparkforge-")
         try:
             deb = fetch(t.cast(str, self._url), work, sha256=self._sha256)
             package = self._check_control(deb)
@@ -422,6 +421,9 @@ class LocalRepository:
         return built
 
     def _unpack(self, deb: str, package: str) -> None:
+        earlier = receipts.read(self._root, self._receipt)
+        # Before: a run that is killed once it is there leaves to the next one that it was not somebody else.
+        self._record(package)
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
             self._configure(package)
@@ -429,7 +431,26 @@ class LocalRepository:
             with contextlib.suppress(SparkforgeError):
                 one = Found(package, self._version or "", True)
                 _purge(self._apt, self._name, one, self._source_of(package))
+            with contextlib.suppress(SparkforgeError):
+                if earlier is None:
+                    receipts.remove(self._root, self._receipt)
+                else:
+                    receipts.write(self._root, self._receipt, earlier)
             raise
+
+    def _record(self, package: str, **known: t.Any) -> None:
+        data = {
+            "kind": "apt_local_repo",
+            "package": package,
+            "brought": True,
+            "version": self._version,
+            "keyring": None,
+            "source": None,
+            "url": self._url,
+            "sha256": self._sha256,
+            "key_fingerprints": [],
+        }
+        receipts.write(self._root, self._receipt, {**data, **known})
 
     # -- source and keyring ----------------------------------------------------------------------------------
 
@@ -473,21 +494,7 @@ class LocalRepository:
                 content = render_source(url, "/", [], keyring)
             files.write(names[0], content)
             self._apt.update_source(names[0])
-            receipts.write(
-                self._root,
-                self._receipt,
-                {
-                    "kind": "apt_local_repo",
-                    "package": package,
-                    "brought": brought,
-                    "version": self._version,
-                    "keyring": keyring,
-                    "source": names[0],
-                    "url": self._url,
-                    "sha256": self._sha256,
-                    "key_fingerprints": fingerprints,
-                },
-            )
+            self._record(package, brought=brought, keyring=keyring, source=names[0], key_fingerprints=fingerprints)
         except BaseException:
             files.undo()
             raise

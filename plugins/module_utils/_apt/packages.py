@@ -142,14 +142,21 @@ class PackageSet:
             raise
 
     def _install(self, arguments: t.Sequence[str], plan: Plan, before: Packages) -> None:
+        was = present_versions(before)
+        planned = {step.name: step.version for step in plan.install}
+        earlier = receipts.read(self._root, self._receipt)
+        # Before: a run that is killed once they are there comes to write nothing. Who reads it heeds what is installed.
+        self._record([name for name in planned if name not in was], {**was, **planned})
         try:
             self._apt.apply("install", "--no-remove", *arguments)
         finally:
             # Also after a failure: what arrived before it must be known, or nobody could take it back.
             now = present_versions(self._apt.packages())
-            was = present_versions(before)
-            planned = {step.name for step in plan.install}
-            self._record([name for name in now if name not in was and name in planned], now)
+            arrived = [name for name in now if name not in was and name in planned]
+            if arrived or earlier is not None:
+                self._record(arrived, now)
+            else:
+                receipts.remove(self._root, self._receipt)
         lacking = missing(self._wanted, self._apt.packages().versions)
         if lacking:
             raise SparkforgeError(

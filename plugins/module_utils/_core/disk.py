@@ -199,16 +199,34 @@ def _empty(directory: int) -> list[str]:
     return directories
 
 
+def temporary_directory(place: str, prefix: str) -> str:
+    """Make a directory of the caller's alone below ``place``, which everybody may write, and return its path."""
+    _forget_killed(place, prefix)
+    path = os.path.join(place, f"{prefix}{_mark()}")
+    os.mkdir(path, 0o700)
+    return path
+
+
 def _beside(path: str) -> str:
-    """Return a temporary name beside ``path``. What writers of it left there that were killed is removed."""
+    """Return a temporary name beside ``path``."""
     directory, name = os.path.split(path)
-    ours = re.compile(re.escape(f".{name}.") + r"([0-9]+)-[0-9a-f]{8}")
+    _forget_killed(directory, f".{name}.")
+    return os.path.join(directory, f".{name}.{_mark()}")
+
+
+def _mark() -> str:
+    return f"{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _forget_killed(directory: str, prefix: str) -> None:
+    """Remove what is called so of writers that were killed, or whose host lost power."""
+    ours = re.compile(re.escape(prefix) + r"([0-9]+)-[0-9a-f]{8}")
     for other in names(directory):
         match = ours.fullmatch(other)
-        if match and not _is_writing(int(match[1]), os.path.join(directory, other)):
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(directory, other))
-    return os.path.join(directory, f".{name}.{os.getpid()}-{secrets.token_hex(4)}")
+        path = os.path.join(directory, other)
+        with contextlib.suppress(OSError):
+            if match and os.lstat(path).st_uid == os.geteuid() and not _is_writing(int(match[1]), path):
+                remove(path)
 
 
 def _is_writing(process: int, temporary: str) -> bool:

@@ -25,7 +25,7 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
 
@@ -68,7 +68,7 @@ def run(lanes: Lanes, names: t.Sequence[str]) -> t.List[Result]:
         cause = f"There is no interpreter {lanes.python}."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to what is there."
         return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy))
-    directory = tempfile.mkdtemp(prefix="sparkforge-proof-")
+    directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
         return _run_in(lanes, directory, names)
     finally:

@@ -589,6 +589,25 @@ def test_what_arrived_before_a_failure_is_in_the_receipt_and_can_be_taken_back(a
     assert apt.have == {}
 
 
+def test_the_receipt_is_there_before_the_packages_are(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    apt.write({"third": ""})
+    before: list[dict] = []
+
+    def apply(*_arguments: str) -> None:
+        before.append(receipt(tmp_path))
+        raise SparkforgeError("There is no network.", "Try again.")
+
+    monkeypatch.setattr(apt, "apply", apply)
+    with pytest.raises(SparkforgeError, match="no network"):
+        package_set(apt, tmp_path, "dev", "third").present()
+    # Nothing arrived, and nothing is said to have.
+    assert not (tmp_path / "root/receipts").exists()
+    monkeypatch.undo()
+    package_set(apt, tmp_path, "dev", "third").present()
+    # A run that is killed in between leaves just what one leaves that ends.
+    assert before == [receipt(tmp_path)]
+
+
 def test_absent_takes_back_what_was_brought_and_no_more(apt: FakeApt, tmp_path: Path):
     apt.write({"third": ""})
     package_set(apt, tmp_path, "dev", "third").present()

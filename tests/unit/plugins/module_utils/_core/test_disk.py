@@ -164,6 +164,10 @@ def test_what_a_killed_writer_left_beside_is_removed_by_the_next_one(tmp_path: P
     os.utime(earlier, (0, 0))
     disk.write_file(str(place), b"{}")
     assert sorted(tmp_path.iterdir()) == sorted([place, other, writing])
+    (tmp_path / f"work-{ended.pid}-0123abcd" / "inside").mkdir(parents=True)
+    made = Path(disk.temporary_directory(str(tmp_path), "work-"))
+    assert sorted(tmp_path.glob("work-*")) == [made] and stat.S_IMODE(made.stat().st_mode) == 0o700
+    made.rmdir()
     left.symlink_to("nowhere")
     (tmp_path / "link").symlink_to("old")
     (tmp_path / f".link.{ended.pid}-0123abcd").symlink_to("new")
