@@ -72,13 +72,12 @@ def main() -> int:
     """Return 0 where each combination that could be made is survived."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=str(__doc__).splitlines()[0])
     parser.add_argument("-k", metavar="TEXT", default="", help="only those whose names match")
-    parser.add_argument("-j", metavar="N", type=int, default=1, help="machines side by side, each with whole scenarios")
+    parser.add_argument("-j", metavar="N", type=int, default=1, help="machines side by side")
     parser.add_argument("--list", action="store_true", help="show them and run none")
     parser.add_argument("--sample", metavar="N", type=int, help="so many of them, chosen by the day")
-    parser.add_argument(
-        "--day", metavar="N", type=int, default=int(time.strftime("%j")), help="the day (default: today)"
-    )
-    parser.add_argument("--minutes", metavar="N", type=float, default=0, help="begin none after so many")
+    today = int(time.strftime("%j"))
+    parser.add_argument("--day", metavar="N", type=int, default=today, help="the day of the year (default: today)")
+    parser.add_argument("--minutes", metavar="N", type=float, default=0, help="begin none after these")
     parser.add_argument("--results", metavar="FILE", type=Path, help="go on with what is there, and keep what is found")
     parser.add_argument("--trace", metavar="SCENARIO", help="print the calls that an undisturbed run makes")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}")
