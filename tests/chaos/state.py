@@ -84,7 +84,12 @@ def published(seen: Look) -> dict[str, str]:
             found[whole[1]] = hashlib.sha256(f"{found.get(whole[1], '')}{path}{what}".encode()).hexdigest()[:16]
         else:
             found[path] = what
-    return found
+    # An environment is one once its receipt, which is written last, lies in it.
+    return {
+        path: what
+        for path, what in found.items()
+        if not re.fullmatch(r"opt/sparkforge/envs/[^/]+/[0-9a-f]{12}", path) or f"{path}/receipt.json" in seen
+    }
 
 
 def neither(before: Look, now: Look, after: Look, apt: bool = False) -> list[str]:
