@@ -293,17 +293,19 @@ class LocalRepository:
             if order == 0 and one.installed:
                 current = one
         older = [one for one in found if one is not current]
-        if current is not None and not older and self._configured(current.package):
+        killed = os.path.exists(self._begun)
+        if current is not None and not older and not killed and self._configured(current.package):
             return self._result(False, current.package, older)
         if current is None:
             self._require_trust()
         if self._check_mode:
             return self._result(True, current.package if current else None, older)
+        disk.forget_killed(WORK, "sparkforge-")
         if current is None:
             package, verified_by = self._install()
         else:
             package, verified_by = current.package, None
-            self._configure(package, brought=_brought(receipts.read(self._root, self._receipt)) == package)
+            self._configure(package, brought=self._brought() == package)
         for one in older:
             _purge(self._apt, self._name, one, self._source_of(one.package))
         result = self._result(True, package, older)
@@ -421,9 +423,8 @@ class LocalRepository:
         return built
 
     def _unpack(self, deb: str, package: str) -> None:
-        earlier = receipts.read(self._root, self._receipt)
-        # Before: a run that is killed once it is there leaves to the next one that it was not somebody else.
-        self._record(package)
+        # A run that is killed once it is there leaves to the next one that it was not somebody else.
+        disk.write_file(self._begun, f"{package}\n".encode())
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
             self._configure(package)
@@ -431,26 +432,23 @@ class LocalRepository:
             with contextlib.suppress(SparkforgeError):
                 one = Found(package, self._version or "", True)
                 _purge(self._apt, self._name, one, self._source_of(package))
-            with contextlib.suppress(SparkforgeError):
-                if earlier is None:
-                    receipts.remove(self._root, self._receipt)
-                else:
-                    receipts.write(self._root, self._receipt, earlier)
+            with contextlib.suppress(OSError):
+                os.unlink(self._begun)
+                # As receipts are removed: an emptied directory goes too.
+                os.rmdir(os.path.dirname(self._begun))
             raise
 
-    def _record(self, package: str, **known: t.Any) -> None:
-        data = {
-            "kind": "apt_local_repo",
-            "package": package,
-            "brought": True,
-            "version": self._version,
-            "keyring": None,
-            "source": None,
-            "url": self._url,
-            "sha256": self._sha256,
-            "key_fingerprints": [],
-        }
-        receipts.write(self._root, self._receipt, {**data, **known})
+    @property
+    def _begun(self) -> str:
+        """Where the package that is being installed is noted, until the receipt is there."""
+        return os.path.join(os.path.dirname(receipts.path_of(self._root, self._receipt)), f".{self._receipt}.begun")
+
+    def _brought(self) -> t.Optional[str]:
+        """Return the package that this module has installed, and not merely configured."""
+        begun = read(self._begun)
+        if begun is not None:
+            return begun.decode("ascii", "replace").strip()
+        return _brought(receipts.read(self._root, self._receipt))
 
     # -- source and keyring ----------------------------------------------------------------------------------
 
@@ -494,7 +492,23 @@ class LocalRepository:
                 content = render_source(url, "/", [], keyring)
             files.write(names[0], content)
             self._apt.update_source(names[0])
-            self._record(package, brought=brought, keyring=keyring, source=names[0], key_fingerprints=fingerprints)
+            receipts.write(
+                self._root,
+                self._receipt,
+                {
+                    "kind": "apt_local_repo",
+                    "package": package,
+                    "brought": brought,
+                    "version": self._version,
+                    "keyring": keyring,
+                    "source": names[0],
+                    "url": self._url,
+                    "sha256": self._sha256,
+                    "key_fingerprints": fingerprints,
+                },
+            )
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._begun)
         except BaseException:
             files.undo()
             raise
@@ -507,12 +521,14 @@ class LocalRepository:
         :param keep_foreign: leave alone what no receipt says that this module has installed.
         """
         receipt = receipts.read(self._root, self._receipt)
-        brought = _brought(receipt)
+        brought = self._brought()
         found = [one for one in self._found() if one.package == brought or not keep_foreign]
-        changed = bool(found) or receipt is not None
+        changed = bool(found) or receipt is not None or os.path.exists(self._begun)
         if changed and not self._check_mode:
             for one in found:
                 _purge(self._apt, self._name, one, self._source_of(one.package))
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._begun)
             if receipt is not None:
                 receipts.remove(self._root, self._receipt)
         return self._result(changed, None, found)

@@ -143,7 +143,7 @@ class PackageSet:
 
     def _install(self, arguments: t.Sequence[str], plan: Plan, before: Packages) -> None:
         was = present_versions(before)
-        planned = {step.name: step.version for step in plan.install}
+        planned = {step.name: step.version or "" for step in plan.install}
         earlier = receipts.read(self._root, self._receipt)
         # Before: a run that is killed once they are there comes to write nothing. Who reads it heeds what is installed.
         self._record([name for name in planned if name not in was], {**was, **planned})

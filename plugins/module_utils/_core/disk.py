@@ -39,7 +39,7 @@ def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
     :raises SparkforgeError: where that fails; the old file is then untouched.
     """
     directory = os.path.dirname(path)
-    temporary = _beside(path)
+    temporary = beside(path)
     try:
         make_directories(directory)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -73,7 +73,7 @@ def switch_symlink(link: str, target: str) -> None:
             )
     except FileNotFoundError:
         pass
-    temporary = _beside(link)
+    temporary = beside(link)
     try:
         make_directories(os.path.dirname(link))
         os.symlink(target, temporary)
@@ -201,16 +201,16 @@ def _empty(directory: int) -> list[str]:
 
 def temporary_directory(place: str, prefix: str) -> str:
     """Make a directory of the caller's alone below ``place``, which everybody may write, and return its path."""
-    _forget_killed(place, prefix)
+    forget_killed(place, prefix)
     path = os.path.join(place, f"{prefix}{_mark()}")
     os.mkdir(path, 0o700)
     return path
 
 
-def _beside(path: str) -> str:
+def beside(path: str) -> str:
     """Return a temporary name beside ``path``."""
     directory, name = os.path.split(path)
-    _forget_killed(directory, f".{name}.")
+    forget_killed(directory, f".{name}.")
     return os.path.join(directory, f".{name}.{_mark()}")
 
 
@@ -218,7 +218,7 @@ def _mark() -> str:
     return f"{os.getpid()}-{secrets.token_hex(4)}"
 
 
-def _forget_killed(directory: str, prefix: str) -> None:
+def forget_killed(directory: str, prefix: str) -> None:
     """Remove what is called so of writers that were killed, or whose host lost power."""
     ours = re.compile(re.escape(prefix) + r"([0-9]+)-[0-9a-f]{8}")
     for other in names(directory):

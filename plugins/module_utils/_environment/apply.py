@@ -289,7 +289,7 @@ def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
     :raises SparkforgeError: it is not there, is no plain file, or has another sha256.
     """
     disk.make_directories(os.path.dirname(kept))
-    temporary = f"{kept}.{os.getpid()}"
+    temporary = disk.beside(kept)
     try:
         with disk.open_regular(source) as reading, open(temporary, "wb") as writing:
             actual = digests.of_stream(reading, writing)
