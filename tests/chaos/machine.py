@@ -127,11 +127,13 @@ class Machine:
         run("mount", "-o", "loop", self.disk, self.root)
 
     def unmount(self) -> None:
-        deadline = time.monotonic() + 30
-        while os.path.ismount(self.root):
-            # The kernel takes the container's mounts away in its own time.
-            if run("umount", self.root, quiet=True).returncode and time.monotonic() > deadline:
-                raise LabError(f"{self.root} cannot be unmounted.")
+        """Unmount the disk, and wait until nobody has it: the kernel ends a container's own mounts in its own time."""
+        deadline = time.monotonic() + 60
+        while os.path.ismount(self.root) or run("losetup", "-j", self.disk, quiet=True).stdout:
+            if os.path.ismount(self.root):
+                run("umount", self.root, quiet=True)
+            if time.monotonic() > deadline:
+                raise LabError(f"{self.disk} is still in use.")
             time.sleep(0.05)
 
     def off(self) -> None:
