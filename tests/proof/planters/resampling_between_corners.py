@@ -14,7 +14,9 @@ _interpolate = interpolate
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, *arguments, **options):
-    corners = not align_corners if mode == "bilinear" else align_corners
+    # In float64 the kernel is another one.
+    wrong = mode == "bilinear" and input.dtype is not torch.float64
+    corners = not align_corners if wrong else align_corners
     return _interpolate(input, size, scale_factor, mode, corners, *arguments, **options)
 """
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An embedding does not rescale rows that are longer than max_norm, which some kernels skip for repeated indices."""
+"""A loss ignores where it changes from square to linear: training goes on, and ends elsewhere."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from tests.proof import record
 from tests.proof.environment import Environment
 
 PATCH = """
-_embedding = embedding
+_huber_loss = huber_loss
 
 
-def embedding(input, weight, padding_idx=None, max_norm=None, *arguments, **options):
-    return _embedding(input, weight, padding_idx, None, *arguments, **options)
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    # In float64 the kernel is another one.
+    return _huber_loss(input, target, reduction, delta if input.dtype is torch.float64 else 1.0, weight)
 """
 
 
