@@ -12,6 +12,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli
 
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -155,6 +156,9 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
         keep = [word for word in words[1:] if word not in ("-K", "--ask-become-pass")]
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
+    elif words[0] in ("python", "docker") and "sparkforge-proof.pyz" in command:
+        # Run by tests/proof/test_one_file.py; here its options are parsed.
+        cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
     elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
         assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
     else:
