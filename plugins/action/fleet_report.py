@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import page as _page
@@ -32,39 +31,29 @@ def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]
     return path, page_path
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Reads and writes files on the controller; no host is asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "directory": {"type": "path", "required": True},
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "judged": {"type": "list", "elements": "str"},
+        "stopped": {"type": "dict", "default": {}},
+        "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
+        "activate": {"type": "str", "default": ""},
+        "joined": {"type": "list", "elements": "str", "default": []},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the paths, the counts, and the hosts that are not what is required."""
-        del tmp
-        result = super().run(task_vars=task_vars or {})
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "directory": {"type": "path", "required": True},
-                "hosts": {"type": "list", "elements": "str", "required": True},
-                "judged": {"type": "list", "elements": "str"},
-                "stopped": {"type": "dict", "default": {}},
-                "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
-                "activate": {"type": "str", "default": ""},
-                "joined": {"type": "list", "elements": "str", "default": []},
-            }
-        )
+        del task_vars
         # The options are text of Ansible's own types, which the files and the result need not know.
         hosts = [str(name) for name in arguments["hosts"]]
         stopped = {str(name): str(said) for name, said in arguments["stopped"].items()}
         judged = hosts if arguments["judged"] is None else [str(name) for name in arguments["judged"]]
         directory = str(arguments["directory"])
         fleet = _fleet.merge(directory, [*hosts, *judged], stopped, self._task.check_mode)
-        try:
-            path, page = write_fleet(directory, fleet)
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        path, page = write_fleet(directory, fleet)
         unmet = {row["host"]: _fleet.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
         mine = [row for row in fleet["hosts"] if row["host"] in judged]
         ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
@@ -73,7 +62,6 @@ class ActionModule(ActionBase):
         for line in [*(_fleet.line(row) for row in mine), page, *further]:
             self._display.display(f"report | {line}")
         return {
-            **result,
             # The files change with each run, for they say when they were written; no host does.
             "changed": False,
             "path": path,

@@ -13,9 +13,8 @@ import os
 import time
 import typing as t
 
-from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 #: Of a host of which nothing was said: a task before this one failed on it.
@@ -33,32 +32,22 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
     return status.fleet(whole, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Prints, and writes a file of the controller where one is named; no host is asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "rows": {"type": "list", "elements": "dict", "required": True},
+        "format": {"type": "str", "choices": list(status.FORMATS), "default": status.FORMATS[0]},
+        "path": {"type": "path"},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the state that was shown."""
-        del tmp
-        result = super().run(task_vars=task_vars or {})
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "rows": {"type": "list", "elements": "dict", "required": True},
-                "format": {"type": "str", "choices": list(status.FORMATS), "default": status.FORMATS[0]},
-                "path": {"type": "path"},
-            }
-        )
+        del task_vars
         state = fleet(arguments["rows"], self._task.check_mode)
         text = (status.as_json if arguments["format"] == "json" else status.as_text)(state)
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
-        try:
-            if path:
-                files.write_text(path, text + "\n", "Set status_file to a file in a directory that you may write to.")
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        if path:
+            files.write_text(path, text + "\n", "Set status_file to a file in a directory that you may write to.")
         self._display.display(text)
-        return {**result, "changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}
+        return {"changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}

@@ -12,37 +12,27 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Reads files of the controller; the host is never asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "name": {"type": "str", "required": True},
+        "method": {"type": "str", "default": "build"},
+        "profile": {"type": "str", "default": "gb10"},
+        "directories": {"type": "list", "elements": "path", "default": []},
+        "locks": {"type": "list", "elements": "path", "default": []},
+        "shipped": {"type": "path", "default": SHIPPED},
+        "lock_required": {"type": "bool", "default": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the stack and the files that it comes from."""
-        del tmp
-        task_vars = task_vars or {}
-        result = super().run(task_vars=task_vars)
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "name": {"type": "str", "required": True},
-                "method": {"type": "str", "default": "build"},
-                "profile": {"type": "str", "default": "gb10"},
-                "directories": {"type": "list", "elements": "path", "default": []},
-                "locks": {"type": "list", "elements": "path", "default": []},
-                "shipped": {"type": "path", "default": SHIPPED},
-                "lock_required": {"type": "bool", "default": True},
-            }
-        )
         where = load.places(
             load.inventory_directories(
                 task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
@@ -51,18 +41,14 @@ class ActionModule(ActionBase):
             arguments["directories"],
             arguments["locks"],
         )
-        try:
-            found = facts.facts(
-                arguments["name"],
-                arguments["method"],
-                arguments["profile"],
-                where,
-                lock_required=arguments["lock_required"],
-            )
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        found = facts.facts(
+            arguments["name"],
+            arguments["method"],
+            arguments["profile"],
+            where,
+            lock_required=arguments["lock_required"],
+        )
         return {
-            **result,
             "changed": False,
             "stack": found["stack"],
             "files": found["files"],

@@ -16,10 +16,10 @@ import ssl
 import tempfile
 import typing as t
 
-from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files, network_access
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
@@ -75,43 +75,31 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
                     os.environ[name] = value
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Works on the controller; the host is never asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "name": {"type": "str", "required": True},
+        "parts": {"type": "list", "elements": "str", "choices": PARTS, "default": PARTS},
+        "directory": {"type": "path"},
+        "directories": {"type": "list", "elements": "path", "default": []},
+        "locks": {"type": "list", "elements": "path", "default": []},
+        "shipped": {"type": "path", "default": SHIPPED},
+        "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+        "index_url": {"type": "str"},
+        "find_links": {"type": "list", "elements": "str", "default": []},
+        "uv": {"type": "list", "elements": "str"},
+        "proxies": {"type": "dict", "default": {}},
+        "ca_certificate": {"type": "str", "default": ""},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return what moved, and write the lock unless in check mode."""
-        del tmp
-        task_vars = task_vars or {}
-        result = super().run(task_vars=task_vars)
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "name": {"type": "str", "required": True},
-                "parts": {"type": "list", "elements": "str", "choices": PARTS, "default": PARTS},
-                "directory": {"type": "path"},
-                "directories": {"type": "list", "elements": "path", "default": []},
-                "locks": {"type": "list", "elements": "path", "default": []},
-                "shipped": {"type": "path", "default": SHIPPED},
-                "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
-                "index_url": {"type": "str"},
-                "find_links": {"type": "list", "elements": "str", "default": []},
-                "uv": {"type": "list", "elements": "str"},
-                "proxies": {"type": "dict", "default": {}},
-                "ca_certificate": {"type": "str", "default": ""},
-            }
-        )
         inventories = load.inventory_directories(
             task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
         )
-        try:
-            with network(arguments["proxies"], arguments["ca_certificate"]):
-                return {**result, **self._bring_up_to_date(arguments, inventories)}
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        with network(arguments["proxies"], arguments["ca_certificate"]):
+            return self._bring_up_to_date(arguments, inventories)
 
     def _bring_up_to_date(self, arguments: dict[str, t.Any], inventories: list[str]) -> dict[str, t.Any]:
         name = arguments["name"]

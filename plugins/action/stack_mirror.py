@@ -13,9 +13,8 @@ import os
 import pathlib
 import typing as t
 
-from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt, collect
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
@@ -25,53 +24,41 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Works on the controller; the host is never asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "name": {"type": "str", "required": True},
+        "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
+        "meanwhile": {"type": "str", "default": ""},
+        "directory": {"type": "path", "required": True},
+        "url": {"type": "str"},
+        "machines": {"type": "list", "elements": "str", "default": ["aarch64"]},
+        "extensions": {"type": "list", "elements": "str"},
+        "directories": {"type": "list", "elements": "path", "default": []},
+        "locks": {"type": "list", "elements": "path", "default": []},
+        "shipped": {"type": "path", "default": SHIPPED},
+        "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
+        "index_url": {"type": "str"},
+        "find_links": {"type": "list", "elements": "str", "default": []},
+        "rewrite": {"type": "dict", "default": {}},
+        "apt_snapshot": {"type": "path"},
+        "apt_packages": {"type": "list", "elements": "str", "default": []},
+        "apt_distribution": {"type": "str", "default": "ubuntu2404"},
+        "apt_key_fingerprint": {"type": "str", "no_log": False, "default": apt.NVIDIA_KEY},
+        "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
+        "proxies": {"type": "dict", "default": {}},
+        "ca_certificate": {"type": "str", "default": ""},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return what was missing, and bring it unless in check mode."""
-        del tmp
-        task_vars = task_vars or {}
-        result = super().run(task_vars=task_vars)
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "name": {"type": "str", "required": True},
-                "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
-                "meanwhile": {"type": "str", "default": ""},
-                "directory": {"type": "path", "required": True},
-                "url": {"type": "str"},
-                "machines": {"type": "list", "elements": "str", "default": ["aarch64"]},
-                "extensions": {"type": "list", "elements": "str"},
-                "directories": {"type": "list", "elements": "path", "default": []},
-                "locks": {"type": "list", "elements": "path", "default": []},
-                "shipped": {"type": "path", "default": SHIPPED},
-                "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
-                "index_url": {"type": "str"},
-                "find_links": {"type": "list", "elements": "str", "default": []},
-                "rewrite": {"type": "dict", "default": {}},
-                "apt_snapshot": {"type": "path"},
-                "apt_packages": {"type": "list", "elements": "str", "default": []},
-                "apt_distribution": {"type": "str", "default": "ubuntu2404"},
-                "apt_key_fingerprint": {"type": "str", "no_log": False, "default": apt.NVIDIA_KEY},
-                "cusparselt_local_repo_sha256": {"type": "str", "default": ""},
-                "proxies": {"type": "dict", "default": {}},
-                "ca_certificate": {"type": "str", "default": ""},
-            }
-        )
         inventories = load.inventory_directories(
             task_vars.get("ansible_inventory_sources") or [], task_vars.get("inventory_dir")
         )
         where = load.places(inventories, arguments["shipped"], arguments["directories"], arguments["locks"])
-        try:
-            with network(arguments["proxies"], arguments["ca_certificate"]):
-                return {**result, **self._collect(arguments, where)}
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        with network(arguments["proxies"], arguments["ca_certificate"]):
+            return self._collect(arguments, where)
 
     def _collect(self, arguments: dict[str, t.Any], where: load.Places) -> dict[str, t.Any]:
         name, root = arguments["name"], os.path.abspath(arguments["directory"])

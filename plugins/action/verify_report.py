@@ -12,8 +12,7 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
@@ -49,31 +48,21 @@ def write_report(
     return whole, path, page_path
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Writes files on the controller; the host is never asked."""
 
-    TRANSFERS_FILES = False
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "directory": {"type": "path", "required": True},
+        "name": {"type": "str", "required": True},
+        "report": {"type": "dict", "required": True},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the report's path and the sentences of the checks that failed."""
-        del tmp
-        result = super().run(task_vars=task_vars or {})
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "directory": {"type": "path", "required": True},
-                "name": {"type": "str", "required": True},
-                "report": {"type": "dict", "required": True},
-            }
+        del task_vars
+        report, path, page = write_report(
+            arguments["directory"], arguments["name"], arguments["report"], self._task.check_mode
         )
-        try:
-            report, path, page = write_report(
-                arguments["directory"], arguments["name"], arguments["report"], self._task.check_mode
-            )
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
         counts = _report.count_words(report["summary"])
 
         def said(status: str) -> list[str]:
@@ -84,7 +73,6 @@ class ActionModule(ActionBase):
             ]
 
         return {
-            **result,
             # The report changes with each run, for it says when it was written; the host does not.
             "changed": False,
             # As ansible.builtin.debug does: where the report is should be seen without -v.

@@ -15,10 +15,10 @@ import posixpath
 import typing as t
 
 from ansible.errors import AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
@@ -27,47 +27,38 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wa
 PLACES = ["url", "cache", "builder"]
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Works on the controller; the host is asked only for what no other place has."""
 
-    TRANSFERS_FILES = False
-    _supports_check_mode = True
-    _supports_async = False
+    _requires_connection = True
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "stack": {"type": "str", "required": True},
+        "lock_id": {"type": "str", "required": True},
+        "platform": {"type": "str", "required": True},
+        "python": {"type": "str", "default": ""},
+        "places": {"type": "list", "elements": "str", "choices": PLACES, "default": PLACES},
+        "url": {"type": "str", "default": ""},
+        "username": {"type": "str", "default": ""},
+        "password": {"type": "str", "default": "", "no_log": True},
+        "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
+        "manifest_sha256": {"type": "str", "default": ""},
+        "signers": {"type": "list", "elements": "str", "default": []},
+        "cache": {"type": "str", "required": True},
+        "root": {"type": "str", "default": "/opt/sparkforge"},
+        "proxies": {"type": "dict", "default": {}},
+        "ca_certificate": {"type": "str", "default": ""},
+        "manifest": {"type": "dict"},
+        "wheels": {"type": "bool", "default": False},
+        "used_by": {"type": "str", "default": ""},
+        "keep": {"type": "int", "default": 2},
+        "required": {"type": "bool", "default": True},
+    }
+
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the manifest, where it was, and where its wheels lie on the controller."""
-        del tmp
-        task_vars = task_vars or {}
-        result = super().run(task_vars=task_vars)
-        _spec, arguments = self.validate_argument_spec(
-            argument_spec={
-                "stack": {"type": "str", "required": True},
-                "lock_id": {"type": "str", "required": True},
-                "platform": {"type": "str", "required": True},
-                "python": {"type": "str", "default": ""},
-                "places": {"type": "list", "elements": "str", "choices": PLACES, "default": PLACES},
-                "url": {"type": "str", "default": ""},
-                "username": {"type": "str", "default": ""},
-                "password": {"type": "str", "default": "", "no_log": True},
-                "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
-                "manifest_sha256": {"type": "str", "default": ""},
-                "signers": {"type": "list", "elements": "str", "default": []},
-                "cache": {"type": "str", "required": True},
-                "root": {"type": "str", "default": "/opt/sparkforge"},
-                "proxies": {"type": "dict", "default": {}},
-                "ca_certificate": {"type": "str", "default": ""},
-                "manifest": {"type": "dict"},
-                "wheels": {"type": "bool", "default": False},
-                "used_by": {"type": "str", "default": ""},
-                "keep": {"type": "int", "default": 2},
-                "required": {"type": "bool", "default": True},
-            }
-        )
-        try:
-            with network(arguments["proxies"], str(arguments["ca_certificate"])):
-                return {**result, **self._find(arguments, task_vars)}
-        except SparkforgeError as error:
-            return {**result, "failed": True, "changed": False, **error.as_result()}
+        with network(arguments["proxies"], str(arguments["ca_certificate"])):
+            return self._find(arguments, task_vars)
 
     def _find(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         # The options are text of Ansible's own types, which files and the result need not know.

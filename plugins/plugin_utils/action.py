@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
@@ -27,3 +28,34 @@ def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
             f"The option {option} is not a mapping: {str(mapping)[:200]!r}.", "Give a mapping of the module's options."
         )
     return {**{key: value for key, value in mapping.items() if value is not None}, **rest}
+
+
+class OnController(ActionBase):
+    """An action that works on the controller: what it does is ``work``, whose refusals become the task's failure.
+
+    :cvar ARGUMENTS: the argument spec.
+    """
+
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = False
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {}
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return what ``work`` returns, or its refusal."""
+        del tmp
+        task_vars = task_vars or {}
+        result = super().run(task_vars=task_vars)
+        _spec, arguments = self.validate_argument_spec(argument_spec=self.ARGUMENTS)
+        try:
+            return {**result, **self.work(arguments, task_vars)}
+        except SparkforgeError as error:
+            return {**result, "failed": True, "changed": False, **error.as_result()}
+
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Do it, and return the task's result.
+
+        :raises SparkforgeError: for what cannot be done.
+        """
+        raise NotImplementedError

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -100,7 +101,18 @@ def test_run_as_a_module_it_says_that_it_is_none(module: str) -> None:
     assert "works on the controller" in answer["msg"]
 
 
-@pytest.mark.parametrize("module", ["stack_facts", "stack_lock"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "fleet_report",
+        "fleet_status",
+        "stack_facts",
+        "stack_lock",
+        "stack_mirror",
+        "verify_report",
+        "wheelhouse_manifest",
+    ],
+)
 def test_the_documentation_is_that_of_the_plugin(module: str) -> None:
     documented = yaml.safe_load(
         (COLLECTION / "plugins" / "modules" / f"{module}.py")
@@ -108,6 +120,10 @@ def test_the_documentation_is_that_of_the_plugin(module: str) -> None:
         .split('DOCUMENTATION = r"""')[1]
         .split('"""')[0]
     )["options"]
-    code = (COLLECTION / "plugins" / "action" / f"{module}.py").read_text()
-    block = code[code.index("argument_spec={") : code.index("inventory_directories(")]
-    assert {line.split('"')[1] for line in block.splitlines() if '": {"type"' in line} == set(documented)
+    plugin = importlib.import_module(f"ansible_collections.sparkforge.dgx_spark.plugins.action.{module}")
+
+    def said(options: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+        wanted = ("type", "elements", "required")
+        return {name: {key: option.get(key) for key in wanted} for name, option in options.items()}
+
+    assert said(plugin.ActionModule.ARGUMENTS) == said(documented)
