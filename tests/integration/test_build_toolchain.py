@@ -72,7 +72,6 @@ def test_what_is_no_package_name_is_refused_before_apt_sees_it(toolchain: Toolch
     assert "'clang-19-' does not name a package" in play.text
 
 
-@pytest.mark.long
 def test_a_package_that_somebody_has_wanted_since_stays(toolchain: Toolchain) -> None:
     wanted_since = "libclang-cpp19"
     toolchain.host.execute(f"apt-mark manual {wanted_since}")
