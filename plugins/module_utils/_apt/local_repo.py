@@ -24,7 +24,7 @@ import stat
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import indexes, openpgp
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import (
@@ -40,7 +40,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
 
@@ -48,39 +47,6 @@ Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 
 # Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
 WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
-
-
-def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
-    """Return path -> (size, sha256) from the SHA256 section of a Release file.
-
-    :raises SparkforgeError: where there is no such section; MD5 and SHA-1 alone prove nothing.
-    """
-    found: t.Dict[str, t.Tuple[int, str]] = {}
-    inside = False
-    for line in text.splitlines():
-        if not line.startswith((" ", "\t")):
-            inside = line.strip() == "SHA256:"
-        elif inside:
-            words = line.split()
-            if len(words) == 3 and is_whole(words[1]):
-                found[words[2]] = (int(words[1]), words[0].lower())
-    if not found:
-        raise SparkforgeError(
-            "The repository's Release file lists no SHA256 sums.",
-            "Use the redist archive (cusparselt_backends: [redist]), or give the sha256 of the .deb.",
-        )
-    return found
-
-
-def parse_packages(text: str) -> t.Dict[str, t.Tuple[int, str]]:
-    """Return file name -> (size, sha256) from a Packages index."""
-    found = {}
-    for stanza in re.split(r"\n{2,}", text):
-        fields = _deb.parse_control(stanza)
-        name, size, digest = fields.get("Filename"), fields.get("Size", ""), fields.get("SHA256", "")
-        if name and is_whole(size) and digest:
-            found[os.path.normpath(name)] = (int(size), digest.lower())
-    return found
 
 
 def _check_file(directory: str, name: str, expected: t.Tuple[int, str], listed_in: str) -> None:
@@ -136,7 +102,12 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
     """
     names = _regular_files(directory)
     release = _signed_release(directory, names, keyring, run)
-    sums = parse_release(release)
+    sums = indexes.parse_release(release)
+    if not sums:
+        raise SparkforgeError(
+            "The repository's Release file lists no SHA256 sums.",
+            "Use the redist archive (cusparselt_backends: [redist]), or give the sha256 of the .deb.",
+        )
     covered = {"InRelease", "Release", "Release.gpg"}
     packages: t.Dict[str, t.Tuple[int, str]] = {}
     for listed, expected in sums.items():
@@ -145,7 +116,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
             _check_file(directory, name, expected, "Release")
             covered.add(name)
             if os.path.basename(name) in ("Packages", "Packages.gz", "Packages.xz"):
-                packages.update(parse_packages(_unpacked_index(os.path.join(directory, name))))
+                packages.update(indexes.parse_packages(_unpacked_index(os.path.join(directory, name))))
     if not packages:
         raise SparkforgeError(
             "The signed Release file of the local repository leads to no Packages index.",
@@ -231,6 +202,33 @@ def find_repositories(status: str, name: str) -> t.List[Found]:
         if match and state != "not-installed":
             found.append(Found(package, match.group(1), state != "config-files"))
     return found
+
+
+def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
+    """Build a .deb of the same name and version from what the signature covers, and nothing else."""
+    fields = _deb.control(deb)
+    os.unlink(deb)
+    small = os.path.join(work, "signed")
+    for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
+        os.makedirs(os.path.join(small, folder), mode=0o755)
+    os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
+    # Without a link among them, as verify_chain saw to: chmod would follow it.
+    for folder, folders, files in os.walk(os.path.join(small, "var", package)):
+        for name in folders:
+            os.chmod(os.path.join(folder, name), 0o755)  # noqa: S103 - apt's unprivileged user reads it
+        for name in files:
+            os.chmod(os.path.join(folder, name), 0o644)
+    os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
+    keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
+    source = f"{SOURCES}/{package}.sources"
+    disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
+    control = "".join(f"{name}: {fields[name]}\n" for name in ("Package", "Version", "Architecture"))
+    control += f"Maintainer: {fields.get('Maintainer', 'unknown').splitlines()[0]}\n"
+    control += f"Description: the signed part of its vendor's {package}\n"
+    disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
+    built = os.path.join(work, f"{package}.deb")
+    apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
+    return built
 
 
 class LocalRepository:
@@ -338,7 +336,7 @@ class LocalRepository:
             if self._fingerprint is not None:
                 tree = self._verified_tree(deb, package, work)
                 if self._sha256 is None:
-                    deb = self._signed_part(deb, tree, package, work)
+                    deb = _signed_part(self._apt, deb, tree, package, work)
                     verified_by = "signature"
             self._unpack(deb, package)
         finally:
@@ -395,32 +393,6 @@ class LocalRepository:
         # What gpg has read of it is what is installed.
         disk.write_file(keyring, ring)
         return tree
-
-    def _signed_part(self, deb: str, tree: str, package: str, work: str) -> str:
-        """Build a .deb of the same name and version from what the signature covers, and nothing else."""
-        fields = _deb.control(deb)
-        os.unlink(deb)
-        small = os.path.join(work, "signed")
-        for folder in ("DEBIAN", "var", SOURCES.lstrip("/")):
-            os.makedirs(os.path.join(small, folder), mode=0o755)
-        os.replace(os.path.join(tree, "var", package), os.path.join(small, "var", package))
-        # Without a link among them, as verify_chain saw to: chmod would follow it.
-        for folder, folders, files in os.walk(os.path.join(small, "var", package)):
-            for name in folders:
-                os.chmod(os.path.join(folder, name), 0o755)  # noqa: S103 - apt's unprivileged user reads it
-            for name in files:
-                os.chmod(os.path.join(folder, name), 0o644)
-        os.chmod(os.path.join(small, "var", package), 0o755)  # noqa: S103 - the same
-        keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
-        source = f"{SOURCES}/{package}.sources"
-        disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
-        control = "".join(f"{name}: {fields[name]}\n" for name in ("Package", "Version", "Architecture"))
-        control += f"Maintainer: {fields.get('Maintainer', 'unknown').splitlines()[0]}\n"
-        control += f"Description: the signed part of the local repository {self._name} {self._version}\n"
-        disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
-        built = os.path.join(work, f"{package}.deb")
-        self._apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
-        return built
 
     def _unpack(self, deb: str, package: str) -> None:
         # A run that is killed once it is there leaves to the next one that it was not somebody else.
@@ -507,8 +479,7 @@ class LocalRepository:
                     "key_fingerprints": fingerprints,
                 },
             )
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._begun)
+            unlink(self._begun)
         except BaseException:
             files.undo()
             raise
@@ -527,8 +498,7 @@ class LocalRepository:
         if changed and not self._check_mode:
             for one in found:
                 _purge(self._apt, self._name, one, self._source_of(one.package))
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._begun)
+            unlink(self._begun)
             if receipt is not None:
                 receipts.remove(self._root, self._receipt)
         return self._result(changed, None, found)

@@ -224,18 +224,22 @@ def index(wheels: t.Iterable[Wheel]) -> t.Dict[str, str]:
     for wheel in wheels:
         projects.setdefault(normalised(wheel["name"]), {})[wheel["path"]] = wheel
     pages = {
-        "index.html": _page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)]),
+        "index.html": page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)]),
     }
     for project, rows in projects.items():
         links = [
             (f"../../{urllib.parse.quote(path)}#sha256={wheel['sha256']}", wheel["file"])
             for path, wheel in sorted(rows.items())
         ]
-        pages[f"{project}/index.html"] = _page(f"Links for {project}", links)
+        pages[f"{project}/index.html"] = page(f"Links for {project}", links)
     return pages
 
 
-def _page(title: str, links: t.Sequence[t.Tuple[str, str]]) -> str:
+def page(title: str, links: t.Sequence[t.Tuple[str, str]]) -> str:
+    """Return a page of links (PEP 503).
+
+    :param links: where each leads, and its text.
+    """
     lines = [f'    <a href="{html.escape(target)}">{html.escape(text)}</a><br>\n' for target, text in links]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n  <head>\n    <meta charset="utf-8">\n'

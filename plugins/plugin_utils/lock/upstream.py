@@ -93,6 +93,22 @@ def manifest_pins(
     return pins
 
 
+def read_manifest(content: bytes, url: str) -> dict[str, t.Any]:
+    """Return a manifest of NVIDIA's tree.
+
+    :raises SparkforgeError: where it is not one.
+    """
+    remedy = "Check sparkforge_nvidia_url: a proxy or a mirror answered something else."
+    try:
+        # A manifest may begin with a byte order mark, which json refuses in a text.
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SparkforgeError(f"{redact(url)} is not a redist manifest: {error}.", remedy) from error
+    if not isinstance(manifest, dict):
+        raise SparkforgeError(f"{redact(url)} is not a redist manifest: it is not a JSON object.", remedy)
+    return manifest
+
+
 def resolve_archives(
     archives: t.Sequence[t.Mapping[str, t.Any]],
     *,
@@ -113,18 +129,7 @@ def resolve_archives(
         url = manifest_url(nvidia_url, archive["product"], archive["release"])
         if url not in manifests:
             say(f"archives: reading {url}")
-            try:
-                manifests[url] = json.loads(fetch(url))
-            except (ValueError, RecursionError) as error:
-                raise SparkforgeError(
-                    f"{url} is not a redist manifest: {error}.",
-                    "Check sparkforge_nvidia_url: a proxy or a mirror answered something else.",
-                ) from error
-            if not isinstance(manifests[url], dict):
-                raise SparkforgeError(
-                    f"{url} is not a redist manifest: it is not a JSON object.",
-                    "Check sparkforge_nvidia_url: a proxy or a mirror answered something else.",
-                )
+            manifests[url] = read_manifest(fetch(url), url)
         pins = manifest_pins(
             manifests[url],
             component=archive["component"],

@@ -23,7 +23,7 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import indexes, openpgp
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt, Run
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import PROTECTED, check_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import choose
@@ -32,6 +32,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted i
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import parse_status
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
 
@@ -124,19 +125,16 @@ def localised(text: str, root: str) -> str:
     return re.sub(r"(?im)^(signed-by:[ \t]*|[^#\n]*\bsigned-by=)(?=/)", lambda found: found[1] + root, text)
 
 
-def indexes(release: str, metakey: str) -> tuple[str, str]:
+def smallest(release: str, metakey: str) -> tuple[str, str]:
     """Return path and sha256 of the smallest form of an index that a Release file has.
 
     :param metakey: the index without an ending, ``main/binary-arm64/Packages``.
     :raises SparkforgeError: where it has none.
     """
-    section = re.search(r"^SHA256:[ \t]*\n((?:[ \t].*\n?)*)", release, re.M)
-    rows = {
-        words[2]: words[0] for words in map(str.split, (section[1] if section else "").splitlines()) if len(words) == 3
-    }
+    rows = indexes.parse_release(release)
     for ending in _COMPRESSED:
-        if re.fullmatch(r"[0-9a-f]{64}", rows.get(metakey + ending, "")):
-            return metakey + ending, rows[metakey + ending]
+        if metakey + ending in rows:
+            return metakey + ending, rows[metakey + ending][1]
     raise SparkforgeError(
         f"A repository's Release has no sha256 of {metakey}.",
         "It cannot be mirrored: disable it in the archive of the host.",
@@ -148,10 +146,10 @@ def architecture(status: str) -> str:
 
     :raises SparkforgeError: where dpkg's status does not say.
     """
-    found = re.search(r"^Package: dpkg\n(?:\S.*\n| .*\n)*?Architecture: ([a-z0-9-]+)$", status, re.M)
+    found = parse_status(status).architecture
     if not found:
         raise SparkforgeError("The archive of the host has no status of dpkg.", f"Make it there anew: {TAKE}.")
-    return found[1]
+    return found
 
 
 # --- what apt does ------------------------------------------------------------------------------------------
@@ -370,7 +368,7 @@ class _Host:
                 self.directory.write(path, content, f"{base}{name}")
                 files.append(path)
                 release = release or content.decode("utf-8", "replace")
-        path, sha256 = indexes(release, metakey)
+        path, sha256 = smallest(release, metakey)
         whole = place(f"{base}{path}", self.request.nvidia_url)
         self.directory.fetch(whole, f"{base}{path}", sha256, moves=True)
         return [*files, whole]

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import posixpath
@@ -50,15 +49,9 @@ def archives(directory: Directory, wanted: t.Iterable[redist_manifest.Archive], 
         if not os.path.isfile(directory.at(path)):
             directory.lack(f"fetch {archive.label}")
             continue
-        try:
-            with open(directory.at(path), encoding="utf-8-sig") as stream:
-                manifest = json.load(stream)
-        except (ValueError, RecursionError) as error:
-            raise SparkforgeError(
-                f"{redact(url)} is not a redist manifest: {error}.",
-                f"Check sparkforge_nvidia_url, and remove {directory.at(path)}.",
-            ) from error
-        found = redist_manifest.resolve(manifest if isinstance(manifest, dict) else {}, archive, redact(url))
+        with open(directory.at(path), "rb") as stream:
+            manifest = upstream.read_manifest(stream.read(), url)
+        found = redist_manifest.resolve(manifest, archive, redact(url))
         whole = f"{url.rpartition('/')[0]}/{found.relative_path}"
         directory.fetch(f"{below}/{found.relative_path}", whole, found.sha256, limit=found.size)
 
@@ -233,11 +226,16 @@ def _publish(directory: Directory, repositories: Repositories, wanted: urls.Want
         repositories.git.local("--git-dir", store, "update-server-info")
     except GitError as error:
         raise explained(wanted, error, store) from error
+    found = []
     for folder, _names, files in os.walk(os.path.join(store, "objects")):
-        for file in sorted(files):
-            one = os.path.relpath(os.path.join(folder, file), directory.root)
-            if file != "packs" and not directory.has(one):
-                directory.record(one, digests.of_file(directory.at(one)), wanted.url)
+        paths = (
+            os.path.relpath(os.path.join(folder, file), directory.root) for file in sorted(files) if file != "packs"
+        )
+        found += [one for one in paths if not directory.has(one)]
+    for one in found:
+        directory.record(one, digests.of_file(directory.at(one)), wanted.url, save=False)
+    if found:
+        directory.save()
 
 
 # --- variables ----------------------------------------------------------------------------------------------

@@ -132,15 +132,18 @@ class Directory:
             self._verified.add(path)
         return True
 
-    def record(self, path: str, sha256: str, source: str) -> None:
-        """Take a file into the manifest, which is written at once: what is interrupted goes on from there."""
+    def record(self, path: str, sha256: str, source: str, *, save: bool = True) -> None:
+        """Take a file into the manifest, which is written at once: what is interrupted goes on from there.
+
+        :param save: False leaves writing it to the caller, who takes many files at a time.
+        """
         row = {"sha256": sha256, "from": redact(source)}
         self._verified.add(path)
         if self.rows.get(path) == row:
             return
         self.rows[path] = row
         self.changed = True
-        if not self.check:
+        if save and not self.check:
             self.save()
 
     def lack(self, line: str) -> None:

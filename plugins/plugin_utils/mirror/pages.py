@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import html
 import html.parser
 import os
 import pathlib
@@ -18,6 +17,7 @@ import re
 import typing as t
 import urllib.parse
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.publication import page
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel
 
 with contextlib.suppress(ImportError):
@@ -96,26 +96,16 @@ def choose(links: t.Iterable[Link], wheel: Wheel) -> list[Link]:
     return same[:1] or silent
 
 
-def write_page(title: str, rows: t.Iterable[tuple[str, str]]) -> bytes:
-    """Return a page of links.
-
-    :param rows: what each leads to, and its text.
-    """
-    lines = [f'<a href="{html.escape(place)}">{html.escape(text)}</a><br>' for place, text in rows]
-    head = '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><meta name="pypi:repository-version" content="1.0">'
-    return "\n".join([f"{head}<title>{html.escape(title)}</title></head><body>", *lines, "</body></html>\n"]).encode()
-
-
 def pages(files: t.Mapping[str, str]) -> dict[str, bytes]:
     """Return the pages of an index, by their paths below it.
 
     :param files: ``<name>/<file>`` -> its sha256.
     """
     names = sorted({path.partition("/")[0] for path in files})
-    found = {"index.html": write_page("Simple index", [(f"{name}/", name) for name in names])}
+    found = {"index.html": page("Simple index", [(f"{name}/", name) for name in names])}
     for name in names:
         rows = [(file, digest) for path, digest in sorted(files.items()) for file in [path.rpartition("/")[2]]
                 if path.startswith(f"{name}/")]  # fmt: skip
         links = [(f"{urllib.parse.quote(file)}#sha256={digest}", file) for file, digest in rows]
-        found[f"{name}/index.html"] = write_page(name, links)
-    return found
+        found[f"{name}/index.html"] = page(name, links)
+    return {path: text.encode() for path, text in found.items()}

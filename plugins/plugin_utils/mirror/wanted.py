@@ -15,6 +15,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.facts import CORE_UNITS
 
 _LINE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;]+) --hash=sha256:(?P<sha256>[0-9a-f]{64})")
@@ -49,7 +50,7 @@ def read_line(line: str) -> Wheel:
             f"The lock has the line {line!r}, which is not name==version with one sha256.",
             "Write the lock anew with playbooks/lock.yml.",
         )
-    return Wheel(re.sub(r"[-_.]+", "-", found["name"]).lower(), found["version"], found["sha256"])
+    return Wheel(normalised(found["name"]), found["version"], found["sha256"])
 
 
 def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Wanted:

@@ -98,14 +98,14 @@ Acquire-By-Hash: yes
 
 
 def test_the_smallest_form_of_an_index_is_taken_with_its_sha256() -> None:
-    assert apt.indexes(RELEASE, "main/binary-arm64/Packages") == ("main/binary-arm64/Packages.xz", "3" * 64)
-    assert apt.indexes(RELEASE.replace("Packages.xz", "Sources"), "main/binary-arm64/Packages")[1] == "2" * 64
+    assert apt.smallest(RELEASE, "main/binary-arm64/Packages") == ("main/binary-arm64/Packages.xz", "3" * 64)
+    assert apt.smallest(RELEASE.replace("Packages.xz", "Sources"), "main/binary-arm64/Packages")[1] == "2" * 64
 
 
 @pytest.mark.parametrize("text", ["", "SHA256:\n", RELEASE.replace("SHA256", "SHA1"), RELEASE.replace("arm64", "i386")])
 def test_an_index_that_nothing_vouches_for_is_refused(text: str) -> None:
     with pytest.raises(SparkforgeError, match="has no sha256 of main/binary-arm64/Packages"):
-        apt.indexes(text, "main/binary-arm64/Packages")
+        apt.smallest(text, "main/binary-arm64/Packages")
 
 
 def test_the_architecture_is_that_of_dpkg() -> None:
