@@ -446,7 +446,7 @@ lines:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, modules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome
 
 
@@ -533,7 +533,7 @@ def main() -> None:
                 options["root"], options["log_root"], options["name"], attach["fingerprint"], attach["platform"]
             )
             warnings: t.List[str] = []
-            account = detached.Account(options["user"])
+            account = accounts.Account(options["user"])
             result = {"changed": True, **outcome.look(paths, account, attach["seen"], warnings)}
         else:
             # A look at a build does without it: what is imported is compiled in each call.

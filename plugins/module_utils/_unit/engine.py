@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
@@ -61,8 +61,8 @@ class Engine:
         self.root = os.path.abspath(options["root"])
         user = options.get("user")
         if not user and options["state"] == "absent":
-            user = detached.owner_of(os.path.join(self.root, "builds"))
-        self.account = detached.Account(user)
+            user = accounts.owner_of(os.path.join(self.root, "builds"))
+        self.account = accounts.Account(user)
         self.warnings: t.List[str] = []
 
     # --- present -----------------------------------------------------------------------------------------------

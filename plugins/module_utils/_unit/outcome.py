@@ -17,7 +17,7 @@ import shutil
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
@@ -29,7 +29,7 @@ _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 
 def look(
     paths: model.Paths,
-    account: detached.Account,
+    account: accounts.Account,
     seen: t.Optional[t.Mapping[str, t.Any]],
     warnings: t.List[str],
 ) -> t.Dict[str, t.Any]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: What is no unit below ``wheelhouse/<platform>``.
@@ -56,7 +56,7 @@ def settle(root: str) -> None:
 
 def _take(directory: str) -> None:
     if _is_another_s(directory):
-        detached.own(directory, 0, 0)
+        accounts.own(directory, 0, 0)
 
 
 def _is_another_s(path: str) -> bool:

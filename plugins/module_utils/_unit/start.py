@@ -17,7 +17,7 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, bundle, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
@@ -38,7 +38,7 @@ class Plan(t.NamedTuple):
     paths: model.Paths
 
 
-def start(plan: Plan, account: detached.Account, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
+def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
     """Start the worker.
 
     :param options: of ``source_build``.

@@ -21,7 +21,7 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, ownership
@@ -53,7 +53,7 @@ class Store:
         self.house = os.path.join(self.root, "wheelhouse")
         self.platform: str = options.get("platform") or ""
         self.signer = signature.Signer(self.root)
-        self.account = detached.Account(detached.owner_of(os.path.join(self.root, "builds")))
+        self.account = accounts.Account(accounts.owner_of(os.path.join(self.root, "builds")))
 
     @property
     def directory(self) -> str:

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 
 ROOT = Path(__file__).parents[5]
 PATH = str(ROOT / ".collections")
-MODULE = "from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached"
+MODULE = "from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached"
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -40,7 +40,7 @@ def test_what_is_started_outlives_its_starter_and_ignores_its_signals(tmp_path: 
     starter = f"""
 import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
-account = detached.Account({me()!r})
+account = accounts.Account({me()!r})
 detached._start_session({command!r}, account, "test", {str(log)!r}, {str(tmp_path)!r})
 """
     done = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
@@ -57,7 +57,7 @@ def test_a_program_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
 import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
 try:
-    account = detached.Account({me()!r})
+    account = accounts.Account({me()!r})
     detached._start_session(["/no/such/program"], account, "test", {str(tmp_path / "log")!r}, {str(tmp_path)!r})
 except Exception as error:
     print(error)
@@ -74,7 +74,7 @@ def test_without_systemd_the_log_says_that_the_host_may_suspend(tmp_path: Path) 
 import sys; sys.path.insert(0, {PATH!r})
 {MODULE}
 detached.systemd_runs = lambda: False
-detached.start(["/bin/echo", "built"], account=detached.Account({me()!r}), service="x.service", marker="test",
+detached.start(["/bin/echo", "built"], account=accounts.Account({me()!r}), service="x.service", marker="test",
               log={str(log)!r}, directory={str(tmp_path)!r}, writable=[])
 """
     subprocess.run([sys.executable, "-c", starter], check=True)
@@ -100,7 +100,7 @@ def test_where_systemd_cannot_confine_a_build_it_is_started_all_the_same_and_the
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(detached, "systemd_runs", lambda: True)
     how = detached.start(
-        ["/bin/true"], account=detached.Account("nobody"), service="x.service", marker="test", log=str(log),
+        ["/bin/true"], account=accounts.Account("nobody"), service="x.service", marker="test", log=str(log),
         directory=str(tmp_path), writable=["/opt/a b"], memory_mib=100,
     )  # fmt: skip
     first, second = (tmp_path / "asked").read_text().splitlines()[:2]
@@ -124,7 +124,7 @@ def test_an_interpreter_in_a_closed_directory_is_refused_by_its_name(
     python.touch(0o755)
     # Nothing is closed to root, who builds as another.
     root = os.geteuid() == 0
-    account = detached.Account("nobody" if root else me())
+    account = accounts.Account("nobody" if root else me())
     account.check_interpreter("/usr/bin/python3")
     closed.chmod(0o700 if root else 0)
     try:
@@ -180,7 +180,7 @@ def test_orphans_are_found_by_their_marker_and_ended() -> None:
 def test_who_is_not_root_builds_as_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 65534)
     with pytest.raises(SparkforgeError, match="nobody cannot start a build as root"):
-        detached.Account("root")
+        accounts.Account("root")
 
 
 def test_no_link_is_locked_or_written_through(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_build_is_ended_with_its_account_s_rights_alone(monkeypatch: pytest.Mo
     mine = subprocess.Popen(["sleep", "600"], env=environment)
     theirs = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
     try:
-        detached.stop("x.service", marker, detached.Account("nobody"))
+        detached.stop("x.service", marker, accounts.Account("nobody"))
         assert mine.poll() is None
         assert theirs.wait() == -9
     finally:

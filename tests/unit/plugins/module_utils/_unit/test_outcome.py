@@ -12,7 +12,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
@@ -80,5 +80,5 @@ def test_a_receipt_has_what_its_readers_rely_on(built: Built, changed: dict[str,
 def test_the_end_of_a_build_is_read_with_its_account_s_rights(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     monkeypatch.setattr(outcome.follow, "look", lambda *_arguments: seen.append(os.geteuid()) or {"phase": "build"})
-    assert outcome.look(built.paths, detached.Account("nobody"), None, [])["status"] == "running"
+    assert outcome.look(built.paths, accounts.Account("nobody"), None, [])["status"] == "running"
     assert seen == [pwd.getpwnam("nobody").pw_uid]

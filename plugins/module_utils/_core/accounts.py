@@ -1,0 +1,168 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Private to this collection: nothing outside it may import this file.
+
+"""As whom a build runs: an unprivileged account, what it may enter, and what is made its own."""
+
+# Only the account's tools make and remove it, and the engine that does so has no module.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+import subprocess
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+_SYSTEM_USER_SHELL = "/usr/sbin/nologin"
+
+
+class Account:
+    """As whom a build runs.
+
+    :param name: None for whoever runs this.
+    """
+
+    def __init__(self, name: t.Optional[str]) -> None:
+        self.is_root = os.geteuid() == 0
+        current = pwd.getpwuid(os.geteuid()).pw_name
+        self.name = name or current
+        if self.name != current and not self.is_root:
+            raise SparkforgeError(
+                f"{current} cannot start a build as {self.name}.", "Set become for this task, or the option user."
+            )
+        if self.is_root and not name:
+            raise SparkforgeError(
+                "A build would run as root, which lets whatever a source does own the host.",
+                "Set the option user to an unprivileged account, which is made where it is absent.",
+            )
+
+    @property
+    def entry(self) -> t.Optional[pwd.struct_passwd]:
+        """The account's entry; None while it does not exist."""
+        try:
+            return pwd.getpwnam(self.name)
+        except KeyError:
+            return None
+
+    def ensure(self, home: str) -> bool:
+        """Make the account where it is absent; tell whether it was made.
+
+        :raises SparkforgeError: where that fails.
+        """
+        if self.entry is not None:
+            return False
+        command = ["useradd", "--system", "--home-dir", home, "--no-create-home", "--shell", _SYSTEM_USER_SHELL]
+        try:
+            grp.getgrnam(self.name)
+            command += ["--gid", self.name]
+        except KeyError:
+            command += ["--user-group"]
+        done = subprocess.run(
+            [*command, self.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0 and self.entry is None:
+            raise SparkforgeError(
+                f"The account {self.name} cannot be made: {done.stderr.strip()}.", "Make it, or set the option user."
+            )
+        return True
+
+    def remove(self, name: str) -> None:
+        """Remove the account that ``ensure`` made. A group of its name that others are in stays."""
+        subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    @contextlib.contextmanager
+    def acting(self) -> t.Iterator[None]:
+        """Do what follows as the account, so that no link that a build planted is followed with root's rights."""
+        entry = self.entry
+        if not self.is_root or entry is None or entry.pw_uid == 0:
+            yield
+            return
+        groups = os.getgroups()
+        os.setgroups(os.getgrouplist(self.name, entry.pw_gid))
+        # Root stays the saved id alone, which no program that is started keeps: a shell that finds a real id of 0
+        # would go back to it.
+        os.setresgid(entry.pw_gid, entry.pw_gid, 0)
+        os.setresuid(entry.pw_uid, entry.pw_uid, 0)
+        try:
+            yield
+        finally:
+            os.setresuid(0, 0, 0)
+            os.setresgid(0, 0, 0)
+            os.setgroups(groups)
+
+    def check_interpreter(self, python: str) -> None:
+        """Refuse an interpreter that the account may not run: one in somebody's home, say, that started this.
+
+        :raises SparkforgeError: naming the directory that is closed to it.
+        """
+        files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
+        with self.acting():
+            for file in files:
+                parts = file.split("/")
+                for place in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
+                    if not os.access(place, os.X_OK):
+                        raise self._useless(python, f"may not enter {place}")
+                if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
+                    raise self._useless(python, f"may not use {file}")
+
+    def _useless(self, python: str, what: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
+            "Set ansible_python_interpreter of this host to one that every account may run, such as /usr/bin/python3.",
+        )
+
+    def own(self, path: str) -> None:
+        """Make the directory ``path`` where it is absent, and the account's.
+
+        :raises SparkforgeError: where something else is there.
+        """
+        entry = self.entry
+        own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
+
+    def own_file(self, path: str) -> None:
+        """Make an empty file that the account may write, in a directory that it may not."""
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            entry = self.entry
+            if self.is_root and entry is not None:
+                os.fchown(descriptor, entry.pw_uid, entry.pw_gid)
+            os.fchmod(descriptor, 0o644)
+        finally:
+            os.close(descriptor)
+
+
+def own(path: str, uid: int, gid: int) -> None:
+    """Make the directory ``path`` where it is absent; root makes it that of ``uid`` and ``gid``, -1 for as it is.
+
+    :raises SparkforgeError: where something else is there.
+    """
+    try:
+        disk.make_directories(path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if os.geteuid() == 0 and os.fstat(descriptor).st_uid != uid:
+                os.fchown(descriptor, uid, gid)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SparkforgeError(
+            f"The directory {path} cannot be made: {error.strerror}.",
+            "Set become for this task, and make sure that the file system is writable and not full.",
+            path=path,
+        ) from error
+
+
+def owner_of(path: str) -> t.Optional[str]:
+    """Return the name of the account that owns ``path``; None where there is neither."""
+    try:
+        return pwd.getpwuid(os.lstat(path).st_uid).pw_name
+    except (OSError, KeyError):
+        return "root" if os.geteuid() == 0 else None
