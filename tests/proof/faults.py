@@ -135,6 +135,16 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu(
         "resampling_between_corners", {"survey.float32": r"interpolate\.bilinear by"}, options=SURVEY, sound=SURVEY
     ),
+    # sizes, training and inference
+    _on_cpu("batch_ends_with_the_grid", {"sizes.batches": r"bmm, float32"}),
+    _on_cpu("large_vocabulary_cut", {"sizes.vocabulary": r"a row of 262,147 \(cross entropy"}),
+    _on_cpu("long_sum_in_its_format", {"sizes.sums": r"sum of ones"}),
+    _on_cpu("adam_without_correction", {"training.optimizers": r"AdamW .*fused=True"}),
+    _on_cpu("weight_decay_twice", {"training.optimizers": r"SGD .*weight_decay", "training.recurrent": r"SGD"}),
+    _on_cpu("infinite_step_is_taken", {"training.loss_scaling": r"weights behind step 2"}),
+    _on_cpu("group_norm_gradient_off", {"training.convolutional": r"times the bound"}),
+    _on_cpu("one_query_misses_its_key", {"inference.decode": r"word by word"}),
+    _on_cpu("sampling_prefers_the_first", {"inference.sampling": r"multinomial"}),
     # what is compiled
     # Compiled right, the block takes half a minute; test_healthy.py does it.
     _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),

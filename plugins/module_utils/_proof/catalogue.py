@@ -19,14 +19,17 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     convolution,
     device,
     identity,
+    inference,
     linalg,
     matmul,
+    sizes,
     sparsity,
     speed,
     storage,
     survey,
     tensors,
     toolchain,
+    training,
     triton_kernels,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Definition
@@ -49,6 +52,9 @@ FAMILIES = (
     collectives,
     storage,
     survey,
+    sizes,
+    training,
+    inference,
     speed,
 )
 

@@ -144,6 +144,7 @@ class Definition:
     :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
     :ivar numeric: compares numbers with a reference, so that its pass proves something.
     :ivar seconds: how long it may take on a host that is not emulated.
+    :ivar trial: what it finds wrong warns, for it was never seen to pass on a sound device of this kind.
     """
 
     name: str
@@ -152,15 +153,24 @@ class Definition:
     numeric: bool
     seconds: float
     function: Function
+    trial: bool = False
 
 
 REGISTERED: t.Dict[str, Definition] = {}
 
 
 def check(
-    name: str, *, devices: t.Sequence[str] = ("cuda",), numeric: bool = True, seconds: float = 60
+    name: str,
+    *,
+    devices: t.Sequence[str] = ("cuda",),
+    numeric: bool = True,
+    seconds: float = 60,
+    trial: t.Collection[str] = (),
 ) -> t.Callable[[Function], Function]:
-    """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there."""
+    """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there.
+
+    :param trial: the devices on which it was never seen to pass.
+    """
 
     def register(function: Function) -> Function:
         for device in devices:
@@ -168,7 +178,7 @@ def check(
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
             family = function.__module__.rpartition(".")[2]
-            REGISTERED[full] = Definition(full, family, device, numeric, seconds, function)
+            REGISTERED[full] = Definition(full, family, device, numeric, seconds, function, device in trial)
         return function
 
     return register

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -16,6 +17,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import runner
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    FAIL,
+    Definition,
+    Measured,
+    Result,
+)
 
 PROGRAM = """
 import os, signal, sys, time
@@ -138,6 +145,17 @@ def test_a_warning_keeps_its_rates_and_what_is_only_refused_is_told_from_what_is
     assert slow["rates"] == {"tflops": 1.0}
     assert {row["status"] for row in found.values()} == {"fail"}
     assert sorted(name for name, row in found.items() if row["unanswered"]) == ["hangs1", "refuses1"]
+
+
+def test_what_was_never_seen_to_pass_on_a_device_only_warns_there() -> None:
+    stream = io.StringIO()
+    for trial in (False, True):
+        definition = Definition("sizes.sums", "sizes", "cuda", True, 60, lambda _context: Measured("", ""), trial)
+        runner.say_result(stream, Result("sizes.sums", FAIL, cause="It is wrong.", remedy="Mend it."), definition)
+    fails, warns = (json.loads(line) for line in stream.getvalue().splitlines())
+    assert (fails["status"], fails["cause"]) == ("fail", "It is wrong.")
+    assert warns["status"] == "warn"
+    assert warns["cause"] == "It is wrong. This check was never run on a sound GPU, so that it only warns."
 
 
 def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:
