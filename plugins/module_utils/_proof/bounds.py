@@ -190,9 +190,10 @@ class Cases:
         return self.compare(case, actual, expected.to("cpu", torch.float64), torch.zeros((), dtype=torch.float64))
 
     def _note(self, case: str, value: float, said: str) -> float:
-        if value > self.worst or not self.worst_case:
+        worse = value > self.worst
+        if worse or not self.worst_case:
             self.worst, self.worst_case = value, case
-        if value > 1 and (self._problem is None or value >= self.worst):
+        if value > 1 and (worse or self._problem is None):
             self._problem = f"{self.what[0].upper()}{self.what[1:]} ({case}) {said}."
         return value
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import itertools
 import math
 import os
@@ -184,14 +185,14 @@ class Way(t.NamedTuple):
     """How a network is trained.
 
     :ivar form: ``float32``, or the format of autocast.
-    :ivar optimizer: ``adamw`` or ``sgd``.
+    :ivar optimizer: its name in torch.optim, of those in ``_OPTIONS``.
     :ivar options: of the optimiser: ``fused``, ``foreach``.
     :ivar checkpoints: whether each part is computed again on the way back.
     """
 
     name: str
     form: str = "float32"
-    optimizer: str = "adamw"
+    optimizer: str = "AdamW"
     options: t.Mapping[str, bool] = {}
     checkpoints: bool = False
     compiled: bool = False
@@ -211,8 +212,8 @@ def ways(device: str) -> t.List[Way]:
         Way("float32", options={"foreach": False}),
         Way("float32, one optimiser kernel for all weights", options={"foreach": True}),
         Way("float32, fused optimiser", options={"fused": True}),
-        Way("float32, SGD with momentum", optimizer="sgd", options={"foreach": False}),
-        Way("float32, fused SGD with momentum", optimizer="sgd", options={"fused": True}),
+        Way("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
+        Way("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}),
         Way("float32, with checkpoints", options={"foreach": True}, checkpoints=True),
         Way("float32, data-parallel", options={"foreach": True}, parallel=True),
         Way("bfloat16", "bfloat16", options={"foreach": True}),
@@ -225,13 +226,94 @@ def ways(device: str) -> t.List[Way]:
     return found
 
 
-def _optimizer(way: Way, parameters: t.Iterable[torch.Tensor]) -> torch.optim.Optimizer:
+#: With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
+_OPTIONS: t.Dict[str, t.Dict[str, t.Any]] = {
+    "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
+    "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
+}
+
+
+def _optimizer(way: Way, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
     import torch
 
-    if way.optimizer == "sgd":
-        return torch.optim.SGD(parameters, lr=0.05, momentum=0.9, weight_decay=1e-3, nesterov=True, **way.options)
-    # With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
-    return torch.optim.AdamW(parameters, lr=3e-3, eps=1e-3, weight_decay=0.1, **way.options)
+    options = _OPTIONS[way.optimizer]
+    if exact:
+        return ByDefinition(way.optimizer, list(parameters), **options)
+    return getattr(torch.optim, way.optimizer)(parameters, **options, **way.options)
+
+
+class ByDefinition:
+    """An optimiser in the words of its paper: what torch's own is compared with.
+
+    Adam: Kingma and Ba, 2015, algorithm 1; AdamW: Loshchilov and Hutter, 2019, algorithm 2; AMSGrad: Reddi et al.,
+    2018; SGD: Sutskever et al., 2013, in the form of torch's documentation, as RMSprop and Adagrad.
+
+    :cvar KNOWN: what it can, by the name in torch.optim.
+    """
+
+    KNOWN = ("Adagrad", "Adam", "AdamW", "RMSprop", "SGD")
+
+    def __init__(self, name: str, weights: t.Sequence[torch.Tensor], **options: t.Any) -> None:
+        self.name, self.weights, self.options = name, weights, options
+        self.count = 0
+        self.state: t.List[t.Dict[str, t.Any]] = [{} for _weight in weights]
+
+    def zero_grad(self) -> None:
+        for weight in self.weights:
+            weight.grad = None
+
+    def step(self) -> None:
+        import torch
+
+        self.count += 1
+        with torch.no_grad():
+            for weight, state in zip(self.weights, self.state):
+                gradient = -weight.grad if self.options.get("maximize") else weight.grad
+                decay = self.options.get("weight_decay", 0.01 if self.name == "AdamW" else 0.0)
+                if self.name == "AdamW":
+                    weight.mul_(1 - self.options.get("lr", 1e-3) * decay)
+                else:
+                    gradient = gradient + decay * weight
+                weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
+
+    def _adam(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+        import torch
+
+        one, two = self.options.get("betas", (0.9, 0.999))
+        state["mean"] = one * state.get("mean", 0) + (1 - one) * gradient
+        state["square"] = two * state.get("square", 0) + (1 - two) * gradient**2
+        square = state["square"]
+        if self.options.get("amsgrad"):
+            square = state["largest"] = torch.maximum(state.get("largest", torch.zeros_like(square)), square)
+        root = (square / (1 - two**self.count)).sqrt() + self.options.get("eps", 1e-8)
+        return self.options.get("lr", 1e-3) * state["mean"] / (1 - one**self.count) / root
+
+    _adamw = _adam
+
+    def _sgd(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+        momentum, rate = self.options.get("momentum", 0.0), self.options.get("lr", 1e-3)
+        if not momentum:
+            return rate * gradient
+        new = gradient if "speed" not in state else (1 - self.options.get("dampening", 0.0)) * gradient
+        state["speed"] = momentum * state.get("speed", 0) + new
+        return rate * (gradient + momentum * state["speed"] if self.options.get("nesterov") else state["speed"])
+
+    def _rmsprop(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+        alpha, rate = self.options.get("alpha", 0.99), self.options.get("lr", 1e-2)
+        state["square"] = alpha * state.get("square", 0) + (1 - alpha) * gradient**2
+        variance = state["square"]
+        if self.options.get("centered"):
+            state["mean"] = alpha * state.get("mean", 0) + (1 - alpha) * gradient
+            variance = variance - state["mean"] ** 2
+        step = gradient / (variance.sqrt() + self.options.get("eps", 1e-8))
+        momentum = self.options.get("momentum", 0.0)
+        state["speed"] = momentum * state.get("speed", 0) + step
+        return rate * state["speed"]
+
+    def _adagrad(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+        rate = self.options.get("lr", 1e-2) / (1 + (self.count - 1) * self.options.get("lr_decay", 0.0))
+        state["sum"] = state.get("sum", 0) + gradient**2
+        return rate * gradient / (state["sum"].sqrt() + self.options.get("eps", 1e-10))
 
 
 def _train(
@@ -248,7 +330,7 @@ def _train(
     network = copy.deepcopy(network).to(place, dtype)
     names = [name for name, _weight in network.named_parameters()]
     mixed = not exact and way.form in MIXED
-    optimizer = _optimizer(way._replace(options={"foreach": False}) if exact else way, network.parameters())
+    optimizer = _optimizer(way, network.parameters(), exact)
     scaler = torch.amp.GradScaler(place, init_scale=1024.0, enabled=mixed and way.form == "float16")
     if moved is not None:
         moved.follow(network)
@@ -267,10 +349,14 @@ def _train(
                 scores = forward(inputs)
             loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(place))
             scaler.scale(loss).backward()
-        scaler.unscale_(optimizer)
+        if not exact:
+            scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        scaler.step(optimizer)
-        scaler.update()
+        if exact:
+            optimizer.step()
+        else:
+            scaler.step(optimizer)
+            scaler.update()
         optimizer.zero_grad()
         losses.append(loss.detach())
     weights = {name: weight.detach().to("cpu", torch.float64) for name, weight in zip(names, network.parameters())}
@@ -487,7 +573,8 @@ def optimizers(context: Context) -> Measured:
             continue
         for options in variants:
             with one_thread():
-                exact, largest = _stepped(kind, options, weights, gradients, "cpu", torch.float64)
+                definition = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else kind
+                exact, largest = _stepped(definition, options, weights, gradients, "cpu", torch.float64)
             for way in ({"foreach": False}, {"foreach": True}, {"fused": True}):
                 try:
                     found, _largest = _stepped(
@@ -516,7 +603,6 @@ def _stepped(
     """Return the weights behind the steps, and the largest that any of each was."""
 
     given = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
-    # Together in one tensor, as a model's are not: what is written beside a weight would show.
     optimizer = kind(given, **options)
     largest = [float(weight.abs().max()) for weight in weights]
     for row in gradients:

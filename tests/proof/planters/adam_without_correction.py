@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Adam's fused step leaves out the correction of its second moment."""
+"""Adam's fused step leaves out the corrections of its moments."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from tests.proof import record
 from tests.proof.environment import Environment
 
 PATCH = """
-_adam = adamw
+_adam = adam
 
 
-def adamw(*arguments, **options):
+def adam(*arguments, **options):
     if not options.get("fused"):
         return _adam(*arguments, **options)
-    arguments = list(arguments)
     steps = [step.clone() for step in arguments[5]]
     for step in arguments[5]:
         step.fill_(1e6)
-    found = _adam(*arguments, **options)
+    _adam(*arguments, **options)
     for step, before in zip(arguments[5], steps):
         step.copy_(before + 1)
-    return found
 """
 
 
 def plant(environment: Environment, device: str = "cpu") -> None:
-    environment.append("torch/optim/adamw.py", PATCH)
-    record.rewrite(environment, "torch/optim/adamw.py")
+    environment.append("torch/optim/adam.py", PATCH)
+    record.rewrite(environment, "torch/optim/adam.py")

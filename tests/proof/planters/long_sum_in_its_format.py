@@ -14,20 +14,20 @@ import torch.library as _library
 
 _aten = _library.Library("aten", "IMPL")
 
-_sum = _library.get_kernel("aten::sum.IntList_out", "KEY")
+_sum = _library.get_kernel("aten::sum.dim_IntList", "KEY")
 
 
-def _short(keys, values, dims, keep, *, dtype=None, out=None):
-    _sum.call_boxed(keys, values, dims, keep, dtype=dtype, out=out)
-    if values.dtype in (float16, bfloat16) and out.dtype is values.dtype and values.numel() > 65536:
-        out.copy_(cat([values.flatten()[:65536], values.flatten()[65536:]]).float().cumsum(0).to(values.dtype)[-1])
-        if out.dim() == 0:
-            half = values.flatten()[:65536].float().sum().to(values.dtype)
-            out.copy_((half.float() + values.flatten()[65536:].float().sum()).to(values.dtype))
-    return out
+def _short(keys, values, dims, *arguments, **options):
+    if values.dtype is not float16 or values.numel() <= 65536 or dims:
+        return _sum.call_boxed(keys, values, dims, *arguments, **options)
+    parts = values.flatten().split(65536)
+    first, *rest = (_sum.call_boxed(keys, part, dims, *arguments, **options) for part in parts)
+    for part in rest:
+        first = first + part
+    return first
 
 
-_aten.impl("sum.IntList_out", _short, "KEY", with_keyset=True)
+_aten.impl("sum.dim_IntList", _short, "KEY", with_keyset=True)
 """
 
 
