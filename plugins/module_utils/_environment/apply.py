@@ -118,15 +118,16 @@ class Apply:
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
         receipt.update({key: value for key, value in own.items() if key not in OWN_ALONE})
+        if new:
+            # For the next run, should this one end before the receipt of the host is there.
+            own["made"] = {"directories": list(dict.fromkeys([*(own.get("made") or {}).get("directories", []), *new]))}
+        self._write_own(plan, own)
         self._write_files(plan)
         if "access" in plan.actions and access.is_wrong(self.options):
             access.correct(self.options, receipt, self.run)
         if plan.stages:
             own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
-        path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        text = json.dumps(own, indent=2, sort_keys=True) + "\n"
-        if not tree.holds(path, text, 0o644):
-            disk.write_file(path, text.encode())
+            self._write_own(plan, own)
         if not plan.stages:
             self._set_link("previous", plan.previous)
             self._set_link("current", plan.environment_id)
@@ -138,6 +139,14 @@ class Apply:
             remove_unused_wheels(self.paths)
         if not plan.stages:
             receipts.write(self.paths.root, self.paths.receipt_name, receipt)
+
+    def _write_own(self, plan: Plan, own: Facts) -> None:
+        """Write the receipt in the environment, which is one from then on, and keeps its wheels."""
+        path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
+        text = json.dumps(own, indent=2, sort_keys=True) + "\n"
+        if not tree.holds(path, text, 0o644):
+            disk.write_file(path, text.encode())
+        self.new_wheels.clear()
 
     def _make(self, plan: Plan) -> Facts:
         """Return the receipt in the environment, once that is made and imports."""
