@@ -116,7 +116,11 @@ def out_of_memory(machine: Machine, held: Held, _paths: str) -> Steps:
     outside = machine.processes()[inside][0]
     pages = int(Path(f"/proc/{outside}/statm").read_text().split()[0])
     limit = pages * os.sysconf("SC_PAGE_SIZE")
-    resource.prlimit(outside, resource.RLIMIT_AS, (limit, limit))
+    status = Path(f"/proc/{outside}/status").read_text()
+    user, group = (re.findall(rf"^{key}:\t(\d+)", status, re.M)[0] for key in ("Uid", "Gid"))
+    # As who runs it: a root that is in a container itself may not.
+    who = ["setpriv", "--reuid", user, "--regid", group, "--clear-groups"]
+    subprocess.run([*who, "prlimit", f"--pid={outside}", f"--as={limit}:{limit}"], check=True)
     yield None
 
 
