@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -85,15 +86,18 @@ def install_packages(packages: Iterable[str] = PACKAGES) -> None:
     """Install what the lab needs from the distribution, once."""
     if os.geteuid() != 0:
         raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
-    query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages, quiet=True).stdout
-    present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
-    missing = [package for package in packages if package not in present]
-    if not missing:
-        return
-    with step(f"installing {len(missing)} packages: {' '.join(missing)}"):
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        run("apt-get", "update", "-q", env=environment)
-        run("apt-get", "install", "-y", "-q", "--no-install-recommends", *missing, env=environment)
+    # Test workers start their benches at once, and apt-get does not wait for another one's lists.
+    with (cache_directory() / "packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages, quiet=True).stdout
+        present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
+        missing = [package for package in packages if package not in present]
+        if not missing:
+            return
+        with step(f"installing {len(missing)} packages: {' '.join(missing)}"):
+            environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+            run("apt-get", "update", "-q", env=environment)
+            run("apt-get", "install", "-y", "-q", "--no-install-recommends", *missing, env=environment)
 
 
 def debian_archive() -> str:
