@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
+import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
