@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -50,7 +51,7 @@ class Bench:
     containers: dict[str, str] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
     server: int | None = None
-    mirror: dict = field(default_factory=dict)
+    mirror: dict[str, Any] = field(default_factory=dict)
     images: list[str] = field(default_factory=list)
 
     @property
@@ -354,4 +355,4 @@ def _alive(pid: int) -> bool:
 def _free_port(address: str) -> int:
     with socket.socket() as probe:
         probe.bind((address, 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])

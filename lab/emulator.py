@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from lab.host import cache_directory, debian_archive, native_architecture, run, say, step
 
@@ -63,7 +64,7 @@ def binary() -> Path:
 
 
 @contextmanager
-def _registry() -> Iterator[dict]:
+def _registry() -> Iterator[dict[str, Any]]:
     """Hold the list of benches that use the emulator, and what was there before the first of them."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:

@@ -120,8 +120,8 @@ def debian_archive() -> str:
 
 def _archives_in(texts: Iterable[str]) -> str | None:
     for text in texts:
-        for url in re.findall(r"^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?://\S+/debian)/?(?:\s|$)", text, re.M):
-            return url
+        if found := re.search(r"^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?://\S+/debian)/?(?:\s|$)", text, re.M):
+            return found[1]
     return None
 
 

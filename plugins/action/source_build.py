@@ -46,7 +46,7 @@ class ActionModule(ActionBase):
         if not arguments["patches"]:
             del arguments["patches"]
         host = (task_vars or {}).get("inventory_hostname", "")
-        first = self._execute_module(module_args=arguments, task_vars=task_vars)
+        first: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
         if self._task.check_mode or not boolean(arguments.get("follow", True), strict=False):
             return first
         latest, shown = first, 0.0
@@ -84,7 +84,8 @@ class ActionModule(ActionBase):
                 state = self._poll(latest, str(arguments.get("user") or ""), seen)
                 if state is not None:
                     return {**latest, "state": state, "notes": state.get("notes", [])}
-                return self._execute_module(module_args=module_args, task_vars=task_vars)
+                asked: dict[str, t.Any] = self._execute_module(module_args=module_args, task_vars=task_vars)
+                return asked
             except AnsibleConnectionFailure as error:
                 # From the loss on: ssh may take minutes to notice it.
                 deadline = deadline or time.monotonic() + _RECONNECT

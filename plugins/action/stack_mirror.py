@@ -17,7 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import n
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt, collect
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
@@ -101,7 +101,7 @@ class ActionModule(OnController):
                 ),
                 url,
             )
-        directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), collect.OURS)
+        directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), OURS)
         for line in directory.missing if self._task.check_mode else ():
             self._display.display(f"mirror {name} | would {line}")
         return {

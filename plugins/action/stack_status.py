@@ -28,7 +28,8 @@ class ActionModule(PythonEnv):
                 arguments["wanted"] = {**wanted, "wheels": self._with_digests(wanted["wheels"])}
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
-        return self._execute_module(module_args=arguments, task_vars=task_vars)
+        done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        return done
 
     def _with_digests(self, wheels: t.Any) -> list[t.Any]:
         """Return the wheels, each with a sha256; one that has it already need not be on the controller."""

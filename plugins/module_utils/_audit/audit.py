@@ -24,6 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 #: What small images leave out (dpkg.cfg, path-exclude); nothing loads it.
@@ -88,7 +89,7 @@ class Audit:
             self._differs("environment", os.path.normpath(os.path.join(directory, name)), "is of no package")
         for name in found.unrecorded:
             self._differs("environment", os.path.join(directory, name), "has no RECORD")
-        recorded = {packages.normalised(name): version for name, version in (receipt.get("packages") or {}).items()}
+        recorded = {normalised(name): version for name, version in (receipt.get("packages") or {}).items()}
         for name in sorted({*recorded} | {one.name for one in installed.values()}):
             have = installed[name].version if name in installed else "nothing"
             if recorded.get(name, "nothing") != have:
@@ -100,7 +101,7 @@ class Audit:
     def _installed_from(self, wheel: t.Mapping[str, t.Any], installed: t.Mapping[str, packages.Distribution]) -> None:
         """Compare RECORD of a package with that of its wheel, as far as this host has that."""
         file = os.path.basename(str(wheel["file"]))
-        name = packages.normalised(file.partition("-")[0])
+        name = normalised(file.partition("-")[0])
         path = os.path.join(self.root, "wheels", str(wheel["sha256"]), file)
         if name not in installed or not os.path.isfile(path):
             return

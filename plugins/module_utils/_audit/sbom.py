@@ -24,6 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Component = t.Dict[str, t.Any]
 
@@ -42,7 +43,7 @@ def of_environment(root: str, name: str, system: str) -> t.Dict[str, t.Any]:
         )
     installed = packages.installed([tree.site_packages(place)])
     made = {
-        (packages.normalised(output["name"]), output["sha256"]): unit
+        (normalised(output["name"]), output["sha256"]): unit
         for unit in survey.receipts_of(root)[0]
         for output in unit["outputs"]
         if "version" in output

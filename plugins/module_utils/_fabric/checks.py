@@ -48,7 +48,7 @@ Probe = t.Callable[[str, str, str, int], t.Optional[str]]
 def checksum(data: bytes) -> int:
     """Return the Internet checksum (RFC 1071)."""
     data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -99,7 +99,7 @@ class Commands:
 
         :raises GitError: where it fails.
         """
-        done = subprocess.run(
+        done: subprocess.CompletedProcess[bytes] = subprocess.run(
             [self.git, *arguments],
             env=self._with(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
         )  # fmt: skip

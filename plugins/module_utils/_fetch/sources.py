@@ -124,7 +124,7 @@ def resolve(
         listing = retry(asked, lambda: commands.remote(asked.remote, ["ls-remote", *arguments]))
     except GitError as error:
         raise explained(asked, error) from error
-    refs = {}
+    refs: t.Dict[str, str] = {}
     for line in listing.decode("utf-8", "surrogateescape").splitlines():
         commit, _tab, ref = line.partition("\t")
         refs[ref] = commit

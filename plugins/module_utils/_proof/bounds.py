@@ -78,7 +78,8 @@ def gradients(
     """
     import torch
 
-    return torch.autograd.grad((result * upstream).sum(), leaves)
+    gradients: t.Tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
+    return gradients
 
 
 @contextlib.contextmanager

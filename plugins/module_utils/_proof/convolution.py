@@ -223,7 +223,7 @@ def terms(layer: Layer) -> t.Tuple[int, int, int]:
 
 def density(layer: Layer, largest: int) -> float:
     """Return which part of -1, 0 and 1 may be other than 0 so that no sum of magnitudes comes near ``largest``."""
-    return min(0.8, (largest / 2 / max(terms(layer))) ** 0.5)
+    return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
 
 
 def _laid_out(tensor: torch.Tensor, last: bool) -> torch.Tensor:

@@ -626,7 +626,7 @@ def _needs_float8() -> t.Tuple[int, int]:
     """Return the device's capability, where it and torch have 8-bit floating point."""
     import torch
 
-    capability = torch.cuda.get_device_capability()
+    capability: t.Tuple[int, int] = torch.cuda.get_device_capability()
     if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
         raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
     if capability < (8, 9):

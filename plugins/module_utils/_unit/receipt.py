@@ -29,7 +29,7 @@ def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
 
 def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
     """Tell whether nobody changed the receipt since it was written."""
-    return sealed(receipt)["seal"] == receipt.get("seal")
+    return bool(sealed(receipt)["seal"] == receipt.get("seal"))
 
 
 def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:

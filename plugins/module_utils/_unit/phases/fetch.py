@@ -13,6 +13,8 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.archive_tree import Archive
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import Git
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
@@ -30,9 +32,9 @@ def run(attempt: Attempt) -> None:
     store = os.path.join(paths.builds, ".sources")
     wanted: t.Any
     if unit.is_git:
-        wanted = sources.Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
+        wanted = Git(unit.source["repo"], attempt.request["commit"], unit.source["submodules"])
     else:
-        wanted = sources.Archive(unit.source["archive"], unit.source["sha256"])
+        wanted = Archive(unit.source["archive"], unit.source["sha256"])
     network = commands.network_environment(attempt)
     environment = {**commands.base_environment(attempt), **network}
     os.environ.update(network)
