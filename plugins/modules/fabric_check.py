@@ -121,11 +121,11 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+    def run(argv: list[str]) -> tuple[int, str, str]:
         status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
         return int(status), stdout, stderr
 
-    def work() -> t.Dict[str, t.Any]:
+    def work() -> dict[str, t.Any]:
         options = module.params
         checker = checks.FabricCheck(Host(run=run), options["rails"], options["ports"], options["speed"])
         if options["measure"]:

@@ -165,11 +165,11 @@ def main() -> None:
     )
     session = netplan.session_address(os.environ)
 
-    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+    def run(argv: list[str]) -> tuple[int, str, str]:
         status, stdout, stderr = module.run_command(argv, environ_update={"LC_ALL": "C.UTF-8", "LANGUAGE": "C"})
         return int(status), stdout, stderr
 
-    def work() -> t.Dict[str, t.Any]:
+    def work() -> dict[str, t.Any]:
         return netplan.FabricNetplan(module.params, Host(run=run), module.check_mode, module.warn, session).run()
 
     modules.run(module, work)

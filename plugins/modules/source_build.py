@@ -532,7 +532,7 @@ def main() -> None:
             paths = model.Paths(
                 options["root"], options["log_root"], options["name"], attach["fingerprint"], attach["platform"]
             )
-            warnings: t.List[str] = []
+            warnings: list[str] = []
             account = accounts.Account(options["user"])
             result = {"changed": True, **outcome.look(paths, account, attach["seen"], warnings)}
         else:

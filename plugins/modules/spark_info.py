@@ -243,12 +243,12 @@ def main() -> None:
         supports_check_mode=True,
     )
 
-    def run(argv: t.List[str]) -> t.Tuple[int, str, str]:
+    def run(argv: list[str]) -> tuple[int, str, str]:
         environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
         status, stdout, stderr = module.run_command(argv, environ_update=environment, handle_exceptions=False)
         return int(status), stdout, stderr
 
-    def work() -> t.Dict[str, t.Any]:
+    def work() -> dict[str, t.Any]:
         observation = SparkInfo(
             Host(run=run),
             offers=module.params["offers"],

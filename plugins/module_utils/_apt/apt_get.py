@@ -22,7 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 # Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
-Run = t.Callable[[t.List[str], t.Dict[str, str]], t.Tuple[int, str, str]]
+Run = t.Callable[[list[str], dict[str, str]], tuple[int, str, str]]
 
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -46,9 +46,7 @@ _OPTIONS = (
 _RULES = load(memory, network, apt)
 
 
-def diagnose(
-    action: str, stdout: str, stderr: str, holder: t.Optional[t.Mapping[str, t.Any]] = None
-) -> SparkforgeError:
+def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any] | None = None) -> SparkforgeError:
     """Turn what apt-get or dpkg complained of into one cause and one remedy.
 
     :param action: what was tried, in words (``install libfoo``).
@@ -56,7 +54,7 @@ def diagnose(
     """
     # Both have parts of it, and stdout what came first.
     text = f"{stdout}\n{stderr}"
-    details: t.Dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
+    details: dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
     if holder:
         details["holder"] = dict(holder)
     known = explain(text, _RULES, **({"who": f"{holder['pid']} ({holder['command']})"} if holder else {}))
@@ -80,7 +78,7 @@ def command_runner(module: t.Any) -> Run:
     :param module: the ``AnsibleModule``.
     """
 
-    def run(argv: t.List[str], environment: t.Dict[str, str]) -> t.Tuple[int, str, str]:
+    def run(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
         if shutil.which(argv[0]) is None:
             return 127, "", f"{argv[0]}: command not found"
         status, stdout, stderr = module.run_command(argv, environ_update=environment)
@@ -102,7 +100,7 @@ class Apt:
         """Return what dpkg has installed."""
         return self.state.packages()
 
-    def run(self, argv: t.List[str], action: str) -> str:
+    def run(self, argv: list[str], action: str) -> str:
         """Run apt-get or dpkg, waiting for the lock, and return its output.
 
         :raises SparkforgeError: with the cause, and with who held the lock when the wait ran out.
@@ -123,7 +121,7 @@ class Apt:
                 raise error
             time.sleep(self._poll)
 
-    def policies(self, names: t.Sequence[str]) -> t.Dict[str, Policy]:
+    def policies(self, names: t.Sequence[str]) -> dict[str, Policy]:
         """Return what apt knows of each name, in one call."""
         status, stdout, stderr = self._run(["apt-cache", "policy", *names], ENVIRONMENT)
         if status != 0:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -38,7 +37,7 @@ def _dpkg_deb(option: str, path: str, fault: str) -> str:
     raise SparkforgeError(f"{path} {fault}: {why}.", _REMEDY, path=path)
 
 
-def control(path: str) -> t.Dict[str, str]:
+def control(path: str) -> dict[str, str]:
     """Return the control fields of a .deb.
 
     :raises SparkforgeError: for what is not a .deb, or has no Package, Version or Architecture.
@@ -50,9 +49,9 @@ def control(path: str) -> t.Dict[str, str]:
     return fields
 
 
-def parse_control(text: str) -> t.Dict[str, str]:
+def parse_control(text: str) -> dict[str, str]:
     """Return the fields of one deb822 stanza; continuation lines are joined by newlines."""
-    fields: t.Dict[str, str] = {}
+    fields: dict[str, str] = {}
     last = None
     for line in text.splitlines():
         if line[:1] in (" ", "\t") and last is not None:
@@ -65,7 +64,7 @@ def parse_control(text: str) -> t.Dict[str, str]:
     return fields
 
 
-def files(path: str) -> t.List[str]:
+def files(path: str) -> list[str]:
     """Return the path of each regular file in a .deb, beginning with "/"; all of it has been read then.
 
     :raises SparkforgeError: for a .deb that is cut off, a device, a path that leaves the tree, and one that has not

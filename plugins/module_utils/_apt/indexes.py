@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb import parse_control
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
 
 
-def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
+def parse_release(text: str) -> dict[str, tuple[int, str]]:
     """Return path -> (size, sha256) from the SHA256 section of a Release file; MD5 and SHA-1 alone prove nothing."""
-    found: t.Dict[str, t.Tuple[int, str]] = {}
+    found: dict[str, tuple[int, str]] = {}
     inside = False
     for line in text.splitlines():
         if not line.startswith((" ", "\t")):
@@ -30,7 +29,7 @@ def parse_release(text: str) -> t.Dict[str, t.Tuple[int, str]]:
     return found
 
 
-def parse_packages(text: str) -> t.Dict[str, t.Tuple[int, str]]:
+def parse_packages(text: str) -> dict[str, tuple[int, str]]:
     """Return file name -> (size, sha256) from a Packages index."""
     found = {}
     for stanza in re.split(r"\n{2,}", text):

@@ -43,13 +43,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
 
-Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+Runner = t.Callable[[list[str]], tuple[int, str, str]]
 
 # Both hold the download and what it unpacks to, some hundred MB; /tmp is often a small tmpfs.
 WORK = "/var/tmp"  # noqa: S108 - what is made below it is ours alone
 
 
-def _check_file(directory: str, name: str, expected: t.Tuple[int, str], listed_in: str) -> None:
+def _check_file(directory: str, name: str, expected: tuple[int, str], listed_in: str) -> None:
     path = os.path.join(directory, name)
     actual = (os.path.getsize(path), digests.of_file(path))
     if actual != expected:
@@ -71,7 +71,7 @@ def _unpacked_index(path: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _regular_files(directory: str) -> t.List[str]:
+def _regular_files(directory: str) -> list[str]:
     """Return the paths below ``directory`` of the files in it.
 
     :raises SparkforgeError: for whatever is neither a file nor a directory: a link to one leads to the host's own.
@@ -109,7 +109,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
             "Use the redist archive (cusparselt_backends: [redist]), or give the sha256 of the .deb.",
         )
     covered = {"InRelease", "Release", "Release.gpg"}
-    packages: t.Dict[str, t.Tuple[int, str]] = {}
+    packages: dict[str, tuple[int, str]] = {}
     for listed, expected in sums.items():
         name = os.path.normpath(listed)
         if name in names and name not in covered:
@@ -168,7 +168,7 @@ def _signed_release(
     return text
 
 
-def _gpgv(run: Runner, keyring: str, arguments: t.List[str]) -> str:
+def _gpgv(run: Runner, keyring: str, arguments: list[str]) -> str:
     status, stdout, stderr = run(["gpgv", "--keyring", keyring, *arguments])
     if status == 0:
         return stdout
@@ -193,7 +193,7 @@ class Found(t.NamedTuple):
     installed: bool  # False: removed, its configuration files still lie there
 
 
-def find_repositories(status: str, name: str) -> t.List[Found]:
+def find_repositories(status: str, name: str) -> list[Found]:
     """Return the local repositories of ``name`` from dpkg's status file, whatever their distribution."""
     found = []
     pattern = re.compile(rf"^{re.escape(name)}-local-repo-[a-z0-9]+-(\d\S*)$")
@@ -241,10 +241,10 @@ class LocalRepository:
         *,
         name: str,
         root: str,
-        version: t.Optional[str] = None,
-        url: t.Optional[str] = None,
-        sha256: t.Optional[str] = None,
-        key_fingerprint: t.Optional[str] = None,
+        version: str | None = None,
+        url: str | None = None,
+        sha256: str | None = None,
+        key_fingerprint: str | None = None,
         check_mode: bool = False,
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
@@ -270,12 +270,12 @@ class LocalRepository:
         # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
         self._receipt = f"apt_local_repo-{name}"
 
-    def _found(self) -> t.List[Found]:
+    def _found(self) -> list[Found]:
         return find_repositories(self._apt.state.host.read(f"{DPKG}/status") or "", self._name)
 
     # -- present -------------------------------------------------------------------------------------------
 
-    def present(self) -> t.Dict[str, t.Any]:
+    def present(self) -> dict[str, t.Any]:
         """Install the local repository unless it is there, and retire the older ones."""
         version = t.cast(str, self._version)
         found = self._found()
@@ -326,7 +326,7 @@ class LocalRepository:
                 url=self._url,
             )
 
-    def _install(self) -> t.Tuple[str, str]:
+    def _install(self) -> tuple[str, str]:
         openpgp.require_gpg()
         work = disk.temporary_directory(WORK, "sparkforge-")
         try:
@@ -415,7 +415,7 @@ class LocalRepository:
         """Where the package that is being installed is noted, until the receipt is there."""
         return os.path.join(os.path.dirname(receipts.path_of(self._root, self._receipt)), f".{self._receipt}.begun")
 
-    def _brought(self) -> t.Optional[str]:
+    def _brought(self) -> str | None:
         """Return the package that this module has installed, and not merely configured."""
         begun = read(self._begun)
         if begun is not None:
@@ -424,7 +424,7 @@ class LocalRepository:
 
     # -- source and keyring ----------------------------------------------------------------------------------
 
-    def _source_of(self, package: str) -> t.List[t.Mapping[str, t.Any]]:
+    def _source_of(self, package: str) -> list[t.Mapping[str, t.Any]]:
         here = canonical(f"file:/var/{package}")
         return [
             row
@@ -486,7 +486,7 @@ class LocalRepository:
 
     # -- absent ----------------------------------------------------------------------------------------------
 
-    def absent(self, keep_foreign: bool = False) -> t.Dict[str, t.Any]:
+    def absent(self, keep_foreign: bool = False) -> dict[str, t.Any]:
         """Purge each local repository of this name, with its source, keyring and package lists.
 
         :param keep_foreign: leave alone what no receipt says that this module has installed.
@@ -503,7 +503,7 @@ class LocalRepository:
                 receipts.remove(self._root, self._receipt)
         return self._result(changed, None, found)
 
-    def _result(self, changed: bool, package: t.Optional[str], gone: t.Sequence[Found]) -> t.Dict[str, t.Any]:
+    def _result(self, changed: bool, package: str | None, gone: t.Sequence[Found]) -> dict[str, t.Any]:
         wanted = f"{self._name}-local-repo {self._version}\n" if self._version else ""
         had = f"{package}\n" if package and not changed else ""
         return {
@@ -540,7 +540,7 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     remove_lists(f"file:{directory}")
 
 
-def _brought(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[str]:
+def _brought(receipt: t.Mapping[str, t.Any] | None) -> str | None:
     """Return the package that this module has installed, and not merely configured."""
     return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 

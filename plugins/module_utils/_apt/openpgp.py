@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import tempfile
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -39,7 +38,7 @@ def require_gpg() -> None:
         )
 
 
-def _gpg(data: bytes, *arguments: str) -> t.Tuple[int, str, bytes]:
+def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
     """Return gpg's exit status for a key file, what it listed (where it failed: what it said), and what it wrote."""
     require_gpg()
     if len(data) > SIZE_LIMIT:
@@ -66,13 +65,13 @@ def _gpg(data: bytes, *arguments: str) -> t.Tuple[int, str, bytes]:
     return status, listed if status == 0 else said, result
 
 
-def _keys(data: bytes) -> t.Tuple[t.List[str], bytes]:
+def _keys(data: bytes) -> tuple[list[str], bytes]:
     """Return the fingerprint of each primary key, in order, without repeats, and the last key as a binary keyring.
 
     :raises SparkforgeError: for a file that is no certificate, that holds secret keys, or that holds no key.
     """
     status, text, ring = _gpg(data, "--import-options", "show-only,import-export", "--import")
-    found: t.List[str] = []
+    found: list[str] = []
     kind = ""
     for row in (line.split(":") for line in text.splitlines() if status == 0):
         if row[0] == "sec":
@@ -98,7 +97,7 @@ def _not_a_key(data: bytes, said: str) -> SparkforgeError:
     return SparkforgeError(f"The key file is not an OpenPGP public key: {what}.", _REMEDY)
 
 
-def primary_fingerprints(data: bytes) -> t.List[str]:
+def primary_fingerprints(data: bytes) -> list[str]:
     """Return the fingerprint of each primary key in a key file, armored or binary, in order, without repeats.
 
     :raises SparkforgeError: for a file that is no certificate, that holds secret keys, or that holds no key.

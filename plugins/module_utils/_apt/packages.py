@@ -34,7 +34,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, Packages
 
 
-def present_versions(packages: Packages) -> t.Dict[str, str]:
+def present_versions(packages: Packages) -> dict[str, str]:
     """Return name -> version of all that lies on the disk, half-configured packages included."""
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
@@ -82,7 +82,7 @@ class PackageSet:
 
     # -- present -----------------------------------------------------------------------------------
 
-    def present(self) -> t.Dict[str, t.Any]:
+    def present(self) -> dict[str, t.Any]:
         """Install what is missing, or say what would be installed."""
         before = self._apt.packages()
         lacking = missing(self._wanted, before.versions)
@@ -124,13 +124,13 @@ class PackageSet:
             # One broken source (an expired vendor key) must not stop packages that other sources offer.
             self._warn(str(error))
 
-    def _choose(self, lacking: t.Sequence[str]) -> t.Dict[str, Choice]:
+    def _choose(self, lacking: t.Sequence[str]) -> dict[str, Choice]:
         names = sorted({one.name for text in lacking for one in parse_wanted(text)})
         policies = self._apt.policies(names)
         pins = self._apt.state.pins()
         return {text: choose(text, policies, pins) for text in lacking}
 
-    def _plan(self, arguments: t.Sequence[str], notes: t.List[str]) -> Plan:
+    def _plan(self, arguments: t.Sequence[str], notes: list[str]) -> Plan:
         if not arguments:
             return Plan([], [])
         try:
@@ -187,14 +187,14 @@ class PackageSet:
 
     # -- absent ------------------------------------------------------------------------------------
 
-    def absent(self) -> t.Dict[str, t.Any]:
+    def absent(self) -> dict[str, t.Any]:
         """Take back what the receipt says that this brought and that nothing else needs."""
         receipt = receipts.read(self._root, self._receipt)
         before = self._apt.packages()
         if receipt is None:
             return self._result(False, before.versions)
         leaving, kept, adopted = self._split(receipt, before)
-        removed: t.List[Step] = []
+        removed: list[Step] = []
         if leaving:
             plan = self._apt.simulate("purge", *sorted(leaving))
             extra = [step for step in plan.remove if step.name not in leaving]
@@ -230,7 +230,7 @@ class PackageSet:
 
     def _split(
         self, receipt: t.Mapping[str, t.Any], before: Packages
-    ) -> t.Tuple[t.Set[str], t.List[t.Dict[str, str]], t.Dict[str, t.List[str]]]:
+    ) -> tuple[set[str], list[dict[str, str]], dict[str, list[str]]]:
         """Divide what was brought into what leaves, what stays and why, and what another receipt takes
         over."""
         host = self._apt.state.host
@@ -238,8 +238,8 @@ class PackageSet:
         installed = parse_dependencies(host.read(f"{DPKG}/status") or "", before.architecture)
         brought = {name for name in receipt.get("brought", []) if name in installed}
         explicit = set(receipt.get("explicit", []))
-        kept: t.Dict[str, str] = {}
-        adopted: t.Dict[str, t.List[str]] = {}
+        kept: dict[str, str] = {}
+        adopted: dict[str, list[str]] = {}
         for other, data in self._other_receipts().items():
             for name in sorted(brought & set(data.get("asked", []))):
                 if name not in kept:
@@ -261,7 +261,7 @@ class PackageSet:
         kept.update(dict.fromkeys(needed, "another installed package needs it"))
         return leaving, [{"name": name, "reason": kept[name]} for name in sorted(kept)], adopted
 
-    def _other_receipts(self) -> t.Dict[str, t.Dict[str, t.Any]]:
+    def _other_receipts(self) -> dict[str, dict[str, t.Any]]:
         found = {}
         for name in receipts.names(self._root, "apt-"):
             data = receipts.read(self._root, name) if name != self._receipt else None
@@ -269,7 +269,7 @@ class PackageSet:
                 found[name] = data
         return found
 
-    def _result(self, changed: bool, installed: t.Mapping[str, str]) -> t.Dict[str, t.Any]:
+    def _result(self, changed: bool, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         names = {one.name for text in self._wanted for one in parse_wanted(text)}
         return {
             "changed": changed,

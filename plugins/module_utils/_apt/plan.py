@@ -50,18 +50,18 @@ class Step(t.NamedTuple):
     None."""
 
     name: str
-    previous: t.Optional[str]
-    version: t.Optional[str]
+    previous: str | None
+    version: str | None
 
-    def as_result(self) -> t.Dict[str, t.Optional[str]]:
+    def as_result(self) -> dict[str, str | None]:
         return {"name": self.name, "previous": self.previous, "version": self.version}
 
 
 class Plan(t.NamedTuple):
     """What apt-get would do."""
 
-    install: t.List[Step]
-    remove: t.List[Step]
+    install: list[Step]
+    remove: list[Step]
 
 
 def parse_simulation(text: str) -> Plan:

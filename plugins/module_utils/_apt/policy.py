@@ -20,18 +20,18 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 class Policy(t.NamedTuple):
     """What ``apt-cache policy`` says of one name."""
 
-    candidate: t.Optional[str]
-    versions: t.List[t.Tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
-    offered: t.FrozenSet[str]  # versions that a source offers, and not dpkg's status alone
+    candidate: str | None
+    versions: list[tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
+    offered: frozenset[str]  # versions that a source offers, and not dpkg's status alone
 
 
-def parse_policy(text: str) -> t.Dict[str, Policy]:
+def parse_policy(text: str) -> dict[str, Policy]:
     """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
-    found: t.Dict[str, Policy] = {}
+    found: dict[str, Policy] = {}
     name = None
-    candidate: t.Optional[str] = None
-    versions: t.List[t.Tuple[str, int]] = []
-    offered: t.Set[str] = set()
+    candidate: str | None = None
+    versions: list[tuple[str, int]] = []
+    offered: set[str] = set()
     for line in [*text.splitlines(), "end:"]:
         head = re.match(r"^(\S[^ ]*):$", line)
         row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
@@ -53,7 +53,7 @@ def parse_policy(text: str) -> t.Dict[str, Policy]:
 class Choice(t.NamedTuple):
     """What to ask apt-get for, or why there is nothing to ask for."""
 
-    argument: t.Optional[str]
+    argument: str | None
     reason: str
 
 
@@ -66,7 +66,7 @@ def pin_names(pattern: str, name: str) -> bool:
         return False
 
 
-def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Optional[t.Mapping[str, t.Any]]:
+def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Mapping[str, t.Any] | None:
     """Return the first pin with a negative priority that names ``name`` (apt_preferences(5)), or None.
 
     :param pins: rows of :meth:`AptState.pins`.

@@ -25,11 +25,11 @@ _ON_DISK = (
 class Installed(t.NamedTuple):
     """One installed package, as far as its removal depends on it."""
 
-    depends: t.List[t.List[str]]  # one list of alternatives for each dependency
-    provides: t.List[str]
+    depends: list[list[str]]  # one list of alternatives for each dependency
+    provides: list[str]
 
 
-def parse_dependencies(status: str, native: t.Optional[str] = None) -> t.Dict[str, Installed]:
+def parse_dependencies(status: str, native: str | None = None) -> dict[str, Installed]:
     """Read which installed package needs which from dpkg's status file (Depends and Pre-Depends)."""
     found = {}
     for stanza in status.split("\n\n"):
@@ -52,7 +52,7 @@ def _bare(relation: str) -> str:
     return re.split(r"[\s:(\[]", relation.strip(), maxsplit=1)[0]
 
 
-def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> t.Set[str]:
+def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> set[str]:
     """Return those of ``brought`` that no package outside of them depends on, followed to the end."""
     leaving = {name for name in brought if name in installed}
     while True:
@@ -60,7 +60,7 @@ def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) ->
         offered = {name.split(":")[0] for name in staying}
         for name in staying:
             offered.update(installed[name].provides)
-        needed: t.Set[str] = set()
+        needed: set[str] = set()
         for name in staying:
             for alternatives in installed[name].depends:
                 if offered.isdisjoint(alternatives):
@@ -75,7 +75,7 @@ def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) ->
         leaving -= needed
 
 
-def parse_extended_states(text: str) -> t.Set[str]:
+def parse_extended_states(text: str) -> set[str]:
     """Return the packages that apt itself chose (``Auto-Installed: 1``), from its extended_states."""
     found = set()
     for stanza in text.split("\n\n"):

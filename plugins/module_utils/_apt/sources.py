@@ -66,7 +66,7 @@ def lists_prefix(url: str) -> str:
     return quoted.replace("/", "_")
 
 
-def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str, suite: str) -> t.List[t.Mapping[str, t.Any]]:
+def find_source(sources: t.Iterable[t.Mapping[str, t.Any]], url: str, suite: str) -> list[t.Mapping[str, t.Any]]:
     """Return the enabled entries for binary packages that name this URL and suite, whatever their file."""
     return [
         row
@@ -92,7 +92,7 @@ def render_source(url: str, suite: str, components: t.Sequence[str], keyring: st
     return ("\n".join(lines) + "\n").encode()
 
 
-def read(path: str) -> t.Optional[bytes]:
+def read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as stream:
             return stream.read()
@@ -112,7 +112,7 @@ def unlink(path: str) -> bool:
     return True
 
 
-def find_lists(url: str) -> t.List[str]:
+def find_lists(url: str) -> list[str]:
     """Return the package lists of ``url``: none where its source was written and nothing fetched yet."""
     return glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*"))
 
@@ -128,7 +128,7 @@ class Rollback:
     """Remembers files before they change, and puts all of them back."""
 
     def __init__(self) -> None:
-        self._before: t.List[t.Tuple[str, t.Optional[bytes], int]] = []
+        self._before: list[tuple[str, bytes | None, int]] = []
 
     def write(self, path: str, content: bytes) -> None:
         self._remember(path)
@@ -159,11 +159,11 @@ class Source:
         apt: Apt,
         *,
         name: str,
-        url: t.Optional[str] = None,
+        url: str | None = None,
         suite: str = "/",
         components: t.Sequence[str] = (),
-        key_url: t.Optional[str] = None,
-        key_fingerprint: t.Optional[str] = None,
+        key_url: str | None = None,
+        key_fingerprint: str | None = None,
         check_mode: bool = False,
     ) -> None:
         if not _NAME.match(name):
@@ -193,7 +193,7 @@ class Source:
         self.file = f"{SOURCES}/sparkforge-{name}.sources"
         self.keyring = f"{KEYRINGS}/sparkforge-{name}.gpg"
 
-    def present(self) -> t.Dict[str, t.Any]:
+    def present(self) -> dict[str, t.Any]:
         """Add the source where no other file has it; converge our own where it is ours."""
         found = find_source(self._apt.state.sources(), self._url, self._suite)
         others = sorted({str(row["file"]) for row in found if row["file"] != self.file})
@@ -220,7 +220,7 @@ class Source:
         except SparkforgeError:
             return False
 
-    def _leave_to(self, others: t.Sequence[str]) -> t.Dict[str, t.Any]:
+    def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
         """Use the source that is there already; ours beside it would be the Signed-By conflict."""
         have = read(self.file)
         if have is not None and not self._check_mode:
@@ -246,7 +246,7 @@ class Source:
                 remove_lists(self._url)
             raise
 
-    def absent(self) -> t.Dict[str, t.Any]:
+    def absent(self) -> dict[str, t.Any]:
         """Remove our source and keyring; a source of somebody else stays."""
         have, ring = read(self.file), read(self.keyring)
         changed = have is not None or ring is not None
@@ -258,9 +258,7 @@ class Source:
                 remove_lists(url)
         return self._result(changed, self.file, have, None)
 
-    def _result(
-        self, changed: bool, file: str, before: t.Optional[bytes], after: t.Optional[bytes]
-    ) -> t.Dict[str, t.Any]:
+    def _result(self, changed: bool, file: str, before: bytes | None, after: bytes | None) -> dict[str, t.Any]:
         return {
             "changed": changed,
             "file": file,

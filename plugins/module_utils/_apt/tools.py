@@ -20,7 +20,7 @@ OUTPUT_LIMIT = 16 * 1024 * 1024
 TIMED_OUT = 124
 
 
-def ask(argv: t.Sequence[str], *, seconds: int, memory: t.Optional[int] = None) -> t.Tuple[int, str, str]:
+def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tuple[int, str, str]:
     """Return exit status, stdout and stderr of a tool; TIMED_OUT where it did not come to its end.
 
     :param memory: bytes of address space.

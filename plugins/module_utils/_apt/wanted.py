@@ -23,8 +23,8 @@ class Wanted(t.NamedTuple):
     """One package by name, with a version or a glob of versions, and the oldest, where that matters."""
 
     name: str
-    version: t.Optional[str]
-    minimum: t.Optional[str] = None
+    version: str | None
+    minimum: str | None = None
 
     def accepts(self, version: str) -> bool:
         """Tell whether ``version`` is one that was asked for."""
@@ -43,7 +43,7 @@ class Wanted(t.NamedTuple):
         return self.name + exact + ("" if self.minimum is None else f">={self.minimum}")
 
 
-def parse_wanted(text: str) -> t.List[Wanted]:
+def parse_wanted(text: str) -> list[Wanted]:
     """Read ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
     joined by ``|``, best first.
 
@@ -67,6 +67,6 @@ def satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
     return any(one.name in installed and one.accepts(installed[one.name]) for one in parse_wanted(text))
 
 
-def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> t.List[str]:
+def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> list[str]:
     """Return those of ``wanted`` that are not satisfied, in order and without repeats."""
     return [text for text in dict.fromkeys(wanted) if not satisfied(text, installed)]

@@ -31,7 +31,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 _LEFT_OUT = ("/usr/share/doc", "/usr/share/info", "/usr/share/lintian", "/usr/share/locale", "/usr/share/man")
 
 #: Runs a command: exit status and standard output.
-Ask = t.Callable[[t.Sequence[str]], t.Tuple[int, str]]
+Ask = t.Callable[[t.Sequence[str]], tuple[int, str]]
 
 
 @dataclasses.dataclass
@@ -45,10 +45,10 @@ class Audit:
 
     root: str
     ask: Ask
-    checked: t.Dict[str, int] = dataclasses.field(default_factory=dict)
-    differs: t.List[t.Dict[str, str]] = dataclasses.field(default_factory=list)
+    checked: dict[str, int] = dataclasses.field(default_factory=dict)
+    differs: list[dict[str, str]] = dataclasses.field(default_factory=list)
 
-    def run(self) -> t.Dict[str, t.Any]:
+    def run(self) -> dict[str, t.Any]:
         """Read everything and return what was found."""
         for part in (self._environments, self._wheels, self._units, self._manifests, self._archives, self._packages):
             part()
@@ -168,7 +168,7 @@ class Audit:
 
     def _packages(self) -> None:
         """Have dpkg compare the files of the packages that the roles asked for (dpkg(1), --verify)."""
-        names: t.Set[str] = set()
+        names: set[str] = set()
         for name in receipts.names(self.root, "apt-"):
             names |= set((receipts.read(self.root, name) or {}).get("versions") or {})
         for name in sorted(names):

@@ -26,10 +26,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
-Component = t.Dict[str, t.Any]
+Component = dict[str, t.Any]
 
 
-def of_environment(root: str, name: str, system: str) -> t.Dict[str, t.Any]:
+def of_environment(root: str, name: str, system: str) -> dict[str, t.Any]:
     """Return the bill of materials of the current environment ``name`` and of the host libraries below it.
 
     :param system: of the host, as platforms are named: ``ubuntu24.04-aarch64``.
@@ -91,7 +91,7 @@ def of_environment(root: str, name: str, system: str) -> t.Dict[str, t.Any]:
 
 
 def _package(
-    one: packages.Distribution, pins: t.Set[str], made: t.Mapping[t.Tuple[str, str], t.Mapping[str, t.Any]]
+    one: packages.Distribution, pins: set[str], made: t.Mapping[tuple[str, str], t.Mapping[str, t.Any]]
 ) -> Component:
     unit = next((made[one.name, pin] for pin in sorted(pins) if (one.name, pin) in made), None)
     ref = _purl("pypi", one.name, one.version)
@@ -156,7 +156,7 @@ def _archives(root: str) -> t.Iterator[Component]:
 
 
 def _apt_packages(root: str, system: str) -> t.Iterator[Component]:
-    versions: t.Dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in receipts.names(root, "apt-"):
         versions.update((receipts.read(root, name) or {}).get("versions") or {})
     vendor = re.match("[a-z]*", system)[0] or "debian"  # type: ignore[index]
@@ -170,9 +170,9 @@ def _purl(kind: str, name: str, version: str) -> str:
     return f"pkg:{kind}/{urllib.parse.quote(name, safe='')}@{urllib.parse.quote(version, safe='.-_~')}"
 
 
-def _sha256(content: str) -> t.Dict[str, str]:
+def _sha256(content: str) -> dict[str, str]:
     return {"alg": "SHA-256", "content": content}
 
 
-def _property(name: str, value: t.Any) -> t.Dict[str, str]:
+def _property(name: str, value: t.Any) -> dict[str, str]:
     return {"name": f"sparkforge:{name}", "value": str(value)}

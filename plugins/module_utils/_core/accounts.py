@@ -30,7 +30,7 @@ class Account:
     :param name: None for whoever runs this.
     """
 
-    def __init__(self, name: t.Optional[str]) -> None:
+    def __init__(self, name: str | None) -> None:
         self.is_root = os.geteuid() == 0
         current = pwd.getpwuid(os.geteuid()).pw_name
         self.name = name or current
@@ -45,7 +45,7 @@ class Account:
             )
 
     @property
-    def entry(self) -> t.Optional[pwd.struct_passwd]:
+    def entry(self) -> pwd.struct_passwd | None:
         """The account's entry; None while it does not exist."""
         try:
             return pwd.getpwnam(self.name)
@@ -160,7 +160,7 @@ def own(path: str, uid: int, gid: int) -> None:
         ) from error
 
 
-def owner_of(path: str) -> t.Optional[str]:
+def owner_of(path: str) -> str | None:
     """Return the name of the account that owns ``path``; None where there is neither."""
     try:
         return pwd.getpwuid(os.lstat(path).st_uid).pw_name

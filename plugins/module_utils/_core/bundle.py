@@ -32,7 +32,7 @@ def write(directory: str, sources: t.Mapping[str, str]) -> None:
 
 
 @functools.cache
-def files(*roots: str, ansible: bool = False) -> t.Dict[str, str]:
+def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     """Return the path and the source of each file of the modules ``roots`` and all that they import, as packages.
 
     Imports are read from the source: those within functions count too, those that are made of strings cannot.
@@ -41,9 +41,9 @@ def files(*roots: str, ansible: bool = False) -> t.Dict[str, str]:
     :param ansible: with what Ansible sent of itself, for code that downloads.
     :raises ModuleNotFoundError: where there is no such module.
     """
-    found: t.Dict[str, str] = {}
+    found: dict[str, str] = {}
     waiting = [f"{PACKAGE}.{root}" for root in roots]
-    seen: t.Set[str] = set()
+    seen: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name in seen or name == PACKAGE:

@@ -209,7 +209,7 @@ def end_processes(marker: str) -> int:
 
     :raises SparkforgeError: where one of them does not end, which a process that waits for a dead disk does.
     """
-    ended: t.Set[int] = set()
+    ended: set[int] = set()
     deadline = time.monotonic() + 30
     while True:
         found = [pid for pid in _processes(marker) if pid != os.getpid()]
@@ -227,7 +227,7 @@ def end_processes(marker: str) -> int:
         time.sleep(0.05)
 
 
-def _processes(marker: str) -> t.List[int]:
+def _processes(marker: str) -> list[int]:
     wanted = f"{MARKER}={marker}".encode()
     found = []
     for name in os.listdir("/proc"):
@@ -252,7 +252,7 @@ class Lock:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._descriptor: t.Optional[int] = None
+        self._descriptor: int | None = None
 
     def take(self) -> bool:
         """Take it without waiting; tell whether that was possible."""

@@ -21,7 +21,7 @@ def of_file(path: str) -> str:
         return of_stream(stream)
 
 
-def of_stream(stream: t.IO[bytes], copy: t.Optional[t.IO[bytes]] = None) -> str:
+def of_stream(stream: t.IO[bytes], copy: t.IO[bytes] | None = None) -> str:
     """Return the sha256 of what is left to read of ``stream`` as 64 hexadecimal digits.
 
     :param copy: gets what is read, so that what has the sha256 is what was written there.

@@ -9,10 +9,9 @@
 from __future__ import annotations
 
 import re
-import typing as t
 
 
-def system(os_id: t.Optional[str], version: t.Optional[str], machine: str) -> str:
+def system(os_id: str | None, version: str | None, machine: str) -> str:
     """Return what units are built for, ``ubuntu24.04-aarch64``: ``ID`` and ``VERSION_ID`` of os-release(5)."""
     return f"{os_id or 'linux'}{version or ''}-{machine}"
 
@@ -27,7 +26,7 @@ def redist(machine: str) -> str:
     return {"aarch64": "linux-sbsa"}.get(machine, f"linux-{machine}")
 
 
-def release(text: str) -> t.Dict[str, str]:
+def release(text: str) -> dict[str, str]:
     """Read ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line of a key counts."""
     found = {}
     for line in text.splitlines():

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import re
-import typing as t
 import urllib.parse
 
 # Up to the last @ before the path: a password may hold one. A password may hold a slash too, though it should not; a
@@ -30,7 +29,7 @@ def redact(text: str) -> str:
 _TOKEN_LENGTH = 16
 
 
-def passwords(text: str) -> t.Set[str]:
+def passwords(text: str) -> set[str]:
     """Return the passwords and tokens of the URLs in ``text``, as the URL has each and as it is typed."""
     found = [match[0][len(match[1]) :] for match in _TOKENS.finditer(text)]
     for match in _CREDENTIALS.finditer(text):

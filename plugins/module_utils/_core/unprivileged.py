@@ -26,7 +26,7 @@ _KEPT = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 _OWN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def command(argv: t.Sequence[str], environment: t.Mapping[str, str]) -> t.Tuple[t.List[str], t.Dict[str, str]]:
+def command(argv: t.Sequence[str], environment: t.Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Return the command that runs ``argv`` as nobody where this is root, and the variables to start it with.
 
     It sees those variables and no others of this process.
@@ -50,7 +50,7 @@ def command(argv: t.Sequence[str], environment: t.Mapping[str, str]) -> t.Tuple[
     return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *bare], variables
 
 
-def groups_that_may_enter(path: str) -> t.Set[int]:
+def groups_that_may_enter(path: str) -> set[int]:
     """Return the groups by which an account may enter the directories above ``path`` that are not open to everybody.
 
     The role python_env opens an environment to its group alone. Root's own group is not given to anybody.
@@ -77,7 +77,7 @@ def check_open(path: str, what: str, remedy: str) -> None:
             )
 
 
-def _above(path: str) -> t.Iterator[t.Tuple[str, os.stat_result]]:
+def _above(path: str) -> t.Iterator[tuple[str, os.stat_result]]:
     """Give each directory above ``path`` and above the file that it leads to, as far as they are there."""
     for place in (path, os.path.realpath(path)):
         while place != "/":

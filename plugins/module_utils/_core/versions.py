@@ -20,7 +20,7 @@ _VERSION = re.compile(
 )
 
 
-def numbers(version: str) -> t.Tuple[int, ...]:
+def numbers(version: str) -> tuple[int, ...]:
     """Return the numbers that a version begins with, none where it begins with no number.
 
     ``2.9.1+cu130`` gives ``(2, 9, 1)``, ``1.0-rc1`` gives ``(1, 0)``, ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
@@ -34,7 +34,7 @@ def public(version: str) -> str:
     return version.partition("+")[0]
 
 
-def _key(version: str) -> t.Optional[t.Tuple[t.Any, ...]]:
+def _key(version: str) -> tuple[t.Any, ...] | None:
     match = _VERSION.fullmatch(version.strip())
     if match is None:
         return None
@@ -42,7 +42,7 @@ def _key(version: str) -> t.Optional[t.Tuple[t.Any, ...]]:
     while len(release) > 1 and release[-1] == 0:
         release = release[:-1]
     last = float("inf")
-    stage: t.Tuple[t.Any, ...] = ("z",)
+    stage: tuple[t.Any, ...] = ("z",)
     if match["stage"]:
         letter = match["stage"][0].lower()
         stage = (letter if letter in "ab" else "rc", int(match["number"] or 0))

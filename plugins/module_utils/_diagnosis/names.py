@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import re
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Facts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
@@ -81,4 +80,4 @@ def _hashes(groups: dict[str, str]) -> dict[str, str]:
 
 
 #: By the name that a rule's ``facts`` has.
-FACTS: t.Dict[str, Facts] = {"part_of": _part_of, "package_of": _package_of, "library": _library, "hashes": _hashes}
+FACTS: dict[str, Facts] = {"part_of": _part_of, "package_of": _package_of, "library": _library, "hashes": _hashes}

@@ -99,11 +99,11 @@ class Diagnosis:
     :ivar others: the names of the other rules that matched, in the table's order.
     """
 
-    rule: t.Optional[str]
+    rule: str | None
     cause: str
     remedy: str
     lines: list[str]
-    first_error: t.Optional[str]
+    first_error: str | None
     others: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
@@ -324,7 +324,7 @@ class _Scan:
                         self._note(rule, match, line)
                 rest.append(rule)
                 continue
-            first: t.Optional[tuple[t.Match[str], str, int]] = None
+            first: tuple[t.Match[str], str, int] | None = None
             for key in _KEYS[rule.name]:
                 first = next(self._matches(key, rule, low, first[2] if first else high), first)
             if first is None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
-Facts = t.Callable[[t.Dict[str, str]], t.Dict[str, str]]
+Facts = t.Callable[[dict[str, str]], dict[str, str]]
 
 #: Characters of a value that a message quotes.
 VALUE_WIDTH = 160
@@ -41,16 +41,16 @@ class Rule:
     """One row of the table; the package ``rules`` says what the fields mean."""
 
     name: str
-    keys: t.Tuple[str, ...]
+    keys: tuple[str, ...]
     pattern: str
     cause: str
     remedy: str
-    facts: t.Optional[Facts] = None
+    facts: Facts | None = None
     unless: str = ""
-    when: t.Tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
     every: bool = False
     notice: bool = False
-    examples: t.Tuple[Example, ...] = field(default=(), compare=False)
+    examples: tuple[Example, ...] = field(default=(), compare=False)
 
     @functools.cached_property
     def regex(self) -> t.Pattern[str]:
@@ -58,11 +58,11 @@ class Rule:
         return _compiled(self.pattern)
 
     @functools.cached_property
-    def exception(self) -> t.Optional[t.Pattern[str]]:
+    def exception(self) -> t.Pattern[str] | None:
         """What a line must not match, compiled."""
         return _compiled(self.unless) if self.unless else None
 
-    def groups(self, match: t.Match[str]) -> t.Dict[str, str]:
+    def groups(self, match: t.Match[str]) -> dict[str, str]:
         """Return the values that cause and remedy may name, empty where a group did not match."""
         found = [_value(_first(match))]
         if self.every:
@@ -73,7 +73,7 @@ class Rule:
             groups[name] = groups.get(name) or _value(value or "")
         return groups
 
-    def explain(self, groups: t.Dict[str, str]) -> t.Tuple[str, str]:
+    def explain(self, groups: dict[str, str]) -> tuple[str, str]:
         """Return cause and remedy with the values put in."""
         values = {name: _short(value) for name, value in groups.items()}
         values.update(self.facts(groups) if self.facts else {})
@@ -86,10 +86,10 @@ class Known(t.NamedTuple):
     rule: str
     cause: str
     remedy: str
-    groups: t.Dict[str, str]
+    groups: dict[str, str]
 
 
-def explain(text: str, rules: t.Iterable[Rule], **values: str) -> t.Optional[Known]:
+def explain(text: str, rules: t.Iterable[Rule], **values: str) -> Known | None:
     """Return what the first of ``rules`` that matches ``text`` says, None where none does.
 
     For the words of one tool that failed just now; ``scan.diagnose`` is for logs.
@@ -108,13 +108,13 @@ def explain(text: str, rules: t.Iterable[Rule], **values: str) -> t.Optional[Kno
     return None
 
 
-def load(*topics: types.ModuleType, facts: t.Optional[t.Mapping[str, Facts]] = None) -> t.Tuple[Rule, ...]:
+def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) -> tuple[Rule, ...]:
     """Return the rules of the data files ``topics``, in their order.
 
     :param facts: the functions that rules may name.
     :raises ValueError: where a file is not in order; it names file and line.
     """
-    rules: t.List[Rule] = []
+    rules: list[Rule] = []
     for topic in topics:
         for number, name, fields in _sections(topic):
             try:
@@ -127,10 +127,10 @@ def load(*topics: types.ModuleType, facts: t.Optional[t.Mapping[str, Facts]] = N
 # ---------------------------------------------------------------------------------------------------------------
 # Reading.
 
-_Fields = t.List[t.Tuple[str, t.List[str]]]
+_Fields = list[tuple[str, list[str]]]
 
 
-def _sections(topic: types.ModuleType) -> t.Iterator[t.Tuple[int, str, _Fields]]:
+def _sections(topic: types.ModuleType) -> t.Iterator[tuple[int, str, _Fields]]:
     """Yield (line number, name, [(field, lines)]) for each rule of a data file."""
     number, name, fields = 0, "", []  # type: int, str, _Fields
     for at, line in enumerate(topic.RULES.splitlines(), 1):
@@ -153,9 +153,9 @@ def _sections(topic: types.ModuleType) -> t.Iterator[t.Tuple[int, str, _Fields]]
 
 
 def _rule(name: str, fields: _Fields, facts: t.Mapping[str, Facts]) -> Rule:
-    values: t.Dict[str, t.Any] = {}
-    sources: t.List[str] = []
-    examples: t.List[Example] = []
+    values: dict[str, t.Any] = {}
+    sources: list[str] = []
+    examples: list[Example] = []
     for key, lines in fields:
         while lines and not lines[-1]:
             lines.pop()
@@ -183,7 +183,7 @@ def _rule(name: str, fields: _Fields, facts: t.Mapping[str, Facts]) -> Rule:
 def _compiled(pattern: str) -> t.Pattern[str]:
     """Compile a rule's pattern: a quote outside a character class stands for any quote, inside one for all."""
     inside = False
-    parts: t.List[str] = []
+    parts: list[str] = []
     index = 0
     while index < len(pattern):
         character = pattern[index]

@@ -38,7 +38,7 @@ class Closure:
         root: str = "/",
         driver: bool = False,
         ignore_absent: bool = False,
-        cuda_version: t.Optional[str] = None,
+        cuda_version: str | None = None,
     ) -> None:
         self.started = time.monotonic()
         for what, names in (("path", paths), ("search directory", search)):
@@ -140,7 +140,7 @@ class Closure:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
 
-    def _load_walked(self, path: str) -> t.Optional[Load]:
+    def _load_walked(self, path: str) -> Load | None:
         """Load a file that a directory holds; None for what the loader has nothing to do with."""
         try:
             file = self.loader.open(path)

@@ -54,8 +54,8 @@ class Embedded:
     :ivar ptx: what the driver compiles when it is loaded, named alike.
     """
 
-    cubins: t.FrozenSet[str] = frozenset()
-    ptx: t.FrozenSet[str] = frozenset()
+    cubins: frozenset[str] = frozenset()
+    ptx: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.cubins or self.ptx)
@@ -94,7 +94,7 @@ def is_architecture(text: str) -> bool:
     return _ARCHITECTURE.fullmatch(text) is not None
 
 
-def architectures(path: str, shown: t.Optional[str] = None) -> Embedded:
+def architectures(path: str, shown: str | None = None) -> Embedded:
     """Return what an ELF file, an archive of object files (``.a``) or a bare ``.fatbin`` has code for.
 
     Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
@@ -114,7 +114,7 @@ def architectures(path: str, shown: t.Optional[str] = None) -> Embedded:
     return found
 
 
-def _of_file(path: str, shown: str) -> t.Optional[Embedded]:
+def _of_file(path: str, shown: str) -> Embedded | None:
     """Return None for what is no regular file, or of another kind."""
     try:
         # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
@@ -134,14 +134,14 @@ def _of_file(path: str, shown: str) -> t.Optional[Embedded]:
         ) from error
 
 
-def _order(name: str) -> t.Tuple[int, int, str]:
+def _order(name: str) -> tuple[int, int, str]:
     match = _ARCHITECTURE.fullmatch(name)
     if match is None:
         raise ValueError(f"{name!r} names no architecture")
     return int(match[1]), int(match[2]), match[3]
 
 
-def _read(window: _Window, directory: str) -> t.Optional[Embedded]:
+def _read(window: _Window, directory: str) -> Embedded | None:
     start = window.at(0, min(8, window.size), "the beginning")
     if start.startswith(reader.MAGIC):
         return _of_elf(window)
@@ -218,8 +218,8 @@ def _of_elf(window: _Window) -> Embedded:
 
 def _of_containers(window: _Window, position: int, end: int) -> Embedded:
     """Walk over the containers between two offsets; the linker pads between them with zeros."""
-    cubins: t.Set[str] = set()
-    ptx: t.Set[str] = set()
+    cubins: set[str] = set()
+    ptx: set[str] = set()
     while True:
         position = _skip_zeros(window, position, end)
         if position + _CONTAINER.size > end:

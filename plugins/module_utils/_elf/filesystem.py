@@ -12,7 +12,6 @@ import fnmatch
 import glob
 import os
 import stat
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
@@ -85,7 +84,7 @@ class FileSystem:
             self._listings[directory] = known
         return known
 
-    def identity(self, path: str) -> t.Optional[tuple[int, int]]:
+    def identity(self, path: str) -> tuple[int, int] | None:
         """Return device and inode of a regular file, or None."""
         try:
             status = os.stat(self.outside(path))
@@ -93,7 +92,7 @@ class FileSystem:
             return None
         return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
-    def read_bytes(self, path: str) -> t.Optional[bytes]:
+    def read_bytes(self, path: str) -> bytes | None:
         """Return a small file's content, or None if it cannot be read."""
         try:
             with open(self.outside(path), "rb") as stream:

@@ -41,7 +41,7 @@ def _nearby(gap: Gap, loader: Loader) -> list[str]:
     return list(dict.fromkeys([*loader.configured, *matches, *gap.directories]))
 
 
-def _fits(path: str, gap: Gap, loader: Loader) -> t.Optional[reader.ElfFile]:
+def _fits(path: str, gap: Gap, loader: Loader) -> reader.ElfFile | None:
     try:
         file = loader.open(path)
     except SparkforgeError:
@@ -51,7 +51,7 @@ def _fits(path: str, gap: Gap, loader: Loader) -> t.Optional[reader.ElfFile]:
 
 def off_path(gap: Gap, loader: Loader) -> list[str]:
     """Return the files of that SONAME on the host that the loader does not look at."""
-    found: dict[t.Optional[tuple[int, int]], str] = {}
+    found: dict[tuple[int, int] | None, str] = {}
     for directory in _nearby(gap, loader):
         for name in sorted(loader.files.names(directory)):
             # libx.so.1.2 whose SONAME is libx.so.1 counts: the link that ldconfig makes is missing.

@@ -140,13 +140,13 @@ def _c_string(data: bytes, offset: int) -> str:
 
 def best_entry(
     entries: t.Iterable[CacheEntry], architecture: reader.Architecture, hwcaps: t.Sequence[str]
-) -> t.Optional[str]:
+) -> str | None:
     """Return the path that the loader takes of a library's entries.
 
     That is the best glibc-hwcaps name, else the first plain one.
     """
     wanted = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]))
-    best: t.Optional[str] = None
+    best: str | None = None
     best_rank = len(hwcaps) + 2
     for entry in entries:
         if entry.flags & 0xFF not in (1, 3) or (wanted is not None and entry.flags & 0xFF00 not in wanted):

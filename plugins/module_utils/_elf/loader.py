@@ -84,13 +84,13 @@ class Loaded:
 
     file: reader.ElfFile
     path: str
-    loader: t.Optional[Loaded]
+    loader: Loaded | None
     identity: tuple[int, int]
     origin: str
 
     def chain(self) -> t.Iterator[Loaded]:
         """Yield this library and what loaded it, up to the program."""
-        link: t.Optional[Loaded] = self
+        link: Loaded | None = self
         while link is not None:
             yield link
             link = link.loader
@@ -110,7 +110,7 @@ class Need:
 
     soname: str
     needed_by: str
-    path: t.Optional[str]
+    path: str | None
     rejected: tuple[Rejected, ...] = ()
     directories: tuple[str, ...] = ()
 
@@ -136,9 +136,9 @@ class Loader:
 
     def __init__(
         self,
-        files: t.Optional[FileSystem] = None,
+        files: FileSystem | None = None,
         search: t.Sequence[str] = (),
-        hwcaps: t.Optional[t.Sequence[str]] = None,
+        hwcaps: t.Sequence[str] | None = None,
     ) -> None:
         self.files = files or FileSystem()
         self.search = tuple(search)
@@ -153,8 +153,8 @@ class Loader:
         self.cache: dict[str, list[ldcache.CacheEntry]] = {}
         for entry in ldcache.parse_cache(cache) if cache is not None else []:
             self.cache.setdefault(entry.soname, []).append(entry)
-        self._read: dict[tuple[int, int], t.Union[reader.ElfFile, SparkforgeError]] = {}
-        self._found: dict[t.Any, tuple[t.Optional[str], tuple[Rejected, ...], tuple[str, ...]]] = {}
+        self._read: dict[tuple[int, int], reader.ElfFile | SparkforgeError] = {}
+        self._found: dict[t.Any, tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]] = {}
 
     @property
     def examined(self) -> int:
@@ -262,7 +262,7 @@ class Loader:
 
     def _find(
         self, soname: str, current: Loaded, root: Loaded
-    ) -> tuple[t.Optional[str], tuple[Rejected, ...], tuple[str, ...]]:
+    ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
         """Return the file that satisfies a need, the candidates passed over, and where was looked."""
         if "/" in soname:
             path = self._expand(soname, current)
@@ -294,7 +294,7 @@ class Loader:
 
     def _search(
         self, soname: str, before: list[str], current: Loaded, root: Loaded
-    ) -> tuple[t.Optional[str], tuple[Rejected, ...], tuple[str, ...]]:
+    ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
         architecture = root.file.architecture
         defaults = self.default_directories(architecture)
         rejected: list[Rejected] = []
@@ -345,7 +345,7 @@ class Loader:
                 if self.files.identity(path):
                     yield path
 
-    def _verify(self, path: str, architecture: reader.Architecture) -> t.Optional[tuple[Rejected, bool]]:
+    def _verify(self, path: str, architecture: reader.Architecture) -> tuple[Rejected, bool] | None:
         """Return None for a file that the loader takes, else why not and whether that ends its search."""
         try:
             file = self.open(path)
@@ -371,7 +371,7 @@ class Loader:
             return ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
         return ("/lib", "/usr/lib")
 
-    def _directories(self, path_list: t.Optional[str], library: Loaded) -> list[str]:
+    def _directories(self, path_list: str | None, library: Loaded) -> list[str]:
         found = []
         for element in path_list.split(":") if path_list else []:
             directory = self._expand(element, library)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
@@ -59,12 +58,12 @@ class Provider:
     :ivar hint: one sentence for a person.
     """
 
-    role: t.Optional[str]
-    package: t.Optional[str]
-    archive: t.Optional[str]
+    role: str | None
+    package: str | None
+    archive: str | None
     hint: str
 
-    def as_result(self) -> dict[str, t.Optional[str]]:
+    def as_result(self) -> dict[str, str | None]:
         return {"role": self.role, "package": self.package, "archive": self.archive, "hint": self.hint}
 
 
@@ -78,11 +77,11 @@ class _Entry:
     """
 
     pattern: str
-    role: t.Optional[str]
-    package: t.Optional[str]
-    archive: t.Optional[str]
+    role: str | None
+    package: str | None
+    archive: str | None
     hint: str
-    cuda: t.Optional[dict[str, str]] = None
+    cuda: dict[str, str] | None = None
     machines: tuple[str, ...] = ()
 
 
@@ -339,7 +338,7 @@ def is_driver(soname: str) -> bool:
     return any(fnmatch.fnmatchcase(soname, pattern) for pattern in DRIVER)
 
 
-def optional_plugin(name: str) -> t.Optional[str]:
+def optional_plugin(name: str) -> str | None:
     """Return why a file is an optional plug-in, or None where it is not one."""
     for pattern, reason in OPTIONAL_PLUGINS:
         if fnmatch.fnmatchcase(name, pattern):
@@ -347,7 +346,7 @@ def optional_plugin(name: str) -> t.Optional[str]:
     return None
 
 
-def provider(soname: str, machine: str = "aarch64", cuda_version: t.Optional[str] = None) -> Provider:
+def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = None) -> Provider:
     """Return what brings a library.
 
     :param soname: the name as ``DT_NEEDED`` has it.
@@ -396,7 +395,7 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: t.Optional[str
     )
 
 
-def _cuda(entry: _Entry, version: str, cuda_version: t.Optional[str]) -> tuple[str, str]:
+def _cuda(entry: _Entry, version: str, cuda_version: str | None) -> tuple[str, str]:
     """Return CUDA major and minor; ``*`` for what nothing tells."""
     asked_major, _dot, asked_minor = (cuda_version or "").partition(".")
     told = None

@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -48,7 +47,7 @@ MACHINES = {
 }
 
 # Bits, whether the byte order is little, e_machine: what must be equal for two files to be loaded into one process.
-Architecture = t.Tuple[int, bool, int]
+Architecture = tuple[int, bool, int]
 
 
 class NotElfError(SparkforgeError):
@@ -89,11 +88,11 @@ class ElfFile:
     kind: int
     flags: int
     dynamic: bool
-    soname: t.Optional[str]
+    soname: str | None
     needed: tuple[str, ...]
-    rpath: t.Optional[str]
-    runpath: t.Optional[str]
-    interpreter: t.Optional[str]
+    rpath: str | None
+    runpath: str | None
+    interpreter: str | None
     no_default_directories: bool
 
     @property
@@ -107,7 +106,7 @@ class ElfFile:
         return (self.bits, self.little_endian, self.machine)
 
 
-def read_elf(path: str, shown: t.Optional[str] = None) -> ElfFile:
+def read_elf(path: str, shown: str | None = None) -> ElfFile:
     """Read one ELF file.
 
     :param path: the file to open.
@@ -232,7 +231,7 @@ class _Reader:
         values = dict(reversed(entries))  # of a tag that occurs twice the first counts
         strings = _Strings(self, values, loads) if entries else None
 
-        def text(tag: int) -> t.Optional[str]:
+        def text(tag: int) -> str | None:
             return strings.at(values[tag]) if strings is not None and tag in values else None
 
         runpath = text(DT_RUNPATH)

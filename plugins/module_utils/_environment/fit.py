@@ -34,11 +34,11 @@ PACKAGES = re.compile(
 class Misfit(t.NamedTuple):
     """What differs between the packages that were recorded and those of today, each in words."""
 
-    wrong: t.List[str]
-    newer: t.List[str]
+    wrong: list[str]
+    newer: list[str]
 
 
-def series(version: str) -> t.Tuple[str, str]:
+def series(version: str) -> tuple[str, str]:
     """Return what must stay the same of a version: its major number, and the major number of CUDA where it names one.
 
     Below 1.0 the minor number counts as the major one.
@@ -73,12 +73,12 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
     return Misfit(wrong, newer)
 
 
-def installed(root: str = "/") -> t.Dict[str, str]:
+def installed(root: str = "/") -> dict[str, str]:
     """Return every package that is installed and its version, from dpkg's own file: no process is started."""
     return AptState(Host(root)).packages().versions
 
 
-def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> t.Dict[str, str]:
+def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> dict[str, str]:
     """Return the packages, with their versions, that an environment takes something from.
 
     :param environment: where it lies.
@@ -103,9 +103,9 @@ def needed(environment: str, python: str, library_paths: t.Sequence[str], values
     return found
 
 
-def _files(package: str) -> t.Set[str]:
+def _files(package: str) -> set[str]:
     plain = package.partition(":")[0]
-    found: t.Set[str] = set()
+    found: set[str] = set()
     info = f"{DPKG}/info"
     for name in os.listdir(info):
         if name.endswith(".list") and name[: -len(".list")].partition(":")[0] == plain:

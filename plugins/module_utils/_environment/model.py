@@ -40,7 +40,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 #: What the activation sets itself; a person who wants to add to them uses library_paths.
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
-Facts = t.Dict[str, t.Any]
+Facts = dict[str, t.Any]
 
 
 class Run(t.Protocol):

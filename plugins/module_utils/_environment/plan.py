@@ -25,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS, OWN_ALONE, SCHEMA
 
 #: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
-Misfit = t.Callable[[t.Mapping[str, str]], t.Tuple[t.List[str], t.List[str]]]
+Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
 @dataclasses.dataclass

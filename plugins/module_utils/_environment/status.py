@@ -48,15 +48,15 @@ class StackStatus:
         options: t.Mapping[str, t.Any],
         run_command: model.Run,
         *,
-        machine: t.Optional[str] = None,
+        machine: str | None = None,
         timer: str = TIMER,
         clock: t.Callable[[], float] = time.time,
     ) -> None:
         self.root = os.path.abspath(options["root"])
         self.paths = model.paths_of(self.root, naming.check_name(options["name"], "name"))
-        self.wanted: t.Optional[Facts] = options.get("wanted")
-        self.history: t.Optional[str] = options.get("history")
-        self.known_units: t.List[Facts] = list(options.get("units") or [])
+        self.wanted: Facts | None = options.get("wanted")
+        self.history: str | None = options.get("history")
+        self.known_units: list[Facts] = list(options.get("units") or [])
         self.sizes = bool(options.get("sizes"))
         self.run_command = run_command
         self.machine = machine
@@ -90,7 +90,7 @@ class StackStatus:
         whole.sort(key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
         return {**links, "environments": whole}
 
-    def _environment(self, entry: str, links: t.Mapping[str, t.Optional[str]]) -> t.Optional[Facts]:
+    def _environment(self, entry: str, links: t.Mapping[str, str | None]) -> Facts | None:
         """Return what the receipt in an environment says of it; None for one without, which is no environment."""
         place = os.path.join(self.paths.directory, entry)
         receipt = read_json(os.path.join(place, "receipt.json"))
@@ -111,15 +111,15 @@ class StackStatus:
             row["size"] = _size(place)
         return row
 
-    def _units_of(self, digests: t.Container[str], units: t.Sequence[Facts]) -> t.Dict[str, str]:
+    def _units_of(self, digests: t.Container[str], units: t.Sequence[Facts]) -> dict[str, str]:
         """Return name and fingerprint of each unit whose wheel the environment was made from."""
-        found: t.Dict[str, str] = {}
+        found: dict[str, str] = {}
         for unit in [*reversed(units), *self.known_units]:
             if any(wheel.get("sha256") in digests for wheel in unit.get("wheels") or []):
                 found[str(unit["name"])] = str(unit["fingerprint"])
         return dict(sorted(found.items()))
 
-    def _entries(self) -> t.List[str]:
+    def _entries(self) -> list[str]:
         return [
             entry
             for entry in _names(self.paths.directory)
@@ -128,7 +128,7 @@ class StackStatus:
 
     # -- units
 
-    def _units(self) -> t.Tuple[t.List[Facts], t.List[str]]:
+    def _units(self) -> tuple[list[Facts], list[str]]:
         """Return the receipts in short, the newest first, and the paths of those that were changed."""
         directory = os.path.join(self.root, "receipts", "units")
         found, changed = [], []
@@ -151,7 +151,7 @@ class StackStatus:
         found.sort(key=lambda row: (str(row["finished"]), str(row["name"])), reverse=True)
         return found, changed
 
-    def _builds(self, units: t.Sequence[Facts]) -> t.Tuple[t.List[Facts], t.List[Facts]]:
+    def _builds(self, units: t.Sequence[Facts]) -> tuple[list[Facts], list[Facts]]:
         """Return the builds that run, and those that ended without an artefact."""
         done = {(unit["name"], unit["fingerprint"]) for unit in units}
         running, unfinished = [], []
@@ -172,15 +172,15 @@ class StackStatus:
 
     # -- the proof
 
-    def _proofs(self) -> t.Dict[str, t.Optional[Facts]]:
+    def _proofs(self) -> dict[str, Facts | None]:
         """Return the last report on the current environment, in short, and the last on the one that is staged.
 
         A report that names no environment is taken for one on the current environment, and so is the last of all where
         none is on it. A damaged report counts as none.
         """
         current, staged = survey.link(self.paths, "current"), survey.link(self.paths, "staged")
-        found: t.Dict[str, t.Optional[Facts]] = {"proof": None, "staged_proof": None}
-        last: t.Optional[Facts] = None
+        found: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
+        last: Facts | None = None
         for name in reversed([name for name in _names(self.history or "") if name.endswith(".json")]):
             report = read_json(os.path.join(self.history or "", name))
             if report is None or report.get("format") != verdict.FORMAT:
@@ -221,7 +221,7 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
     }
 
 
-def _names(directory: str) -> t.List[str]:
+def _names(directory: str) -> list[str]:
     try:
         return sorted(os.listdir(directory))
     except OSError:
@@ -230,7 +230,7 @@ def _names(directory: str) -> t.List[str]:
 
 def _size(directory: str) -> int:
     """Return the bytes on the disk of all that is below ``directory``, hard links counted once."""
-    seen: t.Set[t.Tuple[int, int]] = set()
+    seen: set[tuple[int, int]] = set()
     total = 0
     for place, _directories, files in os.walk(directory):
         for name in files:

@@ -40,7 +40,7 @@ DEGRADED_GBITS = (8.0, 25.0)
 FIRST_TCP_PORT = 12000
 MEETING_SECONDS = 60
 
-Row = t.Dict[str, t.Any]
+Row = dict[str, t.Any]
 # Takes interface, source, target and frame size; returns None, or why nothing came back.
 Probe = t.Callable[[str, str, str, int], t.Optional[str]]
 
@@ -64,7 +64,7 @@ class Echo:
     def __init__(self, timeout: float = 0.5, attempts: int = 3) -> None:
         self.timeout, self.attempts = timeout, attempts
 
-    def __call__(self, interface: str, source: str, target: str, frame: int) -> t.Optional[str]:
+    def __call__(self, interface: str, source: str, target: str, frame: int) -> str | None:
         """Return ``None`` for an answer, else why there was none; the text begins with ``here`` for a local cause."""
         try:
             try:
@@ -84,7 +84,7 @@ class Echo:
                 return "nobody has that address on this rail"
             return f"here: {error.strerror}"
 
-    def _exchange(self, made: socket.socket, raw: bool, target: str, frame: int) -> t.Optional[str]:
+    def _exchange(self, made: socket.socket, raw: bool, target: str, frame: int) -> str | None:
         mark = os.urandom(8)
         identifier = struct.unpack("!H", mark[:2])[0]
         # The mark comes back in the payload: that is what tells our answer from another ping's.
@@ -117,7 +117,7 @@ def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def bandwidth_of(output: str) -> t.Optional[float]:
+def bandwidth_of(output: str) -> float | None:
     """Return the average in Gb/s of ``ib_write_bw --report_gbits``: the fourth number of its last line of figures."""
     found = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s", output + "\n", re.M)
     return float(found[-1]) if found else None
@@ -136,7 +136,7 @@ class FabricCheck:
         rails: t.Sequence[Row],
         ports: t.Sequence[t.Sequence[str]] = (),
         speed: int = 0,
-        probe: t.Optional[Probe] = None,
+        probe: Probe | None = None,
     ) -> None:
         self.host, self.speed = host, speed
         self.info = observation.FabricInfo(host, ports).run()
@@ -144,21 +144,21 @@ class FabricCheck:
         halves = {row["port"]: row["halves"] for row in self.info["ports"]}
         self.rails = [{**rail, "interface": self._interface(rail, halves)} for rail in rails]
         self.probe: Probe = probe or Echo()
-        self.rows: t.List[Row] = []
+        self.rows: list[Row] = []
 
     @staticmethod
-    def _interface(rail: Row, halves: t.Mapping[int, t.Sequence[str]]) -> t.Optional[str]:
+    def _interface(rail: Row, halves: t.Mapping[int, t.Sequence[str]]) -> str | None:
         names = halves.get(rail["port"], [])
         return names[rail["half"]] if rail["half"] < len(names) else None
 
-    def run(self) -> t.List[Row]:
+    def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
         for problem in observation.problems(self.info):
             self._fail(problem["check"], problem["cause"], problem["remedy"])
-        results: t.Dict[str, t.Optional[str]] = {}
+        results: dict[str, str | None] = {}
         # A rail that does not answer costs seconds; the others do not wait for it.
         threads = []
-        collected: t.List[t.List[Row]] = [[] for _rail in self.rails]
+        collected: list[list[Row]] = [[] for _rail in self.rails]
         for number, rail in enumerate(self.rails):
             thread = threading.Thread(target=self._rail, args=(rail, collected[number]))
             thread.start()
@@ -173,7 +173,7 @@ class FabricCheck:
 
     # -- one rail
 
-    def _rail(self, rail: Row, rows: t.List[Row]) -> None:
+    def _rail(self, rail: Row, rows: list[Row]) -> None:
         name = rail["name"]
         link = self.links.get(rail["interface"] or "")
         if link is None:
@@ -196,7 +196,7 @@ class FabricCheck:
         for peer in rail["peers"]:
             rows += self._peer(rail, link, peer)
 
-    def _state(self, rail: Row, link: Row) -> t.Optional[t.Tuple[str, str]]:
+    def _state(self, rail: Row, link: Row) -> tuple[str, str] | None:
         who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
         if not link["up"]:
             return f"{who} is down.", "Run playbooks/fabric.yml, or look which other tool set it down."
@@ -230,7 +230,7 @@ class FabricCheck:
             link["mtu"],
         )
 
-    def _device(self, rail: Row, link: Row) -> t.List[Row]:
+    def _device(self, rail: Row, link: Row) -> list[Row]:
         if not link["connectx7"]:
             return []
         name, rows = f"rdma.{rail['name']}", []
@@ -267,7 +267,7 @@ class FabricCheck:
             )
         return rows
 
-    def _peer(self, rail: Row, link: Row, peer: Row) -> t.List[Row]:
+    def _peer(self, rail: Row, link: Row, peer: Row) -> list[Row]:
         interface = link["interface"]
         source = str(ipaddress.IPv4Interface(rail["address"]).ip)
         who = f"{peer['host']} ({peer['address']})"
@@ -311,9 +311,9 @@ class FabricCheck:
             ),
         ]
 
-    def _halves(self, results: t.Mapping[str, t.Optional[str]]) -> None:
+    def _halves(self, results: t.Mapping[str, str | None]) -> None:
         """Say what it means where one half of a port works and the other does not."""
-        ports: t.Dict[int, t.List[Row]] = {}
+        ports: dict[int, list[Row]] = {}
         for rail in self.rails:
             ports.setdefault(rail["port"], []).append(rail)
         for port, rails in sorted(ports.items()):
@@ -332,7 +332,7 @@ class FabricCheck:
 
     # -- bandwidth
 
-    def measure(self, part: Row, seconds: int, floor: float) -> t.List[Row]:
+    def measure(self, part: Row, seconds: int, floor: float) -> list[Row]:
         """Take part in one measurement with another host, half by half.
 
         :param part: ``link``, ``role`` (``server`` or ``client``) and ``peer``.
@@ -368,14 +368,14 @@ class FabricCheck:
         return rows
 
     @staticmethod
-    def _gid(rail: Row, link: Row) -> t.List[str]:
+    def _gid(rail: Row, link: Row) -> list[str]:
         address = str(ipaddress.IPv4Interface(rail["address"]).ip)
         for gid in link["gids"]:
             if gid["address"] == address and gid["type"] == "RoCE v2":
                 return ["-x", str(gid["index"])]
         return []
 
-    def _meet(self, argv: t.List[str], seconds: int) -> t.Tuple[str, int]:
+    def _meet(self, argv: list[str], seconds: int) -> tuple[str, int]:
         """Run one side; a client that comes before its server tries again until both have met."""
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")
@@ -389,7 +389,7 @@ class FabricCheck:
             time.sleep(0.3)
 
     @staticmethod
-    def _did_not_meet(part: Row, said: str) -> t.Tuple[str, str]:
+    def _did_not_meet(part: Row, said: str) -> tuple[str, str]:
         lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
         return (
             f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'it printed nothing'}.",

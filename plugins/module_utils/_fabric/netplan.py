@@ -76,7 +76,7 @@ def render_environment(values: t.Mapping[str, str]) -> str:
 
 def environment(
     rails: t.Sequence[t.Mapping[str, t.Any]], socket_interface: str, extra: t.Mapping[str, t.Any]
-) -> t.Dict[str, str]:
+) -> dict[str, str]:
     """Return the variables, of which ``extra`` overrides some and takes out those that are null.
 
     ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them (98 instead of 161 Gb/s: tonyd2wild's
@@ -86,7 +86,7 @@ def environment(
 
     :raises SparkforgeError: for a name or a value that not every reader of the file takes.
     """
-    found: t.Dict[str, t.Any] = {}
+    found: dict[str, t.Any] = {}
     devices = [rail["rdma"] for rail in rails if rail.get("rdma")]
     if devices:
         found["NCCL_IB_HCA"] = ",".join(devices)
@@ -107,7 +107,7 @@ def environment(
     return {str(name): str(value) for name, value in found.items() if value is not None}
 
 
-def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> t.List[t.Dict[str, t.Any]]:
+def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     """Return the rails with this host's ``interface`` and ``rdma`` device.
 
     :raises SparkforgeError: with every port or half that is not there.
@@ -133,7 +133,7 @@ def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]
 
 def conflicts(
     rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any], own: str, session: str = ""
-) -> t.List[str]:
+) -> list[str]:
     """Return why the rails cannot be set up here, one sentence each with its remedy.
 
     :param own: the path of our netplan file.
@@ -193,7 +193,7 @@ class FabricNetplan:
         self.root: str = options["root"]
         self.environment_file = os.path.join(self.root, "fabric", "nccl.env")
 
-    def run(self) -> t.Dict[str, t.Any]:
+    def run(self) -> dict[str, t.Any]:
         """Bring the host to its state.
 
         :raises SparkforgeError: with the host as it was.
@@ -208,15 +208,15 @@ class FabricNetplan:
             return self._absent(info, before)
         return self._present(info, before)
 
-    def _observe(self) -> t.Dict[str, t.Any]:
+    def _observe(self) -> dict[str, t.Any]:
         return observation.FabricInfo(self.host, self.options["ports"]).run()
 
-    def _receipt(self) -> t.Dict[str, t.Any]:
+    def _receipt(self) -> dict[str, t.Any]:
         return receipts.read(self.root, RECEIPT) or {}
 
     # -- present
 
-    def _present(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    def _present(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         if not self.options["rails"]:
             raise SparkforgeError(
                 "No rails are given: the host would have no part in the fabric.",
@@ -236,7 +236,7 @@ class FabricNetplan:
         live = self._deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
         network = there[self.file] != wanted[self.file] or bool(loose) or bool(live)
-        result: t.Dict[str, t.Any] = {
+        result: dict[str, t.Any] = {
             "changed": network or there != wanted,
             "rails": rails,
             "environment": values,
@@ -263,7 +263,7 @@ class FabricNetplan:
         return result
 
     @staticmethod
-    def _no_netplan() -> t.Tuple[str, str]:
+    def _no_netplan() -> tuple[str, str]:
         return (
             "This host has no netplan, which DGX OS and Ubuntu have: nothing here could configure the fabric.",
             "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, leave "
@@ -281,7 +281,7 @@ class FabricNetplan:
                 "This host has no default route: set fabric_socket_interface, or NCCL chooses its sockets' interface."
             )
 
-    def _deviations(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> t.List[str]:
+    def _deviations(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> list[str]:
         """Return what the interfaces lack; one without a cable shows nothing, and is left for when it has one."""
         links = {link["interface"]: link for link in info["links"]}
         found = []
@@ -362,7 +362,7 @@ class FabricNetplan:
                 receipts.remove(self.root, RECEIPT)
             raise SparkforgeError(error.cause, f"{error.remedy} The configuration is as it was before.") from error
 
-    def _write_file(self, text: t.Optional[str]) -> None:
+    def _write_file(self, text: str | None) -> None:
         try:
             if text is None:
                 if os.path.exists(self.file):
@@ -418,7 +418,7 @@ class FabricNetplan:
         )
 
     @staticmethod
-    def _lost(before: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> t.List[str]:
+    def _lost(before: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> list[str]:
         if not before["management"]:
             return []
         name = before["management"]["interface"]
@@ -427,7 +427,7 @@ class FabricNetplan:
 
     # -- absent
 
-    def _absent(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+    def _absent(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         path = before.get("file") or self.file
         names = [path, self.environment_file]
         there = {name: _read(name) for name in names}
@@ -475,7 +475,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _read(path: str) -> t.Optional[str]:
+def _read(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read()
@@ -486,8 +486,8 @@ def _read(path: str) -> t.Optional[str]:
 
 
 def _diff(
-    there: t.Mapping[str, t.Optional[str]], wanted: t.Mapping[str, str], live: t.Sequence[str]
-) -> t.List[t.Dict[str, str]]:
+    there: t.Mapping[str, str | None], wanted: t.Mapping[str, str], live: t.Sequence[str]
+) -> list[dict[str, str]]:
     rows = [
         {"before_header": path, "after_header": path, "before": there[path] or "", "after": wanted[path]}
         for path in sorted(wanted)

@@ -47,7 +47,7 @@ class FabricInfo:
         self.host = host
         self.named = [[str(name) for name in names] for names in ports]
 
-    def run(self) -> t.Dict[str, t.Any]:
+    def run(self) -> dict[str, t.Any]:
         """Return the observation."""
         addresses = self._addresses()
         rdma = self._rdma_devices()
@@ -72,7 +72,7 @@ class FabricInfo:
 
     # -- interfaces
 
-    def _addresses(self) -> t.Dict[str, t.List[str]]:
+    def _addresses(self) -> dict[str, list[str]]:
         command = self.host.command("ip") or "ip"
         code, out, err = self.host.run([command, "-json", "address", "show"])
         try:
@@ -94,11 +94,11 @@ class FabricInfo:
     def _word(self, path: str) -> str:
         return (self.host.read(path) or "").strip()
 
-    def _number(self, path: str) -> t.Optional[int]:
+    def _number(self, path: str) -> int | None:
         text = self._word(path)
         return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
-    def _quietly(self, path: str) -> t.Optional[int]:
+    def _quietly(self, path: str) -> int | None:
         # Speed and carrier of an interface that is down answer EINVAL: that is no failed probe.
         noted = len(self.host.unread)
         value = self._number(path)
@@ -106,8 +106,8 @@ class FabricInfo:
         return value
 
     def _link(
-        self, name: str, addresses: t.Mapping[str, t.List[str]], rdma: t.Mapping[str, t.Dict[str, t.Any]]
-    ) -> t.Dict[str, t.Any]:
+        self, name: str, addresses: t.Mapping[str, list[str]], rdma: t.Mapping[str, dict[str, t.Any]]
+    ) -> dict[str, t.Any]:
         place = f"{NET}/{name}"
         device = self.host.real(f"{place}/device") if self.host.is_directory(f"{place}/device") else ""
         pci = device.rsplit("/", 1)[-1]
@@ -137,7 +137,7 @@ class FabricInfo:
             "pcie": {"speed": self._word(f"{device}/current_link_speed") or None, "width": width} if pci else None,
         }
 
-    def _rdma_devices(self) -> t.Dict[str, t.Dict[str, t.Any]]:
+    def _rdma_devices(self) -> dict[str, dict[str, t.Any]]:
         found = {}
         for name in self.host.names(INFINIBAND):
             place = f"{INFINIBAND}/{name}"
@@ -149,7 +149,7 @@ class FabricInfo:
             }
         return found
 
-    def _gids(self, port: str) -> t.List[t.Dict[str, t.Any]]:
+    def _gids(self, port: str) -> list[dict[str, t.Any]]:
         rows = []
         for index in sorted(int(name) for name in self.host.names(f"{port}/gids") if name.isdigit()):
             text = self._word(f"{port}/gids/{index}")
@@ -163,11 +163,11 @@ class FabricInfo:
                 rows.append({"index": index, "address": str(mapped), "type": kind})
         return rows
 
-    def _ports(self, links: t.Sequence[t.Mapping[str, t.Any]]) -> t.List[t.Dict[str, t.Any]]:
+    def _ports(self, links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
         """Pair the halves: the same card and PCI function, in the order of their PCI domains."""
         if self.named:
             return [{"port": number, "halves": names} for number, names in enumerate(self.named)]
-        groups: t.Dict[t.Tuple[str, str], t.List[t.Tuple[str, str]]] = {}
+        groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for link in links:
             if link["connectx7"]:
                 function = link["pci"].rsplit(".", 1)[-1]
@@ -179,9 +179,9 @@ class FabricInfo:
             for number, ((_card, function), halves) in enumerate(ordered)
         ]
 
-    def _management(self, addresses: t.Mapping[str, t.List[str]]) -> t.Optional[t.Dict[str, t.Any]]:
+    def _management(self, addresses: t.Mapping[str, list[str]]) -> dict[str, t.Any] | None:
         """Return the interface of the default route with the lowest metric (``/proc/net/route``, proc(5))."""
-        best: t.Optional[t.Tuple[int, str]] = None
+        best: tuple[int, str] | None = None
         for line in (self.host.read("/proc/net/route") or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 7 and words[1] == "00000000" and words[7] == "00000000":
@@ -199,7 +199,7 @@ class FabricInfo:
 
     # -- what is known to spoil a fabric
 
-    def _kernel(self) -> t.Dict[str, t.Any]:
+    def _kernel(self) -> dict[str, t.Any]:
         """Find the reserve of Kexec HandOver, which kernel 7.0 of DGX OS makes by default.
 
         It goes to the page allocator as pages for CMA, which RDMA cannot pin: ``ibv_reg_mr`` fails with ENOMEM and NCCL
@@ -218,7 +218,7 @@ class FabricInfo:
             reserved, source = (surplus if surplus > KHO_NOISE_MIB else 0), "/proc/meminfo"
         return {"release": self.host.release, "kho": {"asked": state, "reserved_mib": reserved, "source": source}}
 
-    def _scratch(self) -> t.Tuple[t.Optional[int], str]:
+    def _scratch(self) -> tuple[int | None, str]:
         path = "/sys/kernel/debug/kho/out/scratch_len"
         noted = len(self.host.unread)
         text = self.host.read(path)
@@ -227,7 +227,7 @@ class FabricInfo:
             return None, ""
         return sum(int(size, 0) for size in re.findall(r"0x[0-9a-fA-F]+|\d+", text)) // MIB, path
 
-    def _wifi_powersave(self) -> t.Optional[int]:
+    def _wifi_powersave(self) -> int | None:
         """Return NetworkManager's ``wifi.powersave``, the last file's; Ubuntu ships 3 (enable)."""
         value = None
         for folder in ("/usr/lib/NetworkManager/conf.d", "/etc/NetworkManager/conf.d"):
@@ -237,7 +237,7 @@ class FabricInfo:
                     value = int(found)
         return value
 
-    def _netplan_files(self) -> t.List[t.Dict[str, t.Any]]:
+    def _netplan_files(self) -> list[dict[str, t.Any]]:
         """Return which interfaces each netplan file names; a file's text may hold a Wi-Fi password and stays here."""
         interfaces = self.host.names(NET)
         rows, seen = [], set()
@@ -253,7 +253,7 @@ class FabricInfo:
         return rows
 
 
-def problems(info: t.Mapping[str, t.Any]) -> t.List[t.Dict[str, str]]:
+def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
     """Return what is wrong with a host whatever the plan, each with ``check``, ``cause`` and ``remedy``."""
     found = []
     kernel = info["kernel"]

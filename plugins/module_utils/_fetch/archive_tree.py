@@ -64,7 +64,7 @@ def archive_tree(
     environment: t.Mapping[str, str],
     rewrite: t.Mapping[str, str],
     patience: Patience,
-) -> t.Dict[str, t.Any]:
+) -> dict[str, t.Any]:
     """Unpack ``source`` into the new ``directory``."""
     sha256 = source.sha256.strip().lower()
     url = urllib.parse.quote(source.archive) if source.archive.startswith("/") else rewritten(source.archive, rewrite)
@@ -119,7 +119,7 @@ def _proxies(environment: t.Mapping[str, str]) -> t.Iterator[None]:
 class _Tree(unpack._Extraction):
     """Unpacks with the guards of ``_fetch.unpack``, and keeps what is at the top: there may be several entries."""
 
-    def split(self, name: str, what: str) -> t.Tuple[str, str]:
+    def split(self, name: str, what: str) -> tuple[str, str]:
         return ".", "/".join(part for part in super().split(name, what) if part)
 
     def members(self, members: unpack.Members) -> None:
@@ -144,7 +144,7 @@ class _Tree(unpack._Extraction):
 class _Bounded(io.FileIO):
     """A zip archive, of whose directory no more is read than memory holds with ease: zipfile reads it at once."""
 
-    def read(self, size: t.Optional[int] = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
         if len(block) > DIRECTORY_LIMIT:
             raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
@@ -187,7 +187,7 @@ class _Zip:
                 member.linkname = self.file.read(info).decode("utf-8", "surrogateescape")
             yield member
 
-    def extractfile(self, member: tarfile.TarInfo) -> t.Optional[t.IO[bytes]]:
+    def extractfile(self, member: tarfile.TarInfo) -> t.IO[bytes] | None:
         return self.file.open(t.cast(_ZipMember, member).info)
 
 

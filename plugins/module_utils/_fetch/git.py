@@ -73,7 +73,7 @@ class Repositories:
         self.git = Commands(environment)
         self.retry = Retry(patience, say)
 
-    def tree(self, source: Git, directory: str) -> t.Dict[str, t.Any]:
+    def tree(self, source: Git, directory: str) -> dict[str, t.Any]:
         """Check ``source`` out into the new ``directory``."""
         commit = source.version.lower()
         if not COMMIT.fullmatch(commit):
@@ -90,9 +90,9 @@ class Repositories:
             self.using(wanted, functools.partial(check_out, wanted, directory, git=self.git, say=self.say))
         return {"commit": commit, "submodules": {wanted.path: wanted.commit for wanted in found[1:]}}
 
-    def fetched(self, first: Wanted, recursive: bool) -> t.List[Wanted]:
+    def fetched(self, first: Wanted, recursive: bool) -> list[Wanted]:
         """Bring ``first`` and what is below it into the store; return them, each after its superproject."""
-        found: t.List[Wanted] = []
+        found: list[Wanted] = []
         waiting = [first]
         while waiting:
             wanted = waiting.pop(0)
@@ -289,7 +289,7 @@ class Repositories:
         self.ask(local, store, ["--depth=1", pieces, ref])
         disk.remove(pieces)
 
-    def missing(self, wanted: Wanted, pieces: str) -> t.List[str]:
+    def missing(self, wanted: Wanted, pieces: str) -> list[str]:
         """Return the names of the objects of the commit that have not arrived."""
         names = self.git.local(
             "--git-dir", pieces, "rev-list", "--objects", "--missing=print", "--no-object-names", wanted.commit

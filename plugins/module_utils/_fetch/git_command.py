@@ -31,7 +31,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls i
 #: Seconds between two lines about a transfer that goes on.
 PROGRESS_SECONDS = 10.0
 
-_SETTINGS: t.Final[t.Tuple[t.Tuple[str, str], ...]] = (
+_SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
     ("core.hooksPath", os.devnull),
     ("core.fsmonitor", "false"),
     ("core.attributesFile", os.devnull),
@@ -53,7 +53,7 @@ _SETTINGS: t.Final[t.Tuple[t.Tuple[str, str], ...]] = (
 )
 
 #: How git is called. Python ignores SIGXFSZ; git must too, so that it says what is wrong instead of dying of it.
-_CALL: t.Final[t.Dict[str, t.Any]] = {"cwd": "/", "umask": 0o022, "restore_signals": False}
+_CALL: t.Final[dict[str, t.Any]] = {"cwd": "/", "umask": 0o022, "restore_signals": False}
 
 
 class Commands:
@@ -113,7 +113,7 @@ class Commands:
         arguments: t.Sequence[str],
         *,
         data: bytes = b"",
-        say: t.Optional[Say] = None,
+        say: Say | None = None,
     ) -> bytes:
         """Call git for what needs the network and return its output.
 
@@ -156,7 +156,7 @@ class Commands:
             raise of_remote(watcher.text, status)
         return output
 
-    def _with(self, settings: t.Sequence[t.Tuple[str, str]]) -> t.Dict[str, str]:
+    def _with(self, settings: t.Sequence[tuple[str, str]]) -> dict[str, str]:
         environment = dict(self.environment)
         for number, (key, value) in enumerate(settings):
             environment[f"GIT_CONFIG_KEY_{number}"] = key
@@ -170,7 +170,7 @@ class _Watcher(threading.Thread):
 
     _PROGRESS = re.compile(r"(?:Receiving objects|Resolving deltas|Updating files): +\d+%[^\r\n]*")
 
-    def __init__(self, stream: t.BinaryIO, say: t.Optional[Say]) -> None:
+    def __init__(self, stream: t.BinaryIO, say: Say | None) -> None:
         super().__init__(daemon=True)
         self.stream = stream
         self.say = say

@@ -28,7 +28,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls i
 )
 
 
-def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> t.List[Wanted]:
+def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> list[Wanted]:
     """Return the submodules that the commit itself has, in the order of their paths."""
     listing = git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", wanted.commit)
     links, has_modules = {}, False
@@ -59,7 +59,7 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
     return found
 
 
-def _modules(wanted: Wanted, store: str, git: Commands) -> t.Dict[str, t.Dict[str, str]]:
+def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, str]]:
     """Return what ``.gitmodules`` says: path -> its settings."""
     try:
         listing = git.local("--git-dir", store, "config", "--blob", f"{wanted.commit}:.gitmodules", "--null", "--list")
@@ -70,7 +70,7 @@ def _modules(wanted: Wanted, store: str, git: Commands) -> t.Dict[str, t.Dict[st
             f"The .gitmodules of {wanted.inside} cannot be read: {error.line}.",
             "Take another version of the source, or set source.submodules to false.",
         ) from error
-    named: t.Dict[str, t.Dict[str, str]] = {}
+    named: dict[str, dict[str, str]] = {}
     for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
         key, _line, value = entry.partition("\n")
         found = re.fullmatch(r"submodule\.(.*)\.([a-z]+)", key, re.S)

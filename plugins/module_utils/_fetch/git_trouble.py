@@ -67,7 +67,7 @@ class Kind(enum.Enum):
 
 #: Tried in this order: what is certain first, for "the remote end hung up" ends many a message. The texts are those
 #: of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10, in the C locale. Compiled once git fails.
-_RULES: t.Final[t.Tuple[t.Tuple[Kind, str], ...]] = (
+_RULES: t.Final[tuple[tuple[Kind, str], ...]] = (
     (Kind.SPACE, r"no space left on device|disk quota exceeded|file too large|died of signal 25\b"
                  # git does not say why, and there is hardly another reason.
                  r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file"),
@@ -156,7 +156,7 @@ def of_local(output: str, status: int) -> GitError:
 def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeError:
     """Map a failure of git to a cause and a remedy."""
     what, inside, line = wanted.label, wanted.inside, error.line
-    details: t.Dict[str, t.Any] = {"url": redact(wanted.url), "output": error.output}
+    details: dict[str, t.Any] = {"url": redact(wanted.url), "output": error.output}
     if wanted.path:
         details["path"] = wanted.path
     if error.kind is Kind.COMMIT:
@@ -255,8 +255,8 @@ class Retry:
         :raises GitError: for these, and for what waiting does not mend.
         :raises SparkforgeError: where the network stays lost.
         """
-        lost: t.Optional[float] = None
-        failures: t.List[Kind] = []
+        lost: float | None = None
+        failures: list[Kind] = []
         while True:
             try:
                 return attempt()

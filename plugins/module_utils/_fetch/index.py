@@ -45,12 +45,12 @@ class Credential:
     password: str
 
 
-def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> t.List[Credential]:
+def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[Credential]:
     """Read the option ``credentials``.
 
     :raises SparkforgeError: for an entry that names no server, lacks a value, or has one that cannot be carried.
     """
-    found: t.Dict[str, Credential] = {}
+    found: dict[str, Credential] = {}
     for number, entry in enumerate(entries, 1):
         url, host = str(entry.get("url") or ""), str(entry.get("host") or "")
         if bool(url) == bool(host):
@@ -84,7 +84,7 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> t.List[Credential
     return list(found.values())
 
 
-def render_netrc(entries: t.Iterable[Credential], python: t.Tuple[int, int]) -> str:
+def render_netrc(entries: t.Iterable[Credential], python: tuple[int, int]) -> str:
     """Return the netrc file that pip reads.
 
     :param python: the version of the interpreter that runs pip: before 3.11 it knows neither quotes nor escapes.
@@ -117,7 +117,7 @@ class Answer:
     server_error: str = ""
 
 
-def ask(url: str, known: t.Sequence[Credential] = ()) -> t.Optional[Answer]:
+def ask(url: str, known: t.Sequence[Credential] = ()) -> Answer | None:
     """Ask for a URL as pip does: with its credentials, the proxies and the CA of the process environment.
 
     :return: None where nothing answers, which pip says well enough itself.
@@ -149,7 +149,7 @@ def ask(url: str, known: t.Sequence[Credential] = ()) -> t.Optional[Answer]:
         return None
 
 
-def explain(url: str, answer: Answer, package: str, authenticated: bool) -> t.Optional[SparkforgeError]:
+def explain(url: str, answer: Answer, package: str, authenticated: bool) -> SparkforgeError | None:
     """Return what is wrong with an answer, None where it is what pip takes it for.
 
     :param url: of a wheel, or of a page that lists files.
@@ -178,7 +178,7 @@ def explain(url: str, answer: Answer, package: str, authenticated: bool) -> t.Op
     )
 
 
-def refused(name: str, status: int, reason: str, authenticated: bool) -> t.Optional[SparkforgeError]:
+def refused(name: str, status: int, reason: str, authenticated: bool) -> SparkforgeError | None:
     """Return what a status means; None for what pip can cope with: an index may lack a package, or be elsewhere.
 
     :param name: the URL as it may be shown.

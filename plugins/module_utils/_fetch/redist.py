@@ -57,7 +57,7 @@ DISK_FACTOR = 5
 
 _LOCK = "redist"
 
-Run = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+Run = t.Callable[[list[str]], tuple[int, str, str]]
 
 
 class RedistArchives:

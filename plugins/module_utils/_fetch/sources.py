@@ -45,15 +45,15 @@ RESOLVE_SECONDS = 60.0
 
 
 def fetch(
-    source: t.Union[Git, Archive],
+    source: Git | Archive,
     destination: str,
     store: str,
     say: Say,
     environment: t.Mapping[str, str],
     *,
-    rewrite: t.Optional[t.Mapping[str, str]] = None,
-    patience: t.Optional[Patience] = None,
-) -> t.Dict[str, t.Any]:
+    rewrite: t.Mapping[str, str] | None = None,
+    patience: Patience | None = None,
+) -> dict[str, t.Any]:
     """Make ``destination`` the pristine tree of ``source`` and return what it is.
 
     The tree is made beside and renamed: ``destination`` is the whole tree, or what it was before, or absent. Whoever
@@ -103,8 +103,8 @@ def resolve(
     version: str,
     environment: t.Mapping[str, str],
     *,
-    rewrite: t.Optional[t.Mapping[str, str]] = None,
-    patience: t.Optional[Patience] = None,
+    rewrite: t.Mapping[str, str] | None = None,
+    patience: Patience | None = None,
 ) -> str:
     """Return the commit that ``version`` names in ``repo``: a tag (before a branch of that name), a branch, a full
     ref (``refs/pull/7/head``), ``HEAD``, or a commit, for which nothing is asked.
@@ -124,7 +124,7 @@ def resolve(
         listing = retry(asked, lambda: commands.remote(asked.remote, ["ls-remote", *arguments]))
     except GitError as error:
         raise explained(asked, error) from error
-    refs: t.Dict[str, str] = {}
+    refs: dict[str, str] = {}
     for line in listing.decode("utf-8", "surrogateescape").splitlines():
         commit, _tab, ref = line.partition("\t")
         refs[ref] = commit
@@ -136,7 +136,7 @@ def resolve(
     raise _no_such_version(asked, version, refs)
 
 
-def build_backend(pyproject: str) -> t.Optional[str]:
+def build_backend(pyproject: str) -> str | None:
     """Return the build backend that the text of a ``pyproject.toml`` names, None where it names none."""
     try:
         toml = importlib.import_module("tomllib")  # Python 3.11

@@ -35,7 +35,7 @@ class Remote:
 
     url: str
     protocols: str
-    header: t.Optional[str] = dataclasses.field(default=None, repr=False)
+    header: str | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Wanted:
 
 
 def make_wanted(
-    url: str, commit: str, rewrite: t.Mapping[str, str], path: str = "", superproject: t.Optional[Wanted] = None
+    url: str, commit: str, rewrite: t.Mapping[str, str], path: str = "", superproject: Wanted | None = None
 ) -> Wanted:
     """Return the commit of the repository ``url``.
 

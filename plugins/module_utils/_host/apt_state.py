@@ -36,19 +36,19 @@ _OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
 class Packages(t.NamedTuple):
     """What ``/var/lib/dpkg/status`` says."""
 
-    versions: t.Dict[str, str]
-    broken: t.List[t.Dict[str, str]]
-    held: t.List[str]
-    architecture: t.Optional[str]
+    versions: dict[str, str]
+    broken: list[dict[str, str]]
+    held: list[str]
+    architecture: str | None
 
 
-def parse_status(text: str, architecture: t.Optional[str] = None) -> Packages:
+def parse_status(text: str, architecture: str | None = None) -> Packages:
     """Read dpkg's status file.
 
     A package of a foreign architecture is named ``name:architecture``, as dpkg names it. dpkg's own stanza
     says which architecture is the native one, unless the caller knows.
     """
-    rows: t.List[t.Dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     for field, value in _STATUS_FIELD.findall(text):
         if field == "Package":
             rows.append({})
@@ -57,9 +57,9 @@ def parse_status(text: str, architecture: t.Optional[str] = None) -> Packages:
             rows[-1].setdefault(field, value.strip())
     if architecture is None:
         architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
-    versions: t.Dict[str, str] = {}
-    broken: t.List[t.Dict[str, str]] = []
-    held: t.List[str] = []
+    versions: dict[str, str] = {}
+    broken: list[dict[str, str]] = []
+    held: list[str] = []
     for row in rows:
         words = row.get("Status", "").split()
         if len(words) != 3:
@@ -76,10 +76,10 @@ def parse_status(text: str, architecture: t.Optional[str] = None) -> Packages:
     return Packages(versions, broken, sorted(held), architecture)
 
 
-def _paragraphs(text: str) -> t.List[t.Dict[str, str]]:
+def _paragraphs(text: str) -> list[dict[str, str]]:
     """Split a deb822 text into paragraphs; field names are lowered, continuation lines joined by newlines."""
-    found: t.List[t.Dict[str, str]] = []
-    current: t.Dict[str, str] = {}
+    found: list[dict[str, str]] = []
+    current: dict[str, str] = {}
     field = ""
     for line in [*text.splitlines(), ""]:
         if line.startswith("#"):
@@ -98,13 +98,13 @@ def _paragraphs(text: str) -> t.List[t.Dict[str, str]]:
     return found
 
 
-def _signed_by(value: str) -> t.Optional[str]:
+def _signed_by(value: str) -> str | None:
     if "BEGIN PGP" in value:
         return "inline"
     return ",".join(value.replace(",", " ").split()) or None
 
 
-def parse_deb822_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+def parse_deb822_sources(file: str, text: str) -> list[dict[str, t.Any]]:
     """Read a ``.sources`` file, disabled entries included."""
     rows = []
     for paragraph in _paragraphs(text):
@@ -125,7 +125,7 @@ def parse_deb822_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
     return rows
 
 
-def parse_one_line_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+def parse_one_line_sources(file: str, text: str) -> list[dict[str, t.Any]]:
     """Read a ``.list`` file; a commented line is no entry, as nobody can tell it from prose."""
     rows = []
     for line in text.splitlines():
@@ -149,7 +149,7 @@ def parse_one_line_sources(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
     return rows
 
 
-def parse_preferences(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
+def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
     """Read a file of pins; one row a paragraph that has a package, a pin and a priority."""
     rows = []
     for paragraph in _paragraphs(text):
@@ -163,12 +163,12 @@ def parse_preferences(file: str, text: str) -> t.List[t.Dict[str, t.Any]]:
     return rows
 
 
-def parse_policy(text: str) -> t.Dict[str, t.List[str]]:
+def parse_policy(text: str) -> dict[str, list[str]]:
     """Read ``apt-cache policy NAME…``: for each name, the versions that apt would install, newest first.
 
     A version with a negative priority is not one, and neither is one that stands in dpkg's status alone.
     """
-    offers: t.Dict[str, t.List[str]] = {}
+    offers: dict[str, list[str]] = {}
     name = version = None
     for line in text.splitlines():
         head = re.match(r"^(\S[^ ]*):$", line)
@@ -200,7 +200,7 @@ class AptState:
             found.broken.append({"name": "dpkg", "state": "interrupted"})
         return found
 
-    def sources(self) -> t.List[t.Dict[str, t.Any]]:
+    def sources(self) -> list[dict[str, t.Any]]:
         """Return every apt source, with whether the keyring that it names is there (``None``: names none)."""
         rows = parse_one_line_sources("/etc/apt/sources.list", self.host.read("/etc/apt/sources.list") or "")
         folder = "/etc/apt/sources.list.d"
@@ -217,7 +217,7 @@ class AptState:
             row["keyring_present"] = all(self.host.is_file(path) for path in paths) if paths else None
         return rows
 
-    def pins(self) -> t.List[t.Dict[str, t.Any]]:
+    def pins(self) -> list[dict[str, t.Any]]:
         """Return every pin, in the order in which apt reads them."""
         rows = []
         folder = "/etc/apt/preferences.d"
@@ -228,11 +228,11 @@ class AptState:
         main = "/etc/apt/preferences"
         return parse_preferences(main, self.host.read(main) or "") + rows
 
-    def offers(self, names: t.Sequence[str]) -> t.Dict[str, t.List[str]]:
+    def offers(self, names: t.Sequence[str]) -> dict[str, list[str]]:
         """Return the versions on offer for each name; a name that apt does not know has none."""
         if not names:
             return {}
-        offers: t.Dict[str, t.List[str]] = {name: [] for name in names}
+        offers: dict[str, list[str]] = {name: [] for name in names}
         status, stdout, stderr = self.host.run(["apt-cache", "policy", *names])
         if status != 0:
             self.host.note("apt-cache policy", stderr or f"exit status {status}")
@@ -241,7 +241,7 @@ class AptState:
                 offers[name] = versions
         return offers
 
-    def lock_holder(self) -> t.Optional[t.Dict[str, t.Any]]:
+    def lock_holder(self) -> dict[str, t.Any] | None:
         """Return who holds one of apt's locks: ``pid``, ``command`` and ``file``, ``None`` where none does.
 
         The pid is 0 for a process outside this process namespace.
@@ -254,7 +254,7 @@ class AptState:
                 return {"pid": pid, "command": self._command_line(pid), "file": file}
         return None
 
-    def _holder_by_fcntl(self, file: str) -> t.Optional[int]:
+    def _holder_by_fcntl(self, file: str) -> int | None:
         """Ask the kernel, without locking: the holder's process id, -1 for none, ``None`` for no answer."""
         try:
             descriptor = os.open(self.host.path(file), os.O_RDONLY | os.O_CLOEXEC)
@@ -273,7 +273,7 @@ class AptState:
         kind, _whence, _start, _length, pid = struct.unpack(layout, answer)
         return -1 if kind == fcntl.F_UNLCK else max(pid, 0)
 
-    def _holder_by_proc_locks(self, file: str) -> t.Optional[int]:
+    def _holder_by_proc_locks(self, file: str) -> int | None:
         """Look the file's inode up in ``/proc/locks``: an ordinary user may not open dpkg's lock files."""
         try:
             inode = os.stat(self.host.path(file)).st_ino

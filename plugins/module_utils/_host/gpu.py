@@ -27,18 +27,18 @@ NVIDIA_VENDOR = "0x10de"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-def mib(text: str) -> t.Optional[int]:
+def mib(text: str) -> int | None:
     """Return nvidia-smi's number of MiB, ``None`` for ``[N/A]``, ``Not Supported`` and their like."""
     match = re.match(r"^(\d{1,18})(?: MiB)?$", text.strip())
     return int(match.group(1)) if match else None
 
 
-def _known(text: str) -> t.Optional[str]:
+def _known(text: str) -> str | None:
     text = text.strip()
     return None if not text or text.startswith("[") or text in ("N/A", "Not Supported") else text
 
 
-def parse_devices(text: str) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.Optional[str]]:
+def parse_devices(text: str) -> tuple[list[dict[str, t.Any]], str | None]:
     """Read ``nvidia-smi --query-gpu``: the devices and the driver's version."""
     devices = []
     driver = None
@@ -61,7 +61,7 @@ def parse_devices(text: str) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.Optional[s
     return devices, driver
 
 
-def parse_processes(text: str) -> t.List[t.Dict[str, t.Any]]:
+def parse_processes(text: str) -> list[dict[str, t.Any]]:
     """Read ``nvidia-smi --query-compute-apps``; a command's name may hold commas."""
     rows = []
     for line in text.splitlines():
@@ -72,7 +72,7 @@ def parse_processes(text: str) -> t.List[t.Dict[str, t.Any]]:
     return rows
 
 
-def parse_proc_version(text: str) -> t.Tuple[t.Optional[str], t.Optional[bool]]:
+def parse_proc_version(text: str) -> tuple[str | None, bool | None]:
     """Read ``/proc/driver/nvidia/version``: the driver's version and whether it is the open kernel module."""
     line = next((line for line in text.splitlines() if "Kernel Module" in line), None)
     if line is None:
@@ -87,8 +87,8 @@ class Gpu:
     def __init__(self, host: Host) -> None:
         self.host = host
         self._smi = host.command("nvidia-smi")
-        self._smi_driver: t.Optional[str] = None
-        self._devices: t.List[t.Dict[str, t.Any]] = []
+        self._smi_driver: str | None = None
+        self._devices: list[dict[str, t.Any]] = []
 
     def _ask(self, *options: str) -> str:
         # A wedged driver lets nvidia-smi hang for ever, so that a limit in seconds is set on it.
@@ -102,9 +102,9 @@ class Gpu:
             return ""
         return stdout
 
-    def observe(self) -> t.Dict[str, t.Any]:
+    def observe(self) -> dict[str, t.Any]:
         """Return the key ``gpu``."""
-        processes: t.List[t.Dict[str, t.Any]] = []
+        processes: list[dict[str, t.Any]] = []
         if self._smi:
             self._devices, self._smi_driver = parse_devices(self._ask(f"--query-gpu={QUERY_GPU}", FORMAT))
             if self._devices:
@@ -127,7 +127,7 @@ class Gpu:
                 return True
         return False
 
-    def driver(self) -> t.Dict[str, t.Any]:
+    def driver(self) -> dict[str, t.Any]:
         """Return the key ``driver``; call it after :meth:`observe`."""
         version, open_module = parse_proc_version(self.host.read("/proc/driver/nvidia/version") or "")
         loaded = (self.host.read("/sys/module/nvidia/version") or "").strip() or None
@@ -140,14 +140,14 @@ class Gpu:
             or self.host.is_directory("/proc/driver/nvidia-fs"),
         }
 
-    def _cuda_version(self) -> t.Optional[str]:
+    def _cuda_version(self) -> str | None:
         """Return the newest CUDA version that the driver serves."""
         match = re.search(r"CUDA Version\s*:\s*(\d+\.\d+)", self._ask("--version"))
         return match.group(1) if match else None
 
-    def toolkits(self, packages: t.Mapping[str, str]) -> t.List[t.Dict[str, t.Any]]:
+    def toolkits(self, packages: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
         """Return the key ``cuda_toolkits``: one row a real directory, oldest first; nvcc is not run."""
-        rows: t.Dict[str, t.Dict[str, t.Any]] = {}
+        rows: dict[str, dict[str, t.Any]] = {}
         for name in self.host.names("/usr/local"):
             if not re.match(r"^cuda(-\d+(\.\d+)*)?$", name) or not self.host.is_directory(f"/usr/local/{name}"):
                 continue
@@ -168,7 +168,7 @@ class Gpu:
             }
         return sorted(rows.values(), key=lambda row: [int(part) for part in (row["version"] or "0").split(".")])
 
-    def _toolkit_versions(self, path: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
+    def _toolkit_versions(self, path: str) -> tuple[str | None, str | None]:
         text = self.host.read(f"{path}/version.json")
         if text is None:
             return None, None
@@ -180,7 +180,7 @@ class Gpu:
             return None, None
 
 
-def _part_version(parts: t.Any, name: str) -> t.Optional[str]:
+def _part_version(parts: t.Any, name: str) -> str | None:
     part = parts.get(name) if isinstance(parts, dict) else None
     version = part.get("version") if isinstance(part, dict) else None
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else None

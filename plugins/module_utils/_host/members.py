@@ -25,7 +25,7 @@ NAME = "sparkforge"
 FIRST = 1000
 
 
-def missing(group: str, users: t.Sequence[str], login: t.Optional[str], made: bool) -> t.List[str]:
+def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -> list[str]:
     """Return who is to be added to ``group``; without a group that is everybody.
 
     :param users: asked for by name.
@@ -35,7 +35,7 @@ def missing(group: str, users: t.Sequence[str], login: t.Optional[str], made: bo
     :raises SparkforgeError: for an account that does not exist, or a group that nobody may be added to.
     """
     try:
-        entry: t.Optional[grp.struct_group] = grp.getgrnam(group)
+        entry: grp.struct_group | None = grp.getgrnam(group)
     except KeyError:
         entry = None
     wanted = [name for name in dict.fromkeys([*users, *([login] if login else [])]) if name != "root"]

@@ -86,7 +86,7 @@ MANAGED_FOLDERS = ("/etc", "/usr/local/share/ca-certificates")
 MANAGED_NAME = "sparkforge"
 
 
-def parse_meminfo(text: str) -> t.Dict[str, t.Optional[int]]:
+def parse_meminfo(text: str) -> dict[str, int | None]:
     """Read ``/proc/meminfo`` (KiB) into MiB."""
     sizes = {name: int(size) // 1024 for name, size in re.findall(r"^(\w+):\s+(\d{1,18}) kB$", text, re.MULTILINE)}
     return {
@@ -96,9 +96,9 @@ def parse_meminfo(text: str) -> t.Dict[str, t.Optional[int]]:
     }
 
 
-def parse_cpuinfo(text: str) -> t.Tuple[int, t.List[str]]:
+def parse_cpuinfo(text: str) -> tuple[int, list[str]]:
     """Read ``/proc/cpuinfo``: how many processors, and the distinct models in order of appearance."""
-    models: t.List[str] = []
+    models: list[str] = []
     implementer = ""
     for name, value in re.findall(r"^(model name|CPU implementer|CPU part)[ \t]*:[ \t]*(.*)$", text, re.MULTILINE):
         if name == "CPU implementer":
@@ -111,9 +111,9 @@ def parse_cpuinfo(text: str) -> t.Tuple[int, t.List[str]]:
     return len(re.findall(r"^processor\s*:", text, re.MULTILINE)), models
 
 
-def parse_mountinfo(text: str) -> t.List[t.Dict[str, str]]:
+def parse_mountinfo(text: str) -> list[dict[str, str]]:
     """Read ``/proc/self/mountinfo``: the mounts that can hold files, the top one of each mount point."""
-    rows: t.Dict[str, t.Dict[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         left, separator, right = line.partition(" - ")
         words, tail = left.split(), right.split()
@@ -127,7 +127,7 @@ def parse_mountinfo(text: str) -> t.List[t.Dict[str, str]]:
     return list(rows.values())
 
 
-def parse_loader_cache(content: bytes) -> t.Dict[str, str]:
+def parse_loader_cache(content: bytes) -> dict[str, str]:
     """Read ``/etc/ld.so.cache`` (glibc's dl-cache.h, format 1.1): SONAME to path, the loader's first choice.
 
     :raises ValueError: for another format.
@@ -136,7 +136,7 @@ def parse_loader_cache(content: bytes) -> t.Dict[str, str]:
     start = content.find(magic)
     if start < 0:
         raise ValueError("The loader's cache is not in glibc's format 1.1.")
-    found: t.Dict[str, str] = {}
+    found: dict[str, str] = {}
     try:
         (count,) = struct.unpack_from("=I", content, start + 20)
         for number in range(count):
@@ -168,7 +168,7 @@ class _Timex(ctypes.Structure):
     )
 
 
-def kernel_clock_synchronized() -> t.Optional[bool]:
+def kernel_clock_synchronized() -> bool | None:
     """Ask the kernel, with adjtimex(2) in its read-only mode, whether something keeps the clock right."""
     unsynchronized, error = 0x40, -1
     try:
@@ -194,9 +194,9 @@ class SparkInfo:
         self,
         host: Host,
         offers: t.Sequence[str] = (),
-        controller_epoch: t.Optional[float] = None,
+        controller_epoch: float | None = None,
         root: str = "/opt/sparkforge",
-        synchronized: t.Callable[[], t.Optional[bool]] = kernel_clock_synchronized,
+        synchronized: t.Callable[[], bool | None] = kernel_clock_synchronized,
     ) -> None:
         self.host = host
         self.offer_names = list(offers)
@@ -204,7 +204,7 @@ class SparkInfo:
         self.root = root
         self.synchronized = synchronized
 
-    def observe(self) -> t.Dict[str, t.Any]:
+    def observe(self) -> dict[str, t.Any]:
         """Return the observation; it never raises for what a host lacks."""
         clock = self._probe("clock", self._clock, None)  # first, as the controller's time stands still
         apt = AptState(self.host)
@@ -248,7 +248,7 @@ class SparkInfo:
             self.host.note(name, f"{type(error).__name__}: {error}")
             return otherwise
 
-    def _os(self) -> t.Dict[str, t.Any]:
+    def _os(self) -> dict[str, t.Any]:
         release = platforms.release(self.host.read("/etc/os-release") or self.host.read("/usr/lib/os-release") or "")
         dgx = platforms.release(self.host.read("/etc/dgx-release") or "")
         return {
@@ -265,7 +265,7 @@ class SparkInfo:
             else None,
         }
 
-    def _kernel(self) -> t.Dict[str, t.Any]:
+    def _kernel(self) -> dict[str, t.Any]:
         return {
             "release": self.host.release,
             "machine": self.host.machine,
@@ -273,15 +273,15 @@ class SparkInfo:
             "boot_id": (self.host.read("/proc/sys/kernel/random/boot_id") or "").strip() or None,
         }
 
-    def _memory(self) -> t.Dict[str, t.Optional[int]]:
+    def _memory(self) -> dict[str, int | None]:
         return parse_meminfo(self.host.read("/proc/meminfo") or "")
 
-    def _cpu(self) -> t.Dict[str, t.Any]:
+    def _cpu(self) -> dict[str, t.Any]:
         count, models = parse_cpuinfo(self.host.read("/proc/cpuinfo") or "")
         return {"count": count or os.cpu_count(), "models": models}
 
-    def _disk(self) -> t.List[t.Dict[str, t.Any]]:
-        rows: t.List[t.Dict[str, t.Any]] = []
+    def _disk(self) -> list[dict[str, t.Any]]:
+        rows: list[dict[str, t.Any]] = []
         for mount in parse_mountinfo(self.host.read("/proc/self/mountinfo") or ""):
             if self.host.live and not self.host.is_directory(mount["mount"]):
                 continue  # a file that a container runtime bound, such as /etc/hosts
@@ -290,9 +290,9 @@ class SparkInfo:
                 rows.append({**mount, "total_mib": total, "available_mib": available})
         return rows
 
-    def _sizes(self, mount: t.Dict[str, str]) -> t.Tuple[t.Optional[int], t.Optional[int]]:
+    def _sizes(self, mount: dict[str, str]) -> tuple[int | None, int | None]:
         """Return the sizes in MiB of a file system: all of it, and what an ordinary user may still write."""
-        answer: t.List[t.Any] = []
+        answer: list[t.Any] = []
 
         def ask() -> None:
             try:
@@ -313,7 +313,7 @@ class SparkInfo:
         size = answer[0]
         return size.f_blocks * size.f_frsize // MIB, size.f_bavail * size.f_frsize // MIB
 
-    def _python(self, packages: t.Mapping[str, str]) -> t.List[t.Dict[str, t.Any]]:
+    def _python(self, packages: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
         rows = []
         for prefix in ("/usr", "/usr/local"):
             for name in self.host.names(f"{prefix}/bin"):
@@ -337,14 +337,14 @@ class SparkInfo:
         return rows
 
     @staticmethod
-    def _python_version(minor: str, header: t.Optional[str], packages: t.Mapping[str, str]) -> str:
+    def _python_version(minor: str, header: str | None, packages: t.Mapping[str, str]) -> str:
         """Return the interpreter's version without running it; the minor version where nothing tells more."""
         match = re.search(r'^#define\s+PY_VERSION\s+"(\d+\.\d+\.\d+)', header or "", re.MULTILINE)
         if match is None:
             match = re.match(r"(\d+\.\d+\.\d+)", packages.get(f"python{minor}-minimal", ""))
         return match.group(1) if match and match.group(1).startswith(minor + ".") else minor
 
-    def _loader(self) -> t.Dict[str, t.Any]:
+    def _loader(self) -> dict[str, t.Any]:
         entries = {}
         folder = "/etc/ld.so.conf.d"
         for name in self.host.names(folder):
@@ -354,7 +354,7 @@ class SparkInfo:
                     line.split("#", 1)[0].strip() for line in lines if line.split("#", 1)[0].strip()
                 ]
         content = self.host.read_bytes("/etc/ld.so.cache")
-        libraries: t.Dict[str, str] = {}
+        libraries: dict[str, str] = {}
         if content:
             try:
                 libraries = parse_loader_cache(content)
@@ -367,9 +367,9 @@ class SparkInfo:
             },
         }
 
-    def _clock(self) -> t.Dict[str, t.Any]:
+    def _clock(self) -> dict[str, t.Any]:
         epoch = self.host.clock()
-        synchronized: t.Optional[bool] = True
+        synchronized: bool | None = True
         if not os.path.exists(self.host.path("/run/systemd/timesync/synchronized")):
             synchronized = self.synchronized()
         return {
@@ -378,9 +378,9 @@ class SparkInfo:
             "offset": None if self.controller_epoch is None else round(epoch - self.controller_epoch, 3),
         }
 
-    def _managed_files(self) -> t.Dict[str, t.Optional[str]]:
+    def _managed_files(self) -> dict[str, str | None]:
         """Return the sha256 of each regular file named after this collection, ``None`` where unreadable."""
-        found: t.Dict[str, t.Optional[str]] = {}
+        found: dict[str, str | None] = {}
         for folder in MANAGED_FOLDERS:
             for parent, folders, names in os.walk(self.host.path(folder)):
                 folders.sort()
@@ -393,9 +393,9 @@ class SparkInfo:
                     found[shown] = None if content is None else hashlib.sha256(content).hexdigest()
         return dict(sorted(found.items()))
 
-    def _environments(self) -> t.Dict[str, t.Any]:
+    def _environments(self) -> dict[str, t.Any]:
         """Return the current environment of each name, and the stack that its receipt records."""
-        found: t.Dict[str, t.Any] = {}
+        found: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
             place = f"{self.root}/envs/{name}"
             # A link to what is gone, or was never finished, is no environment.

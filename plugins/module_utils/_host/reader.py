@@ -14,7 +14,7 @@ import time
 import typing as t
 
 # Takes an argument list and returns (exit status, stdout, stderr); it never raises for a failed command.
-Runner = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+Runner = t.Callable[[list[str]], tuple[int, str, str]]
 
 # Files of /proc report a size of 0, so the limit is our own; the largest file read is a few MiB.
 READ_LIMIT = 64 * 1024 * 1024
@@ -23,7 +23,7 @@ READ_CHUNK = 64 * 1024
 COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
 
-def _no_command(argv: t.List[str]) -> t.Tuple[int, str, str]:
+def _no_command(argv: list[str]) -> tuple[int, str, str]:
     return 127, "", f"{argv[0]} is not run here."
 
 
@@ -41,8 +41,8 @@ class Host:
         self,
         root: str = "/",
         run: Runner = _no_command,
-        statvfs: t.Optional[t.Callable[[str], t.Any]] = None,
-        uname: t.Optional[t.Tuple[str, str]] = None,
+        statvfs: t.Callable[[str], t.Any] | None = None,
+        uname: tuple[str, str] | None = None,
         clock: t.Callable[[], float] = time.time,
     ) -> None:
         self.root = root.rstrip("/") or "/"
@@ -52,7 +52,7 @@ class Host:
         live = os.uname()
         self.release, self.machine = uname if uname is not None else (live.release, live.machine)
         # What is there and could not be read, never what is simply absent.
-        self.unread: t.List[t.Dict[str, str]] = []
+        self.unread: list[dict[str, str]] = []
 
     @property
     def live(self) -> bool:
@@ -68,7 +68,7 @@ class Host:
         if not any(row["probe"] == probe for row in self.unread):
             self.unread.append({"probe": probe, "reason": str(reason).strip()[:300]})
 
-    def read_bytes(self, path: str) -> t.Optional[bytes]:
+    def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` where it is absent or cannot be read."""
         try:
             with open(self.path(path), "rb", buffering=0) as stream:
@@ -84,12 +84,12 @@ class Host:
                 self.note(path, error.strerror or error)
             return None
 
-    def read(self, path: str) -> t.Optional[str]:
+    def read(self, path: str) -> str | None:
         """Return a file's text, or ``None`` where it is absent or cannot be read."""
         content = self.read_bytes(path)
         return None if content is None else content.decode("utf-8", "replace")
 
-    def names(self, path: str) -> t.List[str]:
+    def names(self, path: str) -> list[str]:
         """Return the sorted names in a directory, none where it is absent or cannot be read."""
         try:
             return sorted(os.listdir(self.path(path)))
@@ -114,7 +114,7 @@ class Host:
         base = os.path.realpath(self.root)
         return found[len(base) :] if found.startswith(base + "/") else found
 
-    def command(self, name: str) -> t.Optional[str]:
+    def command(self, name: str) -> str | None:
         """Return a command's path; ``PATH`` of a non-login ssh shell may lack it, so it is not asked."""
         for folder in COMMAND_FOLDERS:
             path = f"{folder}/{name}"

@@ -84,7 +84,7 @@ class Attempt:
     # --- places ------------------------------------------------------------------------------------------------
 
     @property
-    def trees(self) -> t.List[str]:
+    def trees(self) -> list[str]:
         return [self.paths.inside("source"), self.paths.inside("build")]
 
     def files(self, *names: str) -> t.Iterator[str]:

@@ -66,8 +66,8 @@ def _listed(value: t.Any) -> t.Any:
 
 
 def differences(
-    source: str, wanted: str, changed: t.Mapping[str, t.Optional[str]], touched: t.Iterable[str], pristine: Comparison
-) -> t.List[str]:
+    source: str, wanted: str, changed: t.Mapping[str, str | None], touched: t.Iterable[str], pristine: Comparison
+) -> list[str]:
     """Return the files of ``source`` that must be written or removed to make it ``wanted``.
 
     :param changed: what the patches and edits of the build that ``source`` is of had made: a ``digest`` for each path.
@@ -100,9 +100,9 @@ def differences(
 class Comparison(t.NamedTuple):
     """What a tree is beside the pristine one: all names there, those that differ, and those that it lacks."""
 
-    names: t.Set[str]
-    differ: t.Set[str]
-    missing: t.Set[str]
+    names: set[str]
+    differ: set[str]
+    missing: set[str]
 
 
 def compare(source: str, pristine: str) -> Comparison:
@@ -121,7 +121,7 @@ def compare(source: str, pristine: str) -> Comparison:
     return found
 
 
-def digest(path: str) -> t.Optional[str]:
+def digest(path: str) -> str | None:
     """Return what tells two files apart: kind, content, whether it is executable; None where there is none."""
     try:
         mode = os.lstat(path).st_mode
@@ -152,7 +152,7 @@ def merge(source: str, wanted: str, paths: t.Iterable[str], moment: float) -> No
         os.replace(origin, target)
 
 
-def tidy(trees: t.Sequence[str], source: str, wanted: t.Set[str], changed: t.Iterable[str]) -> None:
+def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Iterable[str]) -> None:
     """Take out of the trees of an earlier build what an empty directory would not have, and what must be done again.
 
     :param trees: ``source`` and, where it is not inside of that, the build directory.
@@ -209,9 +209,9 @@ def _is_for_generators(path: str, source: str, directories: t.Iterable[str]) -> 
     return True
 
 
-def _read_by_compilers(directory: str) -> t.Set[str]:
+def _read_by_compilers(directory: str) -> set[str]:
     """Return the files that ninja knows from the compilers to have been read: the paths of ``.ninja_deps``."""
-    found: t.Set[str] = set()
+    found: set[str] = set()
     try:
         with open(os.path.join(directory, ".ninja_deps"), "rb") as stream:
             content = stream.read()
@@ -231,7 +231,7 @@ def _read_by_compilers(directory: str) -> t.Set[str]:
 
 def _forget_generators(directory: str) -> None:
     """Make ninja run every custom command of CMake's again, by taking them out of its log."""
-    outputs: t.Set[str] = set()
+    outputs: set[str] = set()
     with (
         contextlib.suppress(FileNotFoundError),
         open(os.path.join(directory, "build.ninja"), encoding="utf-8", errors="surrogateescape") as stream,
@@ -250,7 +250,7 @@ def _forget_generators(directory: str) -> None:
     os.replace(temporary, path)
 
 
-def _log(path: str) -> t.List[t.List[str]]:
+def _log(path: str) -> list[list[str]]:
     """Return the rows of ninja's log, the line that names its version too: start, end, time, output, command."""
     with open(path, encoding="utf-8", errors="surrogateescape") as stream:
         return [line.rstrip("\n").split("\t") for line in stream]

@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
 
-def counts(attempt: Attempt) -> t.Dict[str, int]:
+def counts(attempt: Attempt) -> dict[str, int]:
     """Return ccache's counters, empty where it is not used."""
     if not attempt.has_ccache:
         return {}

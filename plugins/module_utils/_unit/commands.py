@@ -37,7 +37,7 @@ _NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 # --- environment -----------------------------------------------------------------------------------------------
 
 
-def base_environment(attempt: Attempt) -> t.Dict[str, str]:
+def base_environment(attempt: Attempt) -> dict[str, str]:
     """Return the environment of every command: given whole, never inherited."""
     paths = attempt.paths
     for name in ("home", "tmp"):
@@ -54,7 +54,7 @@ def base_environment(attempt: Attempt) -> t.Dict[str, str]:
     }
 
 
-def network_environment(attempt: Attempt) -> t.Dict[str, str]:
+def network_environment(attempt: Attempt) -> dict[str, str]:
     """Return proxies, certificates and pip's index: perhaps a password, so that the file is the account's alone."""
     try:
         with open(attempt.paths.inside("network.json"), encoding="utf-8") as stream:
@@ -63,7 +63,7 @@ def network_environment(attempt: Attempt) -> t.Dict[str, str]:
         return {}
 
 
-def build_environment(attempt: Attempt, jobs: int) -> t.Dict[str, str]:
+def build_environment(attempt: Attempt, jobs: int) -> dict[str, str]:
     """Return the environment of what compiles, having made the launchers."""
     paths, tools, unit = attempt.paths, attempt.tools, attempt.unit
     environment = base_environment(attempt)
@@ -132,7 +132,7 @@ def run(
     jobs: int = 1,
     network: bool = False,
     progress: bool = False,
-    environment: t.Optional[t.Mapping[str, str]] = None,
+    environment: t.Mapping[str, str] | None = None,
 ) -> None:
     """Run a command, its output in the log.
 
@@ -217,7 +217,7 @@ def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progre
         return code
 
 
-def wait(child: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+def wait(child: subprocess.Popen[bytes], seconds: float) -> int | None:
     """Return the exit status of ``child`` once it has ended; None where it has not after so many seconds.
 
     ``Popen.wait`` does that too, but wakes up twenty times a second meanwhile.

@@ -53,7 +53,7 @@ class Engine:
         options: t.Mapping[str, t.Any],
         *,
         check_mode: bool = False,
-        environment: t.Optional[t.Mapping[str, str]] = None,
+        environment: t.Mapping[str, str] | None = None,
     ) -> None:
         self.options = options
         self.check_mode = check_mode
@@ -63,11 +63,11 @@ class Engine:
         if not user and options["state"] == "absent":
             user = accounts.owner_of(os.path.join(self.root, "builds"))
         self.account = accounts.Account(user)
-        self.warnings: t.List[str] = []
+        self.warnings: list[str] = []
 
     # --- present -----------------------------------------------------------------------------------------------
 
-    def ensure(self) -> t.Dict[str, t.Any]:
+    def ensure(self) -> dict[str, t.Any]:
         """Return what is the case, having started the worker where the artefact is not there.
 
         :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
@@ -145,7 +145,7 @@ class Engine:
     def _known_tools(self) -> str:
         return os.path.join(self.root, "builds", toolchain.KNOWN)
 
-    def _identity(self, unit: model.Unit) -> t.Tuple[t.Optional[str], t.Dict[str, str]]:
+    def _identity(self, unit: model.Unit) -> tuple[str | None, dict[str, str]]:
         """Return the commit, and what identifies the source.
 
         A commit is taken as it is. A tag or a branch is asked for each time; where upstream does not answer, the
@@ -168,7 +168,7 @@ class Engine:
                 raise
         return commit, {"commit": commit}
 
-    def _depend(self, unit: model.Unit, depend: model.Depend) -> t.Dict[str, t.Any]:
+    def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:
         """Return fingerprint, prefix and wheels of a unit that this one depends on.
 
         :raises SparkforgeError: where it was not built on this host.
@@ -191,7 +191,7 @@ class Engine:
             f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, plan: start.Plan, running: bool) -> t.Tuple[t.Optional[t.Dict[str, t.Any]], t.Dict[str, t.Any]]:
+    def _compare(self, plan: start.Plan, running: bool) -> tuple[dict[str, t.Any] | None, dict[str, t.Any]]:
         """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
         receipt = None
@@ -226,12 +226,12 @@ class Engine:
             },
         }
 
-    def _network(self) -> t.Dict[str, str]:
+    def _network(self) -> dict[str, str]:
         return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
 
     # --- absent ------------------------------------------------------------------------------------------------
 
-    def absent(self) -> t.Dict[str, t.Any]:
+    def absent(self) -> dict[str, t.Any]:
         """End the unit's builds and remove its trees, artefacts, receipts and logs."""
         name = self.options["name"]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):

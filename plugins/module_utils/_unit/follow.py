@@ -36,7 +36,7 @@ MARK = "sparkforge-build: "
 _GLANCE = 0.2
 
 
-def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+def read(path: str) -> dict[str, t.Any] | None:
     """Return the state or receipt that is at ``path``; None where there is none that can be read."""
     try:
         descriptor = os.open(path, _FLAGS)
@@ -70,12 +70,12 @@ def is_running(directory: str) -> bool:
     return False
 
 
-def news(state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+def news(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return what ends a long poll when it changes."""
     return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
 
-def look(directory: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[t.Dict[str, t.Any]]:
+def look(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
     """Return the state of the build in ``directory`` once its ``news`` are other than ``seen``, or after half a minute.
 
     :param seen: None to look once.
@@ -83,7 +83,7 @@ def look(directory: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[
     """
     path = os.path.join(directory, "state.json")
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
-    state: t.Dict[str, t.Any] = {}
+    state: dict[str, t.Any] = {}
     known = None
     while is_running(directory):
         version = _version(path)
@@ -95,7 +95,7 @@ def look(directory: str, seen: t.Optional[t.Mapping[str, t.Any]]) -> t.Optional[
     return None
 
 
-def _version(path: str) -> t.Optional[t.Tuple[int, int, int]]:
+def _version(path: str) -> tuple[int, int, int] | None:
     """Return what is another one whenever the file was written."""
     try:
         found = os.lstat(path)

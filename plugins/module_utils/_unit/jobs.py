@@ -54,7 +54,7 @@ class Memory:
 
     total_mib: int
     available_mib: int
-    limit: t.Optional[str] = None
+    limit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class GpuProcess:
 
     pid: int
     name: str
-    mib: t.Optional[int]
+    mib: int | None
 
 
 def size(
@@ -187,7 +187,7 @@ def _run(argv: list[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
 
-def memory(host: t.Optional[Host] = None, service: str = "") -> Memory:
+def memory(host: Host | None = None, service: str = "") -> Memory:
     """Return what memory is there for a process in this process's control group.
 
     :param service: the build's own unit of systemd, whose limit is the host's memory less the reserve. It is passed
@@ -215,7 +215,7 @@ def memory(host: t.Optional[Host] = None, service: str = "") -> Memory:
     return Memory(total, available, limited)
 
 
-def cores(host: t.Optional[Host] = None) -> int:
+def cores(host: Host | None = None) -> int:
     """Return how many cores a process may use: its affinity, and the quota of its control groups rounded up."""
     host = host or live()
     count: float = len(os.sched_getaffinity(0)) if host.live else _online(host)
@@ -271,7 +271,7 @@ def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
     return [_Group(posixpath.join(mount, *parts[:count]), version) for count in range(len(parts), -1, -1)]
 
 
-def _limit(host: Host, group: _Group) -> tuple[t.Optional[int], int]:
+def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
     """Return (limit, bytes that cannot be had back) of a group; None for the limit where there is none."""
     if group.version == 2:
         names, usage = ["memory.max", "memory.high"], "memory.current"
@@ -287,12 +287,12 @@ def _limit(host: Host, group: _Group) -> tuple[t.Optional[int], int]:
     return limit, max(0, used - pages)
 
 
-def _number(host: Host, path: str) -> t.Optional[int]:
+def _number(host: Host, path: str) -> int | None:
     text = (host.read(path) or "").strip()
     return int(text) if text.isdigit() else None
 
 
-def gpu_memory_processes(host: t.Optional[Host] = None) -> list[GpuProcess]:
+def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
     """Return the processes that hold memory through a GPU which shares the host's; none where it has its own."""
     observed = Gpu(host or live()).observe()
     if not observed["unified_memory"]:
@@ -303,7 +303,7 @@ def gpu_memory_processes(host: t.Optional[Host] = None) -> list[GpuProcess]:
 # -- what ended a build
 
 
-def oom_kills(host: t.Optional[Host] = None) -> t.Optional[int]:
+def oom_kills(host: Host | None = None) -> int | None:
     """Return how many processes the kernel has killed for memory, in this control group or else on this host.
 
     None where the kernel does not count them. Version 1 of control groups counts without the groups below one's
@@ -320,9 +320,9 @@ def oom_kills(host: t.Optional[Host] = None) -> t.Optional[int]:
 
 def killed_for_memory(
     log_tail: str,
-    oom_kills_before: t.Optional[int],
-    oom_kills_after: t.Optional[int],
-    status: t.Optional[int] = None,
+    oom_kills_before: int | None,
+    oom_kills_after: int | None,
+    status: int | None = None,
 ) -> bool:
     """Tell whether a build failed because memory ran out.
 

@@ -65,7 +65,7 @@ class Depend:
     """A unit that must be built before; ``fingerprint`` None stands for the newest one on the host."""
 
     name: str
-    fingerprint: t.Optional[str] = None
+    fingerprint: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,17 +144,17 @@ class Unit:
     source: t.Mapping[str, t.Any] = _layered("replace", default_factory=dict)
     rewrite: t.Mapping[str, str] = _layered("merge", default_factory=dict)
     subdirectory: str = _layered("replace", "", default="")
-    patches: t.Tuple[t.Mapping[str, str], ...] = _layered("add", default=())
-    edits: t.Tuple[t.Mapping[str, t.Any], ...] = _layered("add", default=())
+    patches: tuple[t.Mapping[str, str], ...] = _layered("add", default=())
+    edits: tuple[t.Mapping[str, t.Any], ...] = _layered("add", default=())
     environment: t.Mapping[str, str] = _layered("merge", default_factory=dict)
-    requirements: t.Tuple[str, ...] = _layered("replace", (), default=())
-    index_url: t.Optional[str] = None
-    find_links: t.Tuple[str, ...] = ()
+    requirements: tuple[str, ...] = _layered("replace", (), default=())
+    index_url: str | None = None
+    find_links: tuple[str, ...] = ()
     python: str = "/usr/bin/python3"
     system_site_packages: bool = _layered("replace", False, default=False)
-    cmake_args: t.Tuple[str, ...] = _layered("add", default=())
-    targets: t.Tuple[str, ...] = _layered("add", default=())
-    depends: t.Tuple[Depend, ...] = _layered("add", default=())
+    cmake_args: tuple[str, ...] = _layered("add", default=())
+    targets: tuple[str, ...] = _layered("add", default=())
+    depends: tuple[Depend, ...] = _layered("add", default=())
     toolchain: t.Mapping[str, str] = _layered("merge", default_factory=dict)
     minimum: t.Mapping[str, str] = _layered("merge", default_factory=dict)
     libraries: t.Mapping[str, t.Mapping[str, str]] = _layered("merge", default_factory=dict)
@@ -166,7 +166,7 @@ class Unit:
     ccache_size: str = "20G"
     network: bool = _layered("replace", False, default=False)
     expect: t.Mapping[str, t.Any] = _layered("merge", default_factory=dict)
-    build_tag: t.Optional[str] = _layered("replace", default=None)
+    build_tag: str | None = _layered("replace", default=None)
     keep: int = 0
 
     @classmethod
@@ -248,7 +248,7 @@ class Unit:
         return "repo" in self.source
 
     @property
-    def brings(self) -> t.FrozenSet[str]:
+    def brings(self) -> frozenset[str]:
         """The build tools that the requirements bring: they build in place of the host's, and their pins are inputs."""
         return frozenset(_BROUGHT.intersection(_by_name(self.requirements)))
 
@@ -260,7 +260,7 @@ class Unit:
         platform: str,
         depends: t.Mapping[str, str],
         digest: t.Mapping[str, str],
-    ) -> t.Dict[str, t.Any]:
+    ) -> dict[str, t.Any]:
         """Return everything that can change the artefact, as the fingerprint and ``--diff`` take it.
 
         :param identity: of the source: its ``commit`` or its ``sha256``. Not the URL: a mirror has the same.
@@ -296,14 +296,14 @@ class Unit:
         }
 
     @property
-    def found_libraries(self) -> t.Dict[str, str]:
+    def found_libraries(self) -> dict[str, str]:
         """Return the version of each library that the host has, for the receipt."""
         return self._libraries("found")
 
-    def _libraries(self, key: str) -> t.Dict[str, str]:
+    def _libraries(self, key: str) -> dict[str, str]:
         return {name: row[key] for name, row in sorted(self.libraries.items()) if row.get(key)}
 
-    def as_request(self) -> t.Dict[str, t.Any]:
+    def as_request(self) -> dict[str, t.Any]:
         """Return the unit as JSON has it; ``from_options`` reads it."""
         return {
             **dataclasses.asdict(self),
@@ -327,7 +327,7 @@ def tree_key(inputs: t.Mapping[str, t.Any]) -> str:
     return fingerprint(common)
 
 
-def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> t.List[str]:
+def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     """Return each input that differs, by name: ``environment.USE_CUFILE: 0 -> 1``."""
     before, after = dict(_flat(old)), dict(_flat(new))
     found = []
@@ -346,7 +346,7 @@ def expand(text: str, places: t.Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: places.get(found[1], found[0]), text)
 
 
-def _flat(value: t.Any, path: str = "") -> t.Iterator[t.Tuple[str, str]]:
+def _flat(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _flat(item, f"{path}.{key}" if path else str(key))
@@ -358,7 +358,7 @@ def _flat(value: t.Any, path: str = "") -> t.Iterator[t.Tuple[str, str]]:
         yield path, str(value)
 
 
-def _shown(value: t.Optional[str]) -> str:
+def _shown(value: str | None) -> str:
     if value is None:
         return "(none)"
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", value):
@@ -366,9 +366,9 @@ def _shown(value: t.Optional[str]) -> str:
     return value if value else "''"
 
 
-def _by_name(requirements: t.Iterable[str]) -> t.Dict[str, str]:
+def _by_name(requirements: t.Iterable[str]) -> dict[str, str]:
     """Return requirement lines by the name of their package, so that ``--diff`` says which one changed."""
-    found: t.Dict[str, str] = {}
+    found: dict[str, str] = {}
     for line in requirements:
         name = re.split(r"[\s=<>!~;\[@]", line.strip(), maxsplit=1)[0].lower()
         # Hashes say which file of a version it is: one more platform in the lock is no other version.
@@ -392,7 +392,7 @@ def _depend(item: t.Any) -> Depend:
     return Depend(item["name"], mark)
 
 
-def _library(name: str, given: t.Any) -> t.Dict[str, str]:
+def _library(name: str, given: t.Any) -> dict[str, str]:
     if not isinstance(given, dict) or set(given) - {"version", "found"}:
         raise SparkforgeError(
             f"{given!r} does not say which {name} the unit is compiled against.",
@@ -401,8 +401,8 @@ def _library(name: str, given: t.Any) -> t.Dict[str, str]:
     return {key: str(value) for key, value in given.items() if value}
 
 
-def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:
-    found: t.Dict[str, str] = {}
+def _environment(given: t.Mapping[str, t.Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for key, value in given.items():
         if not _VARIABLE.fullmatch(str(key)):
             raise SparkforgeError(
@@ -423,7 +423,7 @@ def _environment(given: t.Mapping[str, t.Any]) -> t.Dict[str, str]:
     return found
 
 
-def _source(given: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+def _source(given: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     source = {key: value for key, value in given.items() if value is not None}
     if ("repo" in source) == ("archive" in source):
         raise SparkforgeError(

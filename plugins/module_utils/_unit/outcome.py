@@ -30,9 +30,9 @@ _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 def look(
     paths: model.Paths,
     account: accounts.Account,
-    seen: t.Optional[t.Mapping[str, t.Any]],
-    warnings: t.List[str],
-) -> t.Dict[str, t.Any]:
+    seen: t.Mapping[str, t.Any] | None,
+    warnings: list[str],
+) -> dict[str, t.Any]:
     """Return how the build goes, after a ``_unit.follow.look``, or how it ended.
 
     :param seen: the news that are known; None to look once.
@@ -74,7 +74,7 @@ def look(
     )
 
 
-def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return what is said of every build, and where everything of it lies."""
     return {
         "name": paths.name,
@@ -90,7 +90,7 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> t.Dict[str, t
     }
 
 
-def find_receipt(paths: model.Paths, warnings: t.List[str]) -> t.Optional[t.Dict[str, t.Any]]:
+def find_receipt(paths: model.Paths, warnings: list[str]) -> dict[str, t.Any] | None:
     """Return the receipt where it and what it names are there: root's own, or else the one beside the artefact.
 
     Of the latter the account that builds is the author. It counts where root started the build, for then there is the
@@ -126,7 +126,7 @@ def take_receipt(paths: model.Paths, receipt: t.Mapping[str, t.Any]) -> None:
         disk.write_file(paths.receipt, sealing.text_of(receipt))
 
 
-def wheels(receipt: t.Optional[t.Mapping[str, t.Any]], artefact: str) -> t.List[t.Dict[str, t.Any]]:
+def wheels(receipt: t.Mapping[str, t.Any] | None, artefact: str) -> list[dict[str, t.Any]]:
     """Return the wheels that the receipt names, each with the path where it lies."""
     outputs = receipt["outputs"] if receipt else []
     return [

@@ -44,8 +44,8 @@ def apply(
     patches: t.Sequence[t.Mapping[str, str]],
     edits: t.Sequence[t.Mapping[str, t.Any]],
     say: Say,
-    environment: t.Optional[t.Mapping[str, str]] = None,
-) -> t.List[t.Dict[str, t.Any]]:
+    environment: t.Mapping[str, str] | None = None,
+) -> list[dict[str, t.Any]]:
     """Change the files of ``tree`` and return what was done to which of them.
 
     :param patches: ``{name, content}``, unified diffs whose paths begin with ``a/`` and ``b/`` (-p1).
@@ -62,7 +62,7 @@ def apply(
     wanted = [_Edit.of(edit) for edit in edits]
     parent, name = os.path.split(tree)
     beside = os.path.join(parent, f".{name}.patching")
-    done: t.List[t.Dict[str, t.Any]] = []
+    done: list[dict[str, t.Any]] = []
     try:
         disk.remove(beside)  # of a run that was killed
         os.mkdir(beside, 0o700)
@@ -89,9 +89,9 @@ def apply(
 
 def contents_digest(
     patches: t.Sequence[t.Mapping[str, str]], edits: t.Sequence[t.Mapping[str, t.Any]]
-) -> t.Dict[str, str]:
+) -> dict[str, str]:
     """Return a name and a sha256 for each patch and edit, and their order: an input of the fingerprint."""
-    found: t.Dict[str, str] = {}
+    found: dict[str, str] = {}
 
     def add(name: str, content: bytes) -> None:
         number, unique = 1, name
@@ -119,7 +119,7 @@ class _Copies:
         self.tree = tree
         self.directory = directory
         #: path -> content and mode that it has in the tree; mode 0 where it is not there.
-        self.before: t.Dict[str, t.Tuple[t.Optional[bytes], int]] = {}
+        self.before: dict[str, tuple[bytes | None, int]] = {}
 
     def add(self, path: str, what: str) -> str:
         """Copy the file ``path`` unless that was done; return the path, normalised.
@@ -177,7 +177,7 @@ class _Copies:
     def exists(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.directory, path))
 
-    def content(self, path: str) -> t.Optional[bytes]:
+    def content(self, path: str) -> bytes | None:
         """Return what the copy holds, None where there is none; of a symlink its target."""
         copy = os.path.join(self.directory, path)
         if os.path.islink(copy):
@@ -188,9 +188,9 @@ class _Copies:
         except (FileNotFoundError, IsADirectoryError):
             return None
 
-    def state(self) -> t.Dict[str, t.Tuple[t.Optional[bytes], int]]:
+    def state(self) -> dict[str, tuple[bytes | None, int]]:
         """Return content and mode of each copy."""
-        found: t.Dict[str, t.Tuple[t.Optional[bytes], int]] = {}
+        found: dict[str, tuple[bytes | None, int]] = {}
         for path in self.before:
             copy = os.path.join(self.directory, path)
             found[path] = (self.content(path), os.lstat(copy).st_mode if os.path.lexists(copy) else 0)
@@ -229,7 +229,7 @@ class _Copies:
                 path = os.path.dirname(path)
 
 
-def _same(one: t.Tuple[t.Optional[bytes], int], other: t.Tuple[t.Optional[bytes], int]) -> bool:
+def _same(one: tuple[bytes | None, int], other: tuple[bytes | None, int]) -> bool:
     """Compare content, kind and whether the file is executable, as git does."""
     return one[0] == other[0] and stat.S_IFMT(one[1]) == stat.S_IFMT(other[1]) and not (one[1] ^ other[1]) & 0o100
 
@@ -260,7 +260,7 @@ class _Hunk:
     path: str
     number: int
     line: int
-    old: t.List[str]
+    old: list[str]
 
 
 class _Patch:
@@ -284,7 +284,7 @@ class _Patch:
             "GIT_CEILING_DIRECTORIES": os.path.dirname(copies.directory),
         }
 
-    def apply(self) -> t.List[t.Dict[str, t.Any]]:
+    def apply(self) -> list[dict[str, t.Any]]:
         """Apply it to the copies and return what became of which file."""
         paths = [self.copies.add(path, self.label) for path in self.paths()]
         before = self.copies.state()
@@ -304,7 +304,7 @@ class _Patch:
             steps.append({"patch": self.name, "file": path, "change": change})
         return steps
 
-    def paths(self) -> t.List[str]:
+    def paths(self) -> list[str]:
         """Return every path that it reads or writes, as git understands it."""
         done = self.git("--numstat", "-z")
         # git passes over a binary diff that is damaged, says so, and ends with 0.
@@ -354,7 +354,7 @@ class _Patch:
 
     def failure(self, output: str) -> SparkforgeError:
         """Say which hunk of which file does not fit, and what it expected."""
-        details: t.Dict[str, t.Any] = {"patch": self.name, "output": "\n".join(_shown(output.splitlines()))[-4000:]}
+        details: dict[str, t.Any] = {"patch": self.name, "output": "\n".join(_shown(output.splitlines()))[-4000:]}
         if self.git("--reverse", "--check").returncode == 0:
             return SparkforgeError(
                 f"{self.label} does not apply: the source has its changes already.",
@@ -386,7 +386,7 @@ class _Patch:
             reason = f"it creates {exists[1]}, which the source has already"
         return SparkforgeError(f"{self.label} does not apply: {reason}.", remedy, **details)
 
-    def misfit(self, hunk: _Hunk, of: int, details: t.Dict[str, t.Any], remedy: str) -> SparkforgeError:
+    def misfit(self, hunk: _Hunk, of: int, details: dict[str, t.Any], remedy: str) -> SparkforgeError:
         text = _lines(self.copies.content(hunk.path) or b"")
         start = _nearest(text, hunk.old, hunk.line - 1)
         there = text[start : start + len(hunk.old)]
@@ -421,7 +421,7 @@ def _hunks(content: bytes) -> t.Iterator[_Hunk]:
             continue
         number += 1
         old, new = (int(found[group]) if found[group] is not None else 1 for group in (2, 4))
-        expected: t.List[str] = []
+        expected: list[str] = []
         # What looks like a header within a hunk is a line of it.
         while old > 0 or new > 0:
             line = next(lines, None)  # type: ignore[assignment]
@@ -489,7 +489,7 @@ class _Edit:
                 ) from error
         return cls(name, str(path), str(match), str(replace), count, regex)
 
-    def apply(self, copies: _Copies) -> t.Dict[str, t.Any]:
+    def apply(self, copies: _Copies) -> dict[str, t.Any]:
         """Replace in the copy and return what was done."""
         label = f"The edit {self.name}"
         path = copies.add(self.path, label)
@@ -526,7 +526,7 @@ class _Edit:
     def miscount(self, label: str, path: str, text: str, matches: t.Sequence[t.Match[str]]) -> SparkforgeError:
         lines = [text.count("\n", 0, found.start()) + 1 for found in matches]
         wanted = "1 match" if self.count == 1 else f"{self.count} matches"
-        details: t.Dict[str, t.Any] = {"path": path, "match": self.match, "count": self.count, "lines": lines}
+        details: dict[str, t.Any] = {"path": path, "match": self.match, "count": self.count, "lines": lines}
         if matches:
             places = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
             return SparkforgeError(
@@ -565,13 +565,13 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _lines(content: bytes) -> t.List[str]:
+def _lines(content: bytes) -> list[str]:
     """Return the lines without their line feeds; str.splitlines knows too many ends of a line."""
     lines = content.decode("utf-8", "surrogateescape").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _shown(lines: t.Iterable[str]) -> t.List[str]:
+def _shown(lines: t.Iterable[str]) -> list[str]:
     """Return ``lines`` as any output can have them."""
     return [_bytes(line).decode("utf-8", "replace") for line in lines]
 

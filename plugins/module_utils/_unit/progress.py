@@ -52,7 +52,7 @@ class Ninja:
         self._unfinished: list[tuple[int, int]] = [(done, total)] if 0 < done < total else []
         self._tail = b""
         # What the run itself counts, and the steps that were done before it.
-        self._run: t.Optional[tuple[int, int]] = None
+        self._run: tuple[int, int] | None = None
         self._before = 0
 
     def feed(self, data: bytes) -> bool:
@@ -124,11 +124,11 @@ class Estimate:
     #: Samples that are kept; where there are more, every second one goes.
     SAMPLES = 512
 
-    def __init__(self, rate: t.Optional[float] = None) -> None:
+    def __init__(self, rate: float | None = None) -> None:
         """:param rate: what an earlier attempt at the same build reached; it holds until this one knows better."""
         self._earlier = rate
         self.rate = rate
-        self.remaining: t.Optional[float] = None
+        self.remaining: float | None = None
         self._times: list[float] = []
         self._done: list[int] = []
         self._now = 0.0
@@ -155,7 +155,7 @@ class Estimate:
                 self._done = self._done[:-1:2] + self._done[-1:]
         self._reckon(done, total)
 
-    def _forget(self, rate: t.Optional[float]) -> None:
+    def _forget(self, rate: float | None) -> None:
         self._earlier = rate
         self._times, self._done = [], []
 

@@ -39,7 +39,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     """Publish, by way of the directory ``partial``."""
     paths, target = attempt.paths, attempt.paths.artefact
     disk.make_directories(partial)
-    outputs: t.List[t.Dict[str, t.Any]] = []
+    outputs: list[dict[str, t.Any]] = []
     if attempt.unit.kind == "cmake":
         if not os.path.isdir(attempt.staged):
             # An attempt that was cut short had moved it.
@@ -79,7 +79,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     )
 
 
-def _make_receipt(attempt: Attempt, outputs: t.List[t.Dict[str, t.Any]]) -> t.Dict[str, t.Any]:
+def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> dict[str, t.Any]:
     data, paths, request = attempt.state.data, attempt.paths, attempt.request
     return sealing.sealed(
         {
@@ -110,7 +110,7 @@ def _make_receipt(attempt: Attempt, outputs: t.List[t.Dict[str, t.Any]]) -> t.Di
     )
 
 
-def _tree_size(attempt: Attempt) -> t.Dict[str, int]:
+def _tree_size(attempt: Attempt) -> dict[str, int]:
     count = size = 0
     for path in attempt.files():
         with contextlib.suppress(FileNotFoundError):

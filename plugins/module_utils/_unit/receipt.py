@@ -22,7 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
-def sealed(receipt: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+def sealed(receipt: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the receipt with the digest of its own content, by which a changed one is told."""
     return {**receipt, "seal": _digest(receipt)}
 
@@ -32,7 +32,7 @@ def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
     return bool(sealed(receipt)["seal"] == receipt.get("seal"))
 
 
-def read(path: str) -> t.Optional[t.Dict[str, t.Any]]:
+def read(path: str) -> dict[str, t.Any] | None:
     """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
     receipt = follow.read(path)
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None

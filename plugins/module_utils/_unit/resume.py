@@ -61,7 +61,7 @@ def take_stock(attempt: Attempt) -> None:
         _carry_on(attempt, last)
 
 
-def _last_in_tree(attempt: Attempt) -> t.Dict[str, t.Any]:
+def _last_in_tree(attempt: Attempt) -> dict[str, t.Any]:
     """Return the state of the build that was in this tree last: this one's, or another fingerprint's.
 
     :return: empty where nothing is known of what lies there, if anything does.

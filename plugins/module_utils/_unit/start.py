@@ -32,9 +32,9 @@ class Plan(t.NamedTuple):
 
     unit: model.Unit
     tools: toolchain.Toolchain
-    depends: t.Dict[str, t.Dict[str, t.Any]]
-    commit: t.Optional[str]
-    inputs: t.Dict[str, t.Any]
+    depends: dict[str, dict[str, t.Any]]
+    commit: str | None
+    inputs: dict[str, t.Any]
     paths: model.Paths
 
 

@@ -29,7 +29,7 @@ class State:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.data: t.Dict[str, t.Any] = follow.read(path) or {
+        self.data: dict[str, t.Any] = follow.read(path) or {
             "format": follow.FORMAT,
             "phases": {},
             "attempts": 0,

@@ -17,7 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 
-def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
+def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
     """Return the receipts, the builds that run and those that did not end, as ``build_info`` has them."""
     receipts, changed = receipts_of(root, name)
     done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
@@ -44,7 +44,7 @@ def survey(root: str, name: t.Optional[str] = None) -> t.Dict[str, t.Any]:
     }
 
 
-def receipts_of(root: str, name: t.Optional[str] = None) -> t.Tuple[t.List[t.Dict[str, t.Any]], t.List[str]]:
+def receipts_of(root: str, name: str | None = None) -> tuple[list[dict[str, t.Any]], list[str]]:
     """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
     receipts, changed = [], []
     directory = os.path.join(root, "receipts", "units")

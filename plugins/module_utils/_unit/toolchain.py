@@ -72,14 +72,14 @@ class Toolchain:
     """The tools that were observed, by name."""
 
     def __init__(self, tools: t.Mapping[str, Tool], kept: _Kept) -> None:
-        self.tools: t.Dict[str, Tool] = dict(tools)
+        self.tools: dict[str, Tool] = dict(tools)
         self._kept = kept
 
-    def identity(self) -> t.Dict[str, str]:
+    def identity(self) -> dict[str, str]:
         """Return what goes into the fingerprint: ``{"cc": "gcc 13", "nvcc": "13.0", "python": "cp312", …}``."""
         return {name: tool.identity for name, tool in self.tools.items() if name not in _UNFINGERPRINTED}
 
-    def versions(self) -> t.Dict[str, str]:
+    def versions(self) -> dict[str, str]:
         """Return the full versions, for the receipt."""
         return {name: tool.version for name, tool in self.tools.items()}
 
@@ -90,11 +90,11 @@ class Toolchain:
 
 def observe(
     wanted: t.Mapping[str, str],
-    python: t.Optional[str],
-    known: t.Optional[str],
+    python: str | None,
+    known: str | None,
     path: str,
     *,
-    optional: t.Optional[t.Mapping[str, str]] = None,
+    optional: t.Mapping[str, str] | None = None,
 ) -> Toolchain:
     """Find the tools and return what they are.
 
@@ -130,7 +130,7 @@ def observe(
     return Toolchain(tools, kept)
 
 
-def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> None:
+def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
     """Refuse a tool that is older than ``minimum``, which is compared number by number: 3.9 is older than 3.28.
 
     :param remedy: what to do about it, where the tool is not the host's.
@@ -153,7 +153,7 @@ def check_minimum(tool: Tool, minimum: str, remedy: t.Optional[str] = None) -> N
         )
 
 
-def patch_level_changes(old: t.Mapping[str, str], new: t.Mapping[str, str]) -> t.List[str]:
+def patch_level_changes(old: t.Mapping[str, str], new: t.Mapping[str, str]) -> list[str]:
     """Return each tool whose full version differs: ``cc: 13.2.0 -> 13.3.0``.
 
     :param old: ``versions()`` of the receipt; a tool that only one of the two has is no change of version.
@@ -167,7 +167,7 @@ def platform(root: str = "/") -> str:
 
     :param root: below which ``etc/os-release`` lies.
     """
-    values: t.Dict[str, str] = {}
+    values: dict[str, str] = {}
     for name in ("etc/os-release", "usr/lib/os-release"):
         try:
             with open(os.path.join(root, name), encoding="utf-8", errors="replace") as stream:
@@ -182,7 +182,7 @@ def platform(root: str = "/") -> str:
 # --- finding -----------------------------------------------------------------------------------------------------
 
 
-def _find(command: str, path: str) -> t.Optional[str]:
+def _find(command: str, path: str) -> str | None:
     """Return the absolute path of an executable.
 
     A link to ccache is passed over: its file stays the same when the compiler behind it changes.
@@ -226,8 +226,8 @@ class _Kept:
     It is a cache: what cannot be read, or is not as it was written, is asked for again.
     """
 
-    def __init__(self, path: t.Optional[str]) -> None:
-        self.entries: t.Dict[str, t.Dict[str, t.Any]] = {}
+    def __init__(self, path: str | None) -> None:
+        self.entries: dict[str, dict[str, t.Any]] = {}
         self.changed = False
         if path is None:
             return
@@ -247,7 +247,7 @@ class _Kept:
         if isinstance(entry, dict) and entry.get("files") == files:
             said = [entry.get(field) for field in ("version", "line", "identity")]
             if all(isinstance(value, str) for value in said):
-                return Tool(name, found, *t.cast("t.List[str]", said))
+                return Tool(name, found, *t.cast("list[str]", said))
         tool = _ask_python(found, path) if name == "python" else _ask(name, found, path)
         self.entries[key] = {"files": files, "version": tool.version, "line": tool.line, "identity": tool.identity}
         self.changed = True
@@ -261,7 +261,7 @@ class _Kept:
             self.changed = False
 
 
-def _identity(found: str) -> t.List[t.List[t.Any]]:
+def _identity(found: str) -> list[list[t.Any]]:
     """Return ``[real path, size, mtime in ns, inode]`` of the tool, and of the programs it names if it is a script.
 
     A wrapper such as ``exec /usr/local/cuda-13.0/bin/nvcc "$@"`` stays the same when the program behind it changes.
@@ -319,7 +319,7 @@ def _ask_python(found: str, path: str) -> Tool:
     return Tool("python", found, version, f"{implementation} {version}", tag)
 
 
-def _output(name: str, argv: t.List[str], path: str) -> str:
+def _output(name: str, argv: list[str], path: str) -> str:
     shown = " ".join(argv[:2]) if argv[1] == "--version" else argv[0]
     try:
         done = subprocess.run(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 
@@ -18,7 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 _HOLDER = "holder"
 
 
-def holder(tree: str) -> t.Tuple[t.Optional[str], t.Optional[str]]:
+def holder(tree: str) -> tuple[str | None, str | None]:
     """Return the fingerprint whose state tells what is in ``tree``, and the one that is changing it into its own."""
     try:
         with disk.open_regular(os.path.join(tree, _HOLDER)) as stream:
@@ -33,7 +32,7 @@ def hold(tree: str, fingerprint: str, taker: str = "") -> None:
     disk.write_file(os.path.join(tree, _HOLDER), f"{fingerprint} {taker}".strip().encode("ascii") + b"\n")
 
 
-def of_unit(directory: str) -> t.List[t.Tuple[str, t.Optional[str]]]:
+def of_unit(directory: str) -> list[tuple[str, str | None]]:
     """Return each tree below a unit's ``directory`` with its holder."""
     paths = [os.path.join(directory, name) for name in disk.names(directory) if name.startswith("tree-")]
     return [(path, holder(path)[0]) for path in paths]

@@ -41,7 +41,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State, now
 
 #: In their order.
-PHASES: t.Dict[str, t.Callable[[Attempt], None]] = {
+PHASES: dict[str, t.Callable[[Attempt], None]] = {
     "fetch": fetch.run,
     "patch": patch.run,
     "prepare": prepare.run,

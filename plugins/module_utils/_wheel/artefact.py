@@ -73,7 +73,7 @@ class Artefact:
     distribution: str
     version: str
     build: str
-    tags: t.Tuple[str, ...]
+    tags: tuple[str, ...]
     size: int
 
     @functools.cached_property
@@ -82,7 +82,7 @@ class Artefact:
         return digests.of_file(self.path)
 
 
-def collect_wheels(directory: str) -> t.List[Artefact]:
+def collect_wheels(directory: str) -> list[Artefact]:
     """Return the wheels that lie in ``directory``, by name; none where there is no such directory.
 
     :raises SparkforgeError: for one that is not whole, or whose name is not that of a wheel.
@@ -129,7 +129,7 @@ def retag(path: str, build_tag: str) -> str:
     return new
 
 
-def tree_digest(directory: str) -> t.Dict[str, t.Any]:
+def tree_digest(directory: str) -> dict[str, t.Any]:
     """Return ``{"sha256", "files", "size"}`` of a directory: the same for the same names, contents, links and modes.
 
     Of a file's mode only whether it is executable counts; times and owners do not.
@@ -155,9 +155,9 @@ def check(
     expect: t.Mapping[str, t.Any],
     *,
     wheels: t.Iterable[Artefact] = (),
-    prefix: t.Optional[str] = None,
+    prefix: str | None = None,
     caches: t.Iterable[str] = (),
-) -> t.List[str]:
+) -> list[str]:
     """Return what was asked for and is not in the artefact, each in words; empty where all is.
 
     ``expect`` has any of
@@ -192,7 +192,7 @@ def check(
     values = expect.get("cmake_cache") or {}
     if values:
         problems += _check_caches(values, sorted(caches, key=lambda path: (path.count("/"), path)))
-    sources: t.List[_Source] = [_Wheel(wheel) for wheel in wheels]
+    sources: list[_Source] = [_Wheel(wheel) for wheel in wheels]
     if prefix is not None:
         sources.append(_Prefix(prefix))
     where = " or ".join(source.name for source in sources) or "nothing"
@@ -203,8 +203,8 @@ def check(
     libraries = [str(pattern) for pattern in expect.get("libraries") or ()]
     wanted = [str(architecture) for architecture in expect.get("architectures") or ()]
     if libraries or wanted:
-        linked: t.Set[str] = set()
-        embedded: t.Dict[str, fatbin.Embedded] = {}
+        linked: set[str] = set()
+        embedded: dict[str, fatbin.Embedded] = {}
         for source in sources:
             for name, path in source.binaries():
                 try:
@@ -244,7 +244,7 @@ def _plain(version: str) -> str:
     return re.sub(r"(?<![0-9a-z])0+(?=\d)", "", re.sub(r"[-_]", ".", version.lower()))
 
 
-def _check_libraries(patterns: t.List[str], linked: t.Set[str], where: str) -> t.List[str]:
+def _check_libraries(patterns: list[str], linked: set[str], where: str) -> list[str]:
     problems = []
     for pattern in patterns:
         if fnmatch.filter(linked, pattern):
@@ -257,7 +257,7 @@ def _check_libraries(patterns: t.List[str], linked: t.Set[str], where: str) -> t
     return problems
 
 
-def _check_architectures(wanted: t.List[str], embedded: t.Mapping[str, fatbin.Embedded], where: str) -> t.List[str]:
+def _check_architectures(wanted: list[str], embedded: t.Mapping[str, fatbin.Embedded], where: str) -> list[str]:
     if wanted and not embedded:
         return [f"no file of {where} has GPU code, which was asked for {', '.join(wanted)}"]
     problems = []
@@ -289,12 +289,12 @@ def _is_specific(found: fatbin.Embedded) -> bool:
 # --- CMake ---------------------------------------------------------------------------------------------------------
 
 
-def read_cache(path: str) -> t.Dict[str, t.Tuple[str, str]]:
+def read_cache(path: str) -> dict[str, tuple[str, str]]:
     """Return ``{variable: (type, value)}`` of a ``CMakeCache.txt``.
 
     :raises SparkforgeError: where it cannot be read.
     """
-    found: t.Dict[str, t.Tuple[str, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             for line in stream:
@@ -311,7 +311,7 @@ def read_cache(path: str) -> t.Dict[str, t.Tuple[str, str]]:
     return found
 
 
-def _check_caches(wanted: t.Mapping[str, t.Any], paths: t.List[str]) -> t.List[str]:
+def _check_caches(wanted: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
     caches = [read_cache(path) for path in paths]
     problems = []
     for variable, value in wanted.items():
@@ -328,7 +328,7 @@ def _check_caches(wanted: t.Mapping[str, t.Any], paths: t.List[str]) -> t.List[s
     return problems
 
 
-def _problem(variable: str, asked: str, cache: t.Mapping[str, t.Tuple[str, str]]) -> str:
+def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     """Return why the cache does not have what was asked, empty where it has."""
     kind, chosen = cache[variable]
     wanted, actual = _truth(asked), _truth(chosen)
@@ -347,7 +347,7 @@ def _problem(variable: str, asked: str, cache: t.Mapping[str, t.Tuple[str, str]]
     return f"CMake chose {chosen or 'nothing'}{_reason(variable, cache) if wanted is True else ''}"
 
 
-def _reason(variable: str, cache: t.Mapping[str, t.Tuple[str, str]]) -> str:
+def _reason(variable: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     """Name the library that a dropped option stands for, where the cache has what CMake looked for in vain."""
     stem = _SWITCH.sub("", variable, count=1).upper()
     missing = sorted(
@@ -360,12 +360,12 @@ def _reason(variable: str, cache: t.Mapping[str, t.Tuple[str, str]]) -> str:
     return f": {_NAMES.get(stem, stem)} was not found ({', '.join(missing)})"
 
 
-def _off(cache: t.Mapping[str, t.Tuple[str, str]]) -> str:
+def _off(cache: t.Mapping[str, tuple[str, str]]) -> str:
     off = _truth(cache.get("USE_CUDA", ("", "ON"))[1]) is False
     return " (USE_CUDA is)" if off else ""
 
 
-def _truth(text: str) -> t.Optional[bool]:
+def _truth(text: str) -> bool | None:
     """Read a boolean as ``if()`` of CMake does; None for anything else."""
     upper = text.upper()
     if upper in _TRUE:
@@ -388,11 +388,11 @@ class _Source:
 
     name: str
 
-    def names(self) -> t.List[str]:
+    def names(self) -> list[str]:
         """Return the relative paths of all files."""
         raise NotImplementedError
 
-    def binaries(self) -> t.Iterator[t.Tuple[str, str]]:
+    def binaries(self) -> t.Iterator[tuple[str, str]]:
         """Yield name and path of each ELF file and archive of object files; the path is good until the next one."""
         raise NotImplementedError
 
@@ -402,10 +402,10 @@ class _Prefix(_Source):
         self.name = directory
         self.directory = directory
 
-    def names(self) -> t.List[str]:
+    def names(self) -> list[str]:
         return [name for name, path in _tree(self.directory) if not os.path.isdir(path)]
 
-    def binaries(self) -> t.Iterator[t.Tuple[str, str]]:
+    def binaries(self) -> t.Iterator[tuple[str, str]]:
         for name, path in _tree(self.directory):
             if stat.S_ISREG(os.lstat(path).st_mode):
                 with open(path, "rb") as stream:
@@ -419,11 +419,11 @@ class _Wheel(_Source):
         self.name = wheel.name
         self.path = wheel.path
 
-    def names(self) -> t.List[str]:
+    def names(self) -> list[str]:
         with _opened(self.path) as archive:
             return [member.filename for member in archive.infolist() if not member.is_dir()]
 
-    def binaries(self) -> t.Iterator[t.Tuple[str, str]]:
+    def binaries(self) -> t.Iterator[tuple[str, str]]:
         # Beside the wheel, for /tmp may be in memory and libtorch_cuda.so has a gigabyte; under one name, so that what
         # a killed run left is overwritten.
         unpacked = f"{self.path}.unpacked"
@@ -447,7 +447,7 @@ def _is_binary(name: str, start: bytes) -> bool:
     return start.startswith(reader.MAGIC) or (start == _ARCHIVE and name.endswith(".a"))
 
 
-def _tree(directory: str) -> t.Iterator[t.Tuple[str, str]]:
+def _tree(directory: str) -> t.Iterator[tuple[str, str]]:
     """Yield relative name and path of everything below ``directory``, in the order of the names; links not followed."""
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
@@ -483,7 +483,7 @@ def _wheel(path: str) -> Artefact:
     )
 
 
-def _set(tag: str) -> t.List[str]:
+def _set(tag: str) -> list[str]:
     # "py2.py3" stands for both (PEP 425, compressed tag sets).
     return tag.split(".")
 
@@ -516,7 +516,7 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     return found[0]
 
 
-def _build_of(path: str) -> t.Optional[str]:
+def _build_of(path: str) -> str | None:
     with _opened(path) as archive:
         text = archive.read(f"{_dist_info(archive, os.path.basename(path))}/WHEEL").decode("utf-8", "replace")
     match = re.search(r"(?mi)^Build:[ \t]*(\S+)", text)

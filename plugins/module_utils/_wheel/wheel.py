@@ -30,7 +30,7 @@ class Unit(t.TypedDict):
 
     name: str
     fingerprint: str
-    wheels: t.List[Wheel]
+    wheels: list[Wheel]
 
 
 class _Signed(t.TypedDict, total=False):
@@ -47,11 +47,11 @@ class Manifest(_Signed):
     python: str
     host: str
     written: str
-    units: t.List[Unit]
+    units: list[Unit]
     seal: str
 
 
-def built(receipt: t.Mapping[str, t.Any]) -> t.List[Wheel]:
+def built(receipt: t.Mapping[str, t.Any]) -> list[Wheel]:
     """Return the wheels that the receipt of a unit names; a prefix, which no index serves, is not among them."""
     return [
         {
@@ -67,7 +67,7 @@ def built(receipt: t.Mapping[str, t.Any]) -> t.List[Wheel]:
     ]
 
 
-def of_manifest(manifest: Manifest) -> t.List[Wheel]:
+def of_manifest(manifest: Manifest) -> list[Wheel]:
     """Return the wheels of every unit."""
     return [wheel for unit in manifest["units"] for wheel in unit["wheels"]]
 

@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
 
 
-def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> t.Dict[str, t.Any]:
+def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return of each wheel its sha256, size and times, having read those that changed since they were read last.
 
     :raises SparkforgeError: for the first wheel that is not what its receipt says.
@@ -47,7 +47,7 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
     return rows
 
 
-def _read(path: str, wheel: Wheel, known: t.Any) -> t.Tuple[t.Dict[str, t.Any], str]:
+def _read(path: str, wheel: Wheel, known: t.Any) -> tuple[dict[str, t.Any], str]:
     """Return size and times of a file with its sha256, which is read again where one of them changed."""
     try:
         stream = disk.open_regular(path)
@@ -69,7 +69,7 @@ def _read(path: str, wheel: Wheel, known: t.Any) -> t.Tuple[t.Dict[str, t.Any], 
         return row, str(row["sha256"]) if row == known else digests.of_stream(stream)
 
 
-def compare(directory: str, wanted: t.Mapping[str, bytes]) -> t.Tuple[t.List[str], t.List[str]]:
+def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     """Return which of the files ``wanted`` are not there as they are to be, and which others are to go."""
     differ = []
     for name, content in wanted.items():
@@ -83,7 +83,7 @@ def compare(directory: str, wanted: t.Mapping[str, bytes]) -> t.Tuple[t.List[str
     return differ, [name for name in _found(directory) if name not in wanted]
 
 
-def _found(directory: str) -> t.List[str]:
+def _found(directory: str) -> list[str]:
     """Return the files below manifests and simple, also the remains of a run that was killed."""
     return [
         os.path.relpath(os.path.join(place, file), directory)

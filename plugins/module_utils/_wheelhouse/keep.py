@@ -24,7 +24,7 @@ _SHA256 = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
 #: A unit's name and its fingerprint.
-Key = t.Tuple[str, str]
+Key = tuple[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Build:
     name: str
     fingerprint: str
     finished: str
-    depends: t.FrozenSet[Key]
-    wheels: t.Tuple[wheel.Wheel, ...]
+    depends: frozenset[Key]
+    wheels: tuple[wheel.Wheel, ...]
 
     @property
     def key(self) -> Key:
@@ -52,18 +52,18 @@ class Build:
 class Rule(t.NamedTuple):
     """What the keep rule says: which builds go, which stay though no kept manifest names them, and why."""
 
-    goes: t.List[Build]
-    stays: t.Dict[Key, str]
+    goes: list[Build]
+    stays: dict[Key, str]
 
 
-def keys_of(manifest: wheel.Manifest) -> t.FrozenSet[Key]:
+def keys_of(manifest: wheel.Manifest) -> frozenset[Key]:
     """Return the units of a manifest."""
     return frozenset((unit["name"], unit["fingerprint"]) for unit in manifest["units"])
 
 
-def newest(published: t.Sequence[wheel.Manifest], keep: int) -> t.List[wheel.Manifest]:
+def newest(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manifest]:
     """Return the first ``keep`` manifests of each stack name."""
-    seen: t.Dict[str, int] = {}
+    seen: dict[str, int] = {}
     found = []
     for manifest in published:
         seen[manifest["stack"]] = seen.get(manifest["stack"], 0) + 1
@@ -90,7 +90,7 @@ def judge(
     """
     kept = newest(published, keep)
     known = {build.key: build for build in builds}
-    stays: t.Dict[Key, str] = dict.fromkeys(needed, "a build that has not ended depends on it")
+    stays: dict[Key, str] = dict.fromkeys(needed, "a build that has not ended depends on it")
     stays.update(used)
     current = frozenset().union(*(keys_of(manifest) for manifest in kept))
     waiting = [*current, *stays]
@@ -118,7 +118,7 @@ def judge(
     )
 
 
-def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> t.Dict[Key, str]:
+def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> dict[Key, str]:
     """Return the builds that environments use, and which.
 
     An environment knows its wheels by their sha256. Every receipt of one counts: what is current, what it can be
@@ -150,9 +150,9 @@ def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> t
     return found
 
 
-def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> t.List[Key]:
+def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> list[Key]:
     """Return the builds that those which have not ended depend on."""
-    found: t.List[Key] = []
+    found: list[Key] = []
     for row in unfinished:
         path = os.path.join(root, "builds", row["name"], row["fingerprint"], "request.json")
         damaged = (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError)

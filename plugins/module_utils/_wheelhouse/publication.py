@@ -63,10 +63,10 @@ def manifest(
         ``size``), in any order.
     :raises SparkforgeError: for what no manifest can say.
     """
-    rows: t.List[Unit] = []
+    rows: list[Unit] = []
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
-        wheels: t.List[Wheel] = [
+        wheels: list[Wheel] = [
             {
                 "name": str(wheel["name"]),
                 "version": str(wheel["version"]),
@@ -129,9 +129,9 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
 def check(
     manifest: t.Any,
     *,
-    stack: t.Optional[str] = None,
-    lock_id: t.Optional[str] = None,
-    platform: t.Optional[str] = None,
+    stack: str | None = None,
+    lock_id: str | None = None,
+    platform: str | None = None,
     where: str = "The manifest",
 ) -> Manifest:
     """Return ``manifest`` if it is whole, unchanged, and of what is asked for.
@@ -215,12 +215,12 @@ def _shown(value: t.Any) -> str:
 # ----------------------------------------------------------------------------------------------------- simple index
 
 
-def index(wheels: t.Iterable[Wheel]) -> t.Dict[str, str]:
+def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
     """Return the pages of the simple index by their path below ``simple/``.
 
     :param wheels: rows of manifests; one that several manifests have stands in the page once.
     """
-    projects: t.Dict[str, t.Dict[str, Wheel]] = {}
+    projects: dict[str, dict[str, Wheel]] = {}
     for wheel in wheels:
         projects.setdefault(normalised(wheel["name"]), {})[wheel["path"]] = wheel
     pages = {
@@ -235,7 +235,7 @@ def index(wheels: t.Iterable[Wheel]) -> t.Dict[str, str]:
     return pages
 
 
-def page(title: str, links: t.Sequence[t.Tuple[str, str]]) -> str:
+def page(title: str, links: t.Sequence[tuple[str, str]]) -> str:
     """Return a page of links (PEP 503).
 
     :param links: where each leads, and its text.

@@ -36,7 +36,7 @@ class Signer:
         self.program = shutil.which("ssh-keygen", path="/usr/bin:/bin:/usr/local/bin")
 
     @property
-    def public_key(self) -> t.Optional[str]:
+    def public_key(self) -> str | None:
         """The public key as an inventory pins it; None where there is no key yet."""
         try:
             with open(f"{self.path}.pub", encoding="ascii") as stream:

@@ -65,7 +65,7 @@ class Store:
 
     # --- present -----------------------------------------------------------------------------------------------
 
-    def present(self) -> t.Dict[str, t.Any]:
+    def present(self) -> dict[str, t.Any]:
         """Publish the stack.
 
         :raises SparkforgeError: where a unit was not built here, or a wheel is not what its receipt says; then nothing
@@ -105,7 +105,7 @@ class Store:
                     f"{mark!r} in in_use is not a fingerprint.", "Give fingerprints of 16 hexadecimal digits."
                 )
 
-    def _publish(self) -> t.Dict[str, t.Any]:
+    def _publish(self) -> dict[str, t.Any]:
         with self.account.acting():
             survey = surveys.survey(self.root)
             receipts = [receipt for receipt in survey["receipts"] if receipt["platform"] == self.platform]
@@ -152,7 +152,7 @@ class Store:
         differ, stale = files.compare(self.directory, wanted)
         with self.account.acting():
             sizes = {build.key: files.tree_bytes(os.path.join(self.directory, *build.key)) for build in rule.goes}
-        result: t.Dict[str, t.Any] = {
+        result: dict[str, t.Any] = {
             "changed": bool(differ or stale or rule.goes or is_new_key),
             "manifest": manifest,
             "public_key": self.signer.public_key,
@@ -193,7 +193,7 @@ class Store:
     def _path(self, *parts: str) -> str:
         return os.path.join(self.directory, *parts)
 
-    def _would(self, pending: t.Sequence[str]) -> t.Dict[str, t.Any]:
+    def _would(self, pending: t.Sequence[str]) -> dict[str, t.Any]:
         """Return what ``--check`` says before the units are built."""
         name = publication.file_of(self.options["stack"], self.options["lock_id"])
         return {
@@ -215,7 +215,7 @@ class Store:
             ],
         }
 
-    def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> t.Tuple[t.List[keep.Build], t.List[str]]:
+    def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
         """Return the units' builds, and with ``--check`` the names of those that are not built yet."""
         found, pending = [], []
         for name, unit in sorted(self.options["units"].items()):
@@ -243,9 +243,9 @@ class Store:
             found.append(build)
         return found, pending
 
-    def _published(self, before: t.Mapping[str, t.Any]) -> t.List[Manifest]:
+    def _published(self, before: t.Mapping[str, t.Any]) -> list[Manifest]:
         """Return the intact manifests, the latest first: those of the receipt, and files that it does not know."""
-        found: t.List[Manifest] = []
+        found: list[Manifest] = []
         candidates = list(before.get("published") or [])
         places = [self._path(ownership.MANIFESTS, name) for name in disk.names(self._path(ownership.MANIFESTS))]
         others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
@@ -261,7 +261,7 @@ class Store:
 
     def _manifest(
         self, units: t.Iterable[keep.Build], published: t.Sequence[Manifest]
-    ) -> t.Tuple[Manifest, t.Optional[Manifest]]:
+    ) -> tuple[Manifest, Manifest | None]:
         """Return the manifest, the published one where that says the same, and the one whose place it takes."""
         new = publication.manifest(
             stack=self.options["stack"],
@@ -274,7 +274,7 @@ class Store:
         )
         of_lock = [one for one in published if (one["stack"], one["lock_id"]) == (new["stack"], new["lock_id"])]
 
-        def said(one: Manifest) -> t.Dict[str, t.Any]:
+        def said(one: Manifest) -> dict[str, t.Any]:
             return {key: value for key, value in one.items() if key not in ("written", "seal", "signature")}
 
         same = next((one for one in of_lock if said(one) == said(new)), None)
@@ -283,10 +283,10 @@ class Store:
     def _diff(
         self,
         manifest: Manifest,
-        old: t.Optional[Manifest],
+        old: Manifest | None,
         builds: t.Mapping[keep.Key, keep.Build],
         rule: keep.Rule,
-    ) -> t.List[t.Dict[str, str]]:
+    ) -> list[dict[str, str]]:
         name = publication.file_of(manifest["stack"], manifest["lock_id"])
         gone = {build.key for build in rule.goes}
         return [
@@ -306,7 +306,7 @@ class Store:
 
     # --- absent ------------------------------------------------------------------------------------------------
 
-    def absent(self) -> t.Dict[str, t.Any]:
+    def absent(self) -> dict[str, t.Any]:
         """Remove manifests and index; where no platform is given, of all, and the key. Artefacts are source_build's."""
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()

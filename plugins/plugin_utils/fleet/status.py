@@ -44,7 +44,7 @@ _WRAPPING = re.compile(r"^(Task failed: )?(.*The filter plugin '[^']*' failed: |
 #: From here on a terminal or a table would be changed by it.
 _UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 
-Row = t.Dict[str, t.Any]
+Row = dict[str, t.Any]
 Facts = t.Mapping[str, t.Any]
 
 

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import ccache, commands
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
@@ -49,7 +47,7 @@ def _size(attempt: Attempt, at_most: int) -> int:
     return jobs.count
 
 
-def _command(attempt: Attempt, jobs: int) -> t.List[str]:
+def _command(attempt: Attempt, jobs: int) -> list[str]:
     build, unit = attempt.paths.inside("build"), attempt.unit
     if unit.kind == "cmake":
         targets = ["--target", *unit.targets] if unit.targets else []

@@ -29,7 +29,7 @@ def run(attempt: Attempt) -> None:
     attempt.state.update(applied=applied, changed=changed)
 
 
-def _patch_pristine(attempt: Attempt, tree: str) -> t.List[t.Dict[str, t.Any]]:
+def _patch_pristine(attempt: Attempt, tree: str) -> list[dict[str, t.Any]]:
     unit = attempt.unit
     applied = patching.apply(tree, unit.patches, unit.edits, attempt.say)
     label = attempt.request["shown_source"]
@@ -37,7 +37,7 @@ def _patch_pristine(attempt: Attempt, tree: str) -> t.List[t.Dict[str, t.Any]]:
     return applied
 
 
-def _patch_carried(attempt: Attempt, source: str, wanted: str) -> t.List[t.Dict[str, t.Any]]:
+def _patch_carried(attempt: Attempt, source: str, wanted: str) -> list[dict[str, t.Any]]:
     """Make ``source``, which another fingerprint's patches and edits changed, what ours make of ``wanted``."""
     before, fingerprint = attempt.carried["changed"], attempt.carried["fingerprint"]
     pristine = carry.compare(source, wanted)
