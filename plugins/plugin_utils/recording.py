@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """An observation without what identifies its host, for a file that its owner can publish.
 
 Nobody can list what a secret looks like, so it is the other way round: a string is kept as far as it is made of words

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Checks data against our *.schema.json files and says each problem in one sentence, by the key's path.
 
 A schema's ``title`` or first example is what messages say a value should look like. Patterns match the whole value.

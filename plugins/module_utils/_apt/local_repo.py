@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """NVIDIA's local repositories: a .deb that carries a small signed apt repository below /var.
 
 Two ways to trust one. With the sha256 of the .deb, all of it is what its vendor published, and dpkg installs

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Asks gpg which keys are in a key file, before the file reaches a directory that apt reads.
 
 What is let in with a pin is what gpg has read, not the file itself: nothing is in it that only another reader

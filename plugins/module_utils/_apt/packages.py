@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Packages that are installed once, through apt-get, and the receipt of what they brought.
 
 apt resolves, fetches and unpacks; this asks it first what it would do, and remembers what came of it.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Reads every installed file again and names what differs from the receipts; starts nothing of what it reads.
 
 A receipt is believed: who can change it and the file that it names alike is root. Of an environment RECORD says what

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The bill of materials of an environment: CycloneDX 1.6, from receipts and RECORD.
 
 Of what was built here it is the chain from the commit to the installed file: a package has its wheel's sha256 and its

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """As whom a build runs: an unprivileged account, what it may enter, and what is made its own."""
 
 # Only the account's tools make and remove it, and the engine that does so has no module.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """This collection's own code, copied to where it outlives the call that brought it.
 
 Ansible sends a module as an archive that is gone when the call ends and that another account may not read. A detached

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Work that outlives the connection that asked for it: started, found again, ended.
 
 Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake

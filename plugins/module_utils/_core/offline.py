@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Takes the network from a process and from all that it starts, by a filter of system calls (seccomp(2)).
 
 By hand, for it needs no rights, unlike a network namespace, which an Ubuntu gives to no ordinary account, and works

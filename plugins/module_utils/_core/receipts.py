@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Receipts, and the lock that whoever changes what they name holds.
 
 A receipt is ``<root>/receipts/<name>.json``. It is written last, so whoever reads it may trust that what it

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Runs an environment's own interpreter with no rights: at its start already it runs whatever a wheel has put there.
 
 A ``.pth`` file of a wheel is code that every start of that interpreter executes, with ``-I`` and without an import.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a failing log says: one cause, one remedy, and the ten lines that matter.
 
 A log is read once, in pieces of about 1 MiB, and what of it is kept is bounded whatever its size. Each rule keeps the

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """A rule of the table of diagnoses, the reader of its data files, and the way to ask them about a short text.
 
 Read by hand: the files go to hosts, whose Python has neither a reader of YAML nor, before 3.11, one of TOML, and

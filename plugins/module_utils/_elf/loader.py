@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Where glibc's loader finds each library that a file needs, without running anything.
 
 The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_object``), ``elf/dl-deps.c``

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What the dynamic loader reads of an ELF file, and nothing else.
 
 The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Which packages of apt an environment was made on, and whether those of today still fit it.
 
 An environment brings its wheels. What it takes from the host besides is its interpreter and, where it was built here,

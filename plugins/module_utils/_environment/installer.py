@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Makes an environment at a path from an interpreter, requirements and wheels: with the host's uv, or else pip.
 
 Both take the same file of requirements and refuse what has another sha256. uv is several times as fast, and knows

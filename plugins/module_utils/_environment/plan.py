@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What has to change on a host for an environment to be as the options ask for.
 
 Nothing is written. Where both agree, no process is started and nothing is fetched: a converged environment is

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a host has of its stack: environments, units, builds, the last proof. Only files are read, and nothing is run.
 
 Where it is said what the environment is to be, it is compared by the plan of ``python_env`` itself, so that the answer

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Whether a fabric carries what it should, rail by rail: state, reachability, frames of full size, bandwidth.
 
 Each probe leaves by its rail's interface (``SO_BINDTODEVICE``), whatever the routing table says, so that a rail that is

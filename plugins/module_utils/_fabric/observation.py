@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a host has for a fabric of Sparks: ConnectX-7 ports, their halves, and what is known to spoil them.
 
 A Spark's CPU gives a PCIe device four lanes at most, so that each QSFP port hangs on two PCIe links: it shows up as two

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Downloads that end as a verified file or as one cause and one remedy.
 
 Proxies and the CA come from the environment, as every tool on the host reads them: ``http_proxy``,

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a package index really answers, asked once after pip has failed, and the credentials that it wants.
 
 pip takes any HTML page with status 200 for an index without files, and says of a refused page only that it found

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """NVIDIA's redistributable archives on a host: versioned directory, symlink, loader entry, receipt.
 
 On a host, ``<prefix>/<component>/<version>[-<variant>]`` is one unpacked archive, and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Where redist archives lie on a host.
 
 Apart from ``_fetch.redist``, because a filter on the controller reads it in every worker that a task forks,

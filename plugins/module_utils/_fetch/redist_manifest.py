@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The redist archives that are wanted, and what NVIDIA's manifest of a release says of them.
 
 The layout of the tree, as developer.download.nvidia.com/compute has it:

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The phase fetch: a pristine source tree, from a git repository with its submodules or from an archive.
 
 What was fetched stays in a store that all builds of a host share: a bare repository for each URL, and each archive

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Unpack a vendor's tar archive, or refuse it and leave the host as it was.
 
 An archive is read once, member by member, into a directory that nothing refers to yet. Each member is judged

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a host says of its NVIDIA GPUs, driver and CUDA toolkits.
 
 On GB10 the GPU shares the host's memory and nvidia-smi answers ``[N/A]`` for its size: that is no fault. Such

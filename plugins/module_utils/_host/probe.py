@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """One observation of a host: all that the roles need to know before they decide whether to do anything.
 
 A probe that fails gives ``None`` (or an empty list) and a row in ``unread``; it never fails the observation.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """One tree for the fingerprints of a unit that only patches and edits tell apart.
 
 An edit that mends a failed build is another fingerprint. It goes on in the tree of the build that failed: what differs

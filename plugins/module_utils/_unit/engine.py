@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What ``source_build`` does on the host: compare the fingerprint, start the worker, look how it goes.
 
 One call is one decision: the artefact of these inputs is there, or it is being built, or it has to be built. The work

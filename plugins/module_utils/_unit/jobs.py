@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """How many jobs a build may run, from the memory that is there and not from the cores.
 
 A compiler process of PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10 the GPU's programs take theirs from the

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """A unit: one thing built from source, what identifies it, and where everything of it lies.
 
 Identity is a fingerprint over every input that can change the artefact. What cannot (where the bytes come from, how

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What ``source_build`` says of a build that was started: how it goes, or how it ended, and what its receipt is worth.
 
 Apart from ``_unit.engine``, which it does without: whoever follows a build asks for this alone, and what a call

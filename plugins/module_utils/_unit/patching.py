@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The phase patch: unified diffs and text replacements on a source tree, all of them or none.
 
 The files concerned are copied beside the tree and changed there, patches first, then edits, each in the order given;

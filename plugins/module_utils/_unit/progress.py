@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """How far a build is, how long it will take, and the one line that says so.
 
 :class:`Ninja` reads a build's log, :class:`Estimate` watches the steps go by, and :func:`describe` makes the

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What compiles: which compilers and build tools a host has, and what of them identifies a build.
 
 A tool is asked for its version once. What it said is kept beside the identity of its file (real path, size, mtime,

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The process that builds one unit, detached from whoever asked for it.
 
 It goes through the phases, keeps ``state.json`` true, and publishes the artefact and its receipt last. Killed at any

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a build made, wheels or an installed prefix: digests, build tag, and whether what was asked for is in it.
 
 CMake goes on without what it did not find and ends well. So the artefact itself is asked: which options CMake chose,

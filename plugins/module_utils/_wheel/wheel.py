@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The record of a wheel that was built, from its receipt to the environment that it is installed into.
 
 It is what a manifest says of it (docs/manifest.schema.json), so that it goes between hosts as it is.

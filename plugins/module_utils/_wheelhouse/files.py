@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The files of a wheelhouse: wheels are read, manifests and index are written, and what nothing needs is removed.
 
 All of it with the rights of the account that the directories belong to.

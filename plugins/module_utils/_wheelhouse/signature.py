@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Signs manifests with a key of the builder's root, by OpenSSH's own signatures (ssh-keygen(1), -Y).
 
 What is signed is the seal, which stands for all else. An Ed25519 signature of the same key is always the same.

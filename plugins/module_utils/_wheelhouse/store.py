@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Publishing on the builder: verify the wheels, write index and manifest, prune what nothing needs.
 
 The directories of units belong to the account that builds, so whatever is read or removed there is done with its

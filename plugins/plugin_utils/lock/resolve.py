@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The wheels of a stack, with what they need: resolved by uv for the stack's Python and machines.
 
 The controller is another machine than the hosts, often of another architecture and Python. uv evaluates markers and

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What upstream says: the archives' sha256 in NVIDIA's manifests, and the sources' commits.
 
 Everything but the ``ask_*`` functions, which run git, is pure and is given what it calls.

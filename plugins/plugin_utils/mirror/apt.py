@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Packages of apt, as a part of each repository: upstream's own signed indexes, and of the packages those needed.
 
 A host's own apt resolves nothing here: the controller's does, in a directory of its own that has the host's sources,

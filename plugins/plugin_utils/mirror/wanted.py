@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What a stack needs from elsewhere on some machines: archives, wheels and sources, as its lock pins them."""
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The plan of the role fabric: which address each half of each port gets, and who measures with whom and when.
 
 Pure: it knows the inventory and no host, so that every host of a fabric comes to the same plan by itself.

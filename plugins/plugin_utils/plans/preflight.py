@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The plan of the role preflight: all that stands in the way of provisioning a host, each with cause and remedy.
 
 Pure: an observation, a stack and settings go in, a list of problems comes out. The facts behind the checks on

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The plan of the role pytorch: environment, edits and expectations of the build, with every library at its path.
 
 What PyTorch's build would ignore, drop in silence or turn into wrong kernels is refused, all at once, with what to

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Puts a unit together: what its role knows, what the stack says, what the user wants.
 
 Of mappings (``environment``, ``expect``, ``toolchain`` …) a later layer wins key by key, and null takes a key away.

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """The table of diagnoses, a data file for each topic; no Python is needed to add a rule.
 
 Each file holds one text, in a Python string because Ansible sends a host nothing but .py files. Its order counts: of

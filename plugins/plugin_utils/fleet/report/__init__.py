@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Reports of hosts: checked and completed (``form``), read and merged for a fleet (``fleet``), shown (``page``).
 
 What a report says comes from a host and is trusted in nothing: not in its form, not in its text.
