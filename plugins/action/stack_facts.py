@@ -9,13 +9,10 @@ The documentation stands in plugins/modules/stack_facts.py.
 
 from __future__ import annotations
 
-import os
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
-
-SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 
 
 class ActionModule(OnController):
@@ -27,7 +24,7 @@ class ActionModule(OnController):
         "profile": {"type": "str", "default": "gb10"},
         "directories": {"type": "list", "elements": "path", "default": []},
         "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": SHIPPED},
+        "shipped": {"type": "path", "default": load.SHIPPED},
         "lock_required": {"type": "bool", "default": True},
     }
 

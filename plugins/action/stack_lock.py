@@ -23,7 +23,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
-SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
 PARTS = ["archives", "wheels", "sources", "requirements"]
 # Of a machine without the ca-certificates file in OpenSSL's own place.
 SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -84,7 +83,7 @@ class ActionModule(OnController):
         "directory": {"type": "path"},
         "directories": {"type": "list", "elements": "path", "default": []},
         "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": SHIPPED},
+        "shipped": {"type": "path", "default": load.SHIPPED},
         "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
         "index_url": {"type": "str"},
         "find_links": {"type": "list", "elements": "str", "default": []},

@@ -21,8 +21,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.direct
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
-SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "roles", "stack"))
-
 
 class ActionModule(OnController):
     """Works on the controller; the host is never asked."""
@@ -37,7 +35,7 @@ class ActionModule(OnController):
         "extensions": {"type": "list", "elements": "str"},
         "directories": {"type": "list", "elements": "path", "default": []},
         "locks": {"type": "list", "elements": "path", "default": []},
-        "shipped": {"type": "path", "default": SHIPPED},
+        "shipped": {"type": "path", "default": load.SHIPPED},
         "nvidia_url": {"type": "str", "default": "https://developer.download.nvidia.com"},
         "index_url": {"type": "str"},
         "find_links": {"type": "list", "elements": "str", "default": []},

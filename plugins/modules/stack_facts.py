@@ -147,31 +147,3 @@ files:
   type: dict
   sample: {stack: /site/stacks/torch-2.9.1.yml, lock: /site/locks/torch-2.9.1.yml}
 """
-
-from ansible.module_utils.basic import AnsibleModule
-
-
-def main() -> None:
-    """Say why this runs nowhere: only the action plugin works."""
-    module = AnsibleModule(
-        argument_spec={
-            "name": {"type": "str", "required": True},
-            "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
-            "profile": {"type": "str", "default": "gb10"},
-            "directories": {"type": "list", "elements": "path", "default": []},
-            "locks": {"type": "list", "elements": "path", "default": []},
-            "shipped": {"type": "path"},
-            "lock_required": {"type": "bool", "default": True},
-        },
-        supports_check_mode=True,
-    )
-    module.fail_json(
-        msg=(
-            "sparkforge.dgx_spark.stack_facts works on the controller, as an action plugin, and was run as a"
-            " module. Call it as a task by its full name; the ansible ad-hoc command does so too."
-        )
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Find the files of a stack, its lock and the profiles, and check them: every problem of a file is said at once."""
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.version import InvalidVersion, Version
 
+#: The role stack of this collection, wherever that lies: its stacks, locks and profiles are looked for last.
+SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "roles", "stack"))
 PROFILES_FILE = "profiles"
 README = "roles/stack/README.md"
 # The top-level key of a file, by its schema.

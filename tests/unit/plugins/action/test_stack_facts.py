@@ -6,17 +6,11 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-import os
 import shutil
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
 import pytest
-import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.action import stack_facts
 
 from tests.unit.act import act
@@ -84,46 +78,3 @@ def test_wrong_arguments_are_refused_by_name(arguments: dict[str, t.Any]) -> Non
     result = facts(**arguments)
     assert result["failed"] is True
     assert any(word in result["msg"] for word in ("name", "directories", "nome"))
-
-
-@pytest.mark.parametrize("module", ["stack_facts", "stack_lock"])
-def test_run_as_a_module_it_says_that_it_is_none(module: str) -> None:
-    done = subprocess.run(
-        [sys.executable, str(COLLECTION / "plugins" / "modules" / f"{module}.py")],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": {"name": "torch-2.15.0"}}),
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(COLLECTION / ".collections")},
-    )
-    answer = json.loads(done.stdout)
-    assert answer["failed"] is True
-    assert "works on the controller" in answer["msg"]
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "fleet_report",
-        "fleet_status",
-        "stack_facts",
-        "stack_lock",
-        "stack_mirror",
-        "verify_report",
-        "wheelhouse_manifest",
-    ],
-)
-def test_the_documentation_is_that_of_the_plugin(module: str) -> None:
-    documented = yaml.safe_load(
-        (COLLECTION / "plugins" / "modules" / f"{module}.py")
-        .read_text()
-        .split('DOCUMENTATION = r"""')[1]
-        .split('"""')[0]
-    )["options"]
-    plugin = importlib.import_module(f"ansible_collections.sparkforge.dgx_spark.plugins.action.{module}")
-
-    def said(options: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-        wanted = ("type", "elements", "required")
-        return {name: {key: option.get(key) for key in wanted} for name, option in options.items()}
-
-    assert said(plugin.ActionModule.ARGUMENTS) == said(documented)

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import os
 import shutil
-import subprocess
-import sys
 import typing as t
 from pathlib import Path
 
@@ -24,7 +20,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 
 from tests.unit.act import act
 
-COLLECTION = Path(__file__).parents[4]
 PLATFORM = "debian13-x86_64"
 FILE = "tool-1.0+sf.1-py3-none-any.whl"
 
@@ -174,13 +169,3 @@ def test_a_manifest_that_no_pinned_key_signed_is_refused(
 def test_what_is_no_public_key_is_named(site: Site, line: str) -> None:
     found = site.find(signers=[line])
     assert "which is not a public key of OpenSSH" in found["cause"]
-
-
-def test_as_a_module_it_says_where_it_works() -> None:
-    done = subprocess.run(
-        [sys.executable, str(COLLECTION / "plugins/modules/wheelhouse_manifest.py")],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": {"stack": "a", "lock_id": "b", "platform": "c", "cache": "d"}}),
-        env={**os.environ, "PYTHONPATH": str(COLLECTION / ".collections")},
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert "works on the controller" in done.stdout or "works on the controller" in done.stderr
