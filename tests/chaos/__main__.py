@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -25,40 +24,43 @@ from pathlib import Path
 from lab.host import LabError, fail, install_packages
 from tests.chaos.machine import CHECKOUT
 from tests.chaos.runner import Outcome, Runner
-from tests.chaos.table import Combination, listed, sample
+from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
 LACKING = """The list has no change of a wave and no wheel pulled from another host, which take several hosts
 (`tests/fleet/test_rollout.py` breaks those), and not the whole site in one run: it is broken role by role."""
 
 
+def _commit() -> str:
+    git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(git, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def page(outcomes: list[Outcome], total: int) -> str:
     """Return the page of the documentation that says what came of it."""
-    git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    commit = subprocess.run(git, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.strip()
     today = time.strftime("%Y-%m-%d", time.gmtime())
     made = [one for one in outcomes if not one.unmade]
     survived = [one for one in made if not one.problems]
     lines = [
         "# Chaos: what the site survives",
         "",
-        f"Written by `make chaos` at commit {commit}, {today}."
-        " Each row is a point of `tests/chaos/points.yml` with a fault",
+        f"Written by `make chaos`, {today}. Each row is a point of `tests/chaos/points.yml` with a fault",
         "of `tests/chaos/faults.yml`, on a host in a container whose disk is an ext4 of its own. It is survived when",
         "what is published then is the old or the new state, path by path; the next ordinary run converges unaided;",
         "and the host then equals one that nothing happened to, without a process, a mount or a file too many.",
         "",
-        f"**{len(survived)} of {len(made)} are survived.** {total} are listed; this run had time for"
-        f" {len(outcomes)}, of which {len(outcomes) - len(made)} cannot be made.",
+        f"**{len(survived)} of {len(made)} are survived.** {total} are listed; there was time for {len(outcomes)}, of"
+        f" which {len(outcomes) - len(made)} cannot be made.",
+        f"A row took {sum(one.seconds for one in made) / max(1, len(made)):.0f} s on average.",
         "",
         LACKING,
         "",
-        "| scenario | point | fault | the run | then | result |",
-        "|---|---|---|---|---|---|",
+        "| scenario | point | fault | the run | then | result | commit |",
+        "|---|---|---|---|---|---|---|",
     ]
     for one in outcomes:
         result = f"not made: {one.unmade}" if one.unmade else "; ".join(one.problems[:3]) or "survived"
-        row = (*one.combination.names, one.said, one.state, result)
+        row = (*one.combination.names, one.said, one.state, result, one.commit)
         lines.append("| " + " | ".join(" ".join(cell.replace("|", "/").split()) for cell in row) + " |")
     return "\n".join([*lines, ""])
 
@@ -82,8 +84,10 @@ def main() -> int:
     parser.add_argument("--sample", metavar="N", type=int, help="so many of them, chosen by the day")
     today = int(time.strftime("%j"))
     parser.add_argument("--day", metavar="N", type=int, default=today, help="the day of the year (default: today)")
+    parser.add_argument("--rows", metavar="N", type=int, help="so many, of all points and faults evenly")
     parser.add_argument("--minutes", metavar="N", type=float, default=0, help="begin none after these")
-    parser.add_argument("--results", metavar="FILE", type=Path, help="go on with what is there, and keep what is found")
+    kept = "keep what is found, and go on with what is there: what failed is run again first"
+    parser.add_argument("--results", metavar="FILE", type=Path, help=kept)
     parser.add_argument("--trace", metavar="SCENARIO", help="print the calls that an undisturbed run makes")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}")
     given = parser.parse_args()
@@ -101,38 +105,36 @@ def main() -> int:
         return 0
     known = _known(given.results, everything)
     chosen = [one for one in chosen if one not in {outcome.combination for outcome in known}]
-    if given.minutes:
-        # What there is time for is of all points.
-        random.Random(given.day).shuffle(chosen)
+    cannot = [one for one in chosen if one.unmade]
+    chosen = spread(chosen, (outcome.combination for outcome in known), given.day)
+    if given.rows:
+        chosen = chosen[: max(0, given.rows - len(known))]
     deadline = time.monotonic() + 60 * given.minutes if given.minutes else None
-    # Whole scenarios, since each is prepared first; of a large one some machines have a part each.
-    groups: dict[str, list[Combination]] = {}
-    for one in chosen:
-        groups.setdefault(one.point.scenario, []).append(one)
+    commit = _commit()
+    again = [outcome.combination for outcome in known if outcome.problems]
+    waiting = [*again, *cannot, *chosen]
+    todo = iter(waiting)
 
     def work(number: int) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        with Runner(f"chaos-{os.getpid()}-{number}") as runner:
-            while waiting:
-                for one in waiting.pop(0):
-                    if stopped or (deadline and time.monotonic() > deadline):
-                        return outcomes
-                    outcomes.append(runner.outcome(one))
-                    print(outcomes[-1], flush=True)
-                    if given.results:
-                        with given.results.open("a") as stream:
-                            stream.write(json.dumps([one.names, *outcomes[-1].kept]) + "\n")
+        with Runner(f"chaos-{os.getpid()}-{number}", commit) as runner:
+            for one in todo:
+                if stopped or (deadline and time.monotonic() > deadline):
+                    break
+                outcomes.append(runner.outcome(one))
+                print(outcomes[-1], flush=True)
+                if given.results:
+                    with given.results.open("a") as stream:
+                        stream.write(json.dumps([one.names, *outcomes[-1].kept]) + "\n")
         return outcomes
 
     stopped: list[int] = []
     # The machines are taken down first, one way or the other.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda which, _frame: stopped.append(which))
-    size = max(8, len(chosen) // (3 * given.j) + 1)
-    waiting = [mine[start : start + size] for mine in groups.values() for start in range(0, len(mine), size)]
-    waiting.sort(key=len, reverse=True)
     with ThreadPoolExecutor(given.j) as pool:
-        outcomes = [*known, *(one for found in pool.map(work, range(min(given.j, len(waiting)))) for one in found)]
+        found = [one for ours in pool.map(work, range(min(given.j, len(waiting)))) for one in ours]
+    outcomes = list({one.combination: one for one in (*known, *found)}.values())
     order = {one: number for number, one in enumerate(everything)}
     outcomes.sort(key=lambda one: order[one.combination])
     made = [one for one in outcomes if not one.unmade]

@@ -33,10 +33,12 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     unmade: str = ""
     seconds: float = 0
+    #: Of the checkout that was run.
+    commit: str = ""
 
     @property
-    def kept(self) -> tuple[str, str, list[str], str, float]:
-        return self.said, self.state, self.problems, self.unmade, self.seconds
+    def kept(self) -> tuple[str, str, list[str], str, float, str]:
+        return self.said, self.state, self.problems, self.unmade, self.seconds, self.commit
 
     def __str__(self) -> str:
         result = f"not made ({self.unmade})" if self.unmade else "FAILED" if self.problems else "survived"
@@ -58,10 +60,11 @@ class Prepared:
 class Runner:
     """A machine and the scenarios that were prepared on it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, commit: str = "") -> None:
         self.machine = Machine(name)
+        self.commit = commit
         self.fresh: Path | None = None
-        self.current: Prepared | None = None
+        self.ready: dict[str, Prepared] = {}
         self.log = self.machine.folder / "run.log"
 
     def __enter__(self) -> Runner:
@@ -98,15 +101,13 @@ class Runner:
         return (self.machine.control / "trace").read_text()
 
     def prepared(self, name: str) -> Prepared:
-        """Return a scenario with the host before it and after it, undisturbed; the machine knows one at a time."""
-        if self.current is None or self.current.scenario.name != name:
-            if self.current:
-                self.current.kept.unlink()
+        """Return a scenario with the host before it and after it, undisturbed."""
+        if name not in self.ready:
             scenario, kept = self._start(name)
             before = state.look(self.machine.root)
             self._converge(scenario)
-            self.current = Prepared(scenario, kept, before, state.look(self.machine.root), self.machine.mounts())
-        return self.current
+            self.ready[name] = Prepared(scenario, kept, before, state.look(self.machine.root), self.machine.mounts())
+        return self.ready[name]
 
     def outcome(self, one: Combination) -> Outcome:
         """Disturb a run as ``one`` says, and judge what is left."""
@@ -114,7 +115,7 @@ class Runner:
             return Outcome(one, unmade=one.unmade)
         ready = self.prepared(one.point.scenario)
         began = time.monotonic()
-        outcome = Outcome(one)
+        outcome = Outcome(one, commit=self.commit)
         try:
             self.machine.restore(ready.kept)
             self._disturb(ready.scenario, one, outcome)
@@ -123,7 +124,7 @@ class Runner:
             apt = one.point.kind in ("dpkg", "apt", "lock")
             outcome.problems += state.neither(ready.before, now, ready.after, apt)
             self._again(ready, outcome)
-        except (LabError, OSError, subprocess.TimeoutExpired) as error:
+        except (LabError, OSError, subprocess.SubprocessError) as error:
             outcome.problems.append(f"{type(error).__name__}: {error}")
         outcome.seconds = time.monotonic() - began
         return outcome

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,11 +62,30 @@ def listed() -> list[Combination]:
     return [Combination(point, fault) for point in points() for fault, fits in kinds.items() if point.kind in fits]
 
 
+def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int) -> list[Combination]:
+    """Order what waits so that every beginning of it, with what is done, is of all points and faults evenly.
+
+    Among equals the day decides.
+    """
+    left = [one for one in waiting if not one.unmade]
+    random.Random(day).shuffle(left)
+    used = Counter(part for one in done for part in _parts(one))
+    ordered = []
+    while left:
+        rarest = min(left, key=lambda one: [used[part] for part in _parts(one)])
+        left.remove(rarest)
+        ordered.append(rarest)
+        used.update(_parts(rarest))
+    return ordered
+
+
+def _parts(one: Combination) -> tuple[Point | str, ...]:
+    return one.point, one.fault
+
+
 def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Combination]:
-    """Choose some by the day, from two scenarios, so that few machines are prepared for them."""
-    chance = random.Random(day)
-    makeable = [one for one in combinations if not one.unmade]
-    scenarios = sorted({one.point.scenario for one in makeable})
-    today = {scenarios[(2 * day + number) % len(scenarios)] for number in range(2)}
-    of_today = [one for one in makeable if one.point.scenario in today]
-    return sorted(chance.sample(of_today, min(count, len(of_today))), key=combinations.index)
+    """Choose some by the day, from one scenario, so that one machine is prepared for them."""
+    scenarios = sorted({one.point.scenario for one in combinations})
+    today = scenarios[day % len(scenarios)]
+    of_today = spread((one for one in combinations if one.point.scenario == today), (), day)
+    return sorted(of_today[:count], key=combinations.index)

@@ -15,7 +15,7 @@ import pytest
 from tests.chaos.breaking import FAULTS
 from tests.chaos.runner import Runner
 from tests.chaos.scenarios import SCENARIOS
-from tests.chaos.table import Combination, listed, sample
+from tests.chaos.table import Combination, listed, sample, spread
 
 DAY = int(os.environ.get("SPARKFORGE_DAY") or time.strftime("%j"))
 ALL = listed()
@@ -48,5 +48,15 @@ def test_every_fault_and_every_scenario_is_listed_and_none_twice() -> None:
 
 def test_a_sample_is_of_the_day_and_shares_machines() -> None:
     assert sample(ALL, 20, DAY) == TODAY and len(TODAY) == 20
-    assert len({one.point.scenario for one in TODAY}) <= 2
+    assert len({one.point.scenario for one in TODAY}) == 1
     assert any(sample(ALL, 20, day) != TODAY for day in (DAY + 1, DAY + 2))
+
+
+def test_what_there_is_time_for_is_of_all_points_and_goes_on_where_it_ended() -> None:
+    points = {one.point for one in ALL}
+    ordered = spread(ALL, (), DAY)
+    assert set(ordered) == set(ALL)
+    assert {one.point for one in ordered[: len(points)]} == points
+    assert {one.fault for one in ordered[:150]} == set(FAULTS)
+    begun, left = ordered[:40], [one for one in ALL if one not in ordered[:40]]
+    assert {one.point for one in begun + spread(left, begun, DAY)[: len(points) - 40]} == points
