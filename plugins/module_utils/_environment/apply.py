@@ -116,9 +116,8 @@ class Apply:
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
         receipt.update({key: value for key, value in own.items() if key not in OWN_ALONE})
-        if new:
-            # For the next run, should this one end before the receipt of the host is there.
-            own["made"] = {"directories": list(dict.fromkeys([*(own.get("made") or {}).get("directories", []), *new]))}
+        # For the next run, should this one end before the receipt of the host is there.
+        own["made"] = {**(own.get("made") or {}), "directories": receipt["directories"]}
         self._write_own(plan, own)
         self._write_files(plan)
         if "access" in plan.actions and access.is_wrong(self.options):
