@@ -161,9 +161,9 @@ def choose(
     }
     by_package = [backend for backend in backends if backend != "redist"]
     path = str((observation.get("loader") or {}).get("libraries", {}).get(soname) or "")
+    # The one of this version is in use; another is a remnant that the other backend retires.
+    in_use = any(name.endswith(f"-{version}") for name in choice["local_repos"])
     if settled and by_package:
-        # The one of this version is in use; another is a remnant that the other backend retires.
-        in_use = any(name.endswith(f"-{version}") for name in choice["local_repos"])
         return {
             **choice,
             "backend": "local_repo" if in_use and "local_repo" in by_package else by_package[0],
@@ -175,7 +175,8 @@ def choose(
     if path.startswith(root.rstrip("/") + "/") and "redist" in backends and _pinned(archive, version):
         return {**choice, "backend": "redist", "reason": f"the loader finds the archive's {path} already"}
     offers = observation["apt"].get("offers") or {}
-    for backend in backends:
+    # An interrupted run may have brought it, and what apt offers is then its own.
+    for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
         if backend == "apt" and not set(names) <= set(offers):
             return {**choice, "undecided": True, "reason": "apt has not been asked yet"}
         # What a newer package lacks beside it is of its version, and only an apt source may have that.

@@ -131,6 +131,14 @@ def test_packages_of_a_local_repository_in_use_stay_with_it():
     assert choose(["apt", "redist"], packages={**INSTALLED, **repository})["backend"] == "apt"
 
 
+def test_a_local_repository_that_an_interrupted_run_brought_is_gone_on_with():
+    # What apt offers then is what that repository has, which would be removed as that of another backend.
+    repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
+    assert choose(ALL, OFFERED, packages=repository, sha256="ab" * 32)["backend"] == "local_repo"
+    assert not choose(ALL, packages=repository, sha256="ab" * 32)["undecided"]
+    assert choose(ALL, OFFERED, packages=repository)["backend"] == "apt"
+
+
 def test_a_local_repository_of_another_version_is_not_in_use():
     choice = choose(ALL, packages={**INSTALLED, "cusparselt-local-repo-ubuntu2404-0.8.0": "0.8.0-1"})
     assert (choice["backend"], choice["local_repos"]) == ("apt", ["cusparselt-local-repo-ubuntu2404-0.8.0"])
