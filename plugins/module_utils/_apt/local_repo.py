@@ -30,11 +30,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
     SOURCES,
     Rollback,
     canonical,
-    find_lists,
+    has_lists,
     read,
     remove_lists,
     render_source,
     unlink,
+    update_lists,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -436,7 +437,7 @@ class LocalRepository:
         """
         rows = self._source_of(package)
         inside = _keyring_in(f"/var/{package}", required=False)
-        if len(rows) != 1 or inside is None or not find_lists(f"file:/var/{package}"):
+        if len(rows) != 1 or inside is None or not has_lists(f"file:/var/{package}"):
             return False
         path = f"{KEYRINGS}/{os.path.basename(inside)}"
         text = (read(str(rows[0]["file"])) or b"").lower()
@@ -461,7 +462,7 @@ class LocalRepository:
             else:
                 content = render_source(url, "/", [], keyring)
             files.write(names[0], content)
-            self._apt.update_source(names[0])
+            update_lists(self._apt, names[0], url)
             receipts.write(
                 self._root,
                 self._receipt,

@@ -110,14 +110,44 @@ def unlink(path: str) -> bool:
     return True
 
 
-def find_lists(url: str) -> list[str]:
-    """Return the package lists of ``url``: none where its source was written and nothing fetched yet."""
+def _lists(url: str) -> list[str]:
     return glob.glob(os.path.join(LISTS, glob.escape(lists_prefix(url)) + "*"))
+
+
+def has_lists(url: str) -> bool:
+    """Tell whether the package lists of ``url`` were fetched, and no power loss emptied one: apt would not notice."""
+    found = _lists(url)
+    return bool(found) and not any(map(_is_empty, found))
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        return os.path.getsize(path) == 0
+    except OSError:
+        # A link into a local repository that is gone.
+        return True
+
+
+def update_lists(apt: Apt, file: str, url: str) -> None:
+    """Fetch the package lists of ``url``, which the source ``file`` names, and have them on disk.
+
+    :raises SparkforgeError: of apt, or where the disk does not take them.
+    """
+    for path in filter(_is_empty, _lists(url)):
+        # apt leaves what is there while the release file is as it was.
+        unlink(path)
+    apt.update_source(file)
+    try:
+        for path in _lists(url):
+            disk.fsync_file(path)
+        disk.fsync_directory(LISTS)
+    except OSError as error:
+        raise disk.failed(f"The package lists in {LISTS} cannot be kept", error) from error
 
 
 def remove_lists(url: str) -> None:
     """Remove the package lists of ``url``: apt itself would do so at the next full update only."""
-    for path in find_lists(url):
+    for path in _lists(url):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
@@ -205,7 +235,7 @@ class Source:
         wanted = render_source(self._url, self._suite, self._components, self.keyring)
         have, ring = read(self.file), read(self.keyring)
         # A run that was killed between the source and its package lists has left the source alone.
-        fetched = bool(find_lists(self._url))
+        fetched = has_lists(self._url)
         if have == wanted and ring is not None and self._is_pinned(ring) and fetched:
             return self._result(False, self.file, have, wanted)
         if not self._check_mode:
@@ -237,7 +267,7 @@ class Source:
         try:
             files.write(self.keyring, ring)
             files.write(self.file, wanted)
-            self._apt.update_source(self.file)
+            update_lists(self._apt, self.file, self._url)
         except BaseException:
             files.undo()
             if read(self.file) is None:

@@ -313,7 +313,7 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     source = tmp_path / "one.list"
     row = {"file": str(source), "signed_by": str(keyring)}
     monkeypatch.setattr(local_repo, "_keyring_in", lambda *_a, **_k: str(folder / "cusparselt-keyring.gpg"))
-    monkeypatch.setattr(local_repo, "find_lists", lambda _url: ["lists"])
+    monkeypatch.setattr(local_repo, "has_lists", lambda _url: True)
     monkeypatch.setattr(local_repo.LocalRepository, "_source_of", lambda *_a: [row])
     found = local(apt, tmp_path, None)
     source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")

@@ -181,6 +181,19 @@ def test_a_damaged_keyring_is_mended(apt, key):
     assert not source(apt, key).present()["changed"]
 
 
+def test_lists_that_a_power_loss_emptied_are_fetched_again(apt, key):
+    source(apt, key).present()
+    lists = [Path(_apt_source.LISTS, _apt_source.lists_prefix(URL) + name) for name in ("InRelease", "Packages")]
+    for path in lists:
+        path.write_text("x")
+    assert not source(apt, key).present()["changed"]
+    lists[1].write_bytes(b"")
+    assert source(apt, key).present()["changed"]
+    assert len(apt.updated) == 2
+    # apt does not fetch what is there while the release file is as it was.
+    assert [path.exists() for path in lists] == [True, False]
+
+
 def test_absent_removes_what_was_written_and_nothing_of_others(apt, key):
     vendor(apt, "other.list", "deb https://other.invalid /\n")
     before = files(apt)
