@@ -122,7 +122,7 @@ class Runner:
             now = state.look(self.machine.root)
             outcome.state = state.called(ready.before, now, ready.after)
             apt = one.point.kind in ("dpkg", "apt", "lock")
-            outcome.problems += state.neither(ready.before, now, ready.after, apt)
+            outcome.problems += state.neither(ready.before, now, ready.after, apt, one.fault == "power loss")
             self._again(ready, outcome)
         except (LabError, OSError, subprocess.SubprocessError) as error:
             outcome.problems.append(f"{type(error).__name__}: {error}")

@@ -32,6 +32,9 @@ VOLATILE = re.compile(
 )
 #: Published as a whole or not at all: links and receipts lead to them.
 WHOLE = re.compile(r"(opt/sparkforge/(?:redist/[^/]+/[^/]+|envs/[^/]+/[^/]+|wheelhouse/[^/]+/[^/]+/[^/]+))(?:/.*)?")
+#: Written by ansible.builtin.copy, which syncs nothing: a power loss may empty it, which is as if it were not there.
+BY_ANSIBLE = re.compile(r"etc/(apt/apt\.conf\.d/5[12]sparkforge-[^/]+|ld\.so\.conf\.d/sparkforge-cusparselt\.conf)")
+EMPTY = hashlib.sha256(b"").hexdigest()[:16]
 PACKAGES = "var/lib/dpkg/status"
 #: Of dpkg between unpacking and configuring, which it tells to everybody who asks.
 BETWEEN = re.compile(r".* (unpacked|half-configured|half-installed|triggers-\w+)")
@@ -97,14 +100,19 @@ def published(seen: Look) -> dict[str, str]:
     }
 
 
-def neither(before: Look, now: Look, after: Look, apt: bool = False) -> list[str]:
-    """Return what is neither as before nor as after; ``apt`` allows what dpkg says of a package that it is at."""
+def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool = False) -> list[str]:
+    """Return what is neither as before nor as after.
+
+    :param apt: allows what dpkg says of a package that it is at.
+    :param power: allows what Ansible's own modules did not sync to be empty.
+    """
     old, new, seen = published(before), published(after), published(now)
     wrong = []
     for path in sorted({*old, *new, *seen}):
         what = seen.get(path)
         known = what in (old.get(path), new.get(path))
-        if not known and not (apt and _of_apt(path, what)):
+        lost = power and path not in old and BY_ANSIBLE.fullmatch(path) and str(what).endswith(EMPTY)
+        if not known and not lost and not (apt and _of_apt(path, what)):
             wrong.append(f"{path} is {what or 'gone'}, neither as before nor as after")
     return wrong + [f"{path} leads to nothing" for path in _dangling(seen)]
 
