@@ -75,6 +75,18 @@ def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]
     return [Outcome(combinations[names], *kept) for names, kept in last.items() if names in combinations]
 
 
+def _shares(waiting: list[Combination], count: int) -> list[list[Combination]]:
+    """Divide what waits among machines, a scenario to one of them, since each is prepared first."""
+    scenarios: dict[str, list[Combination]] = {}
+    for one in waiting:
+        scenarios.setdefault(one.point.scenario, []).append(one)
+    shares: list[list[Combination]] = [[] for _number in range(count)]
+    for mine in sorted(scenarios.values(), key=len, reverse=True):
+        min(shares, key=len).extend(mine)
+    order = {one: number for number, one in enumerate(waiting)}
+    return [sorted(share, key=order.__getitem__) for share in shares if share]
+
+
 def main() -> int:
     """Return 0 where each combination that could be made is survived."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=str(__doc__).splitlines()[0])
@@ -112,13 +124,12 @@ def main() -> int:
     deadline = time.monotonic() + 60 * given.minutes if given.minutes else None
     commit = _commit()
     again = [outcome.combination for outcome in known if outcome.problems]
-    waiting = [*again, *cannot, *chosen]
-    todo = iter(waiting)
+    shares = _shares([*again, *cannot, *chosen], given.j)
 
     def work(number: int) -> list[Outcome]:
         outcomes: list[Outcome] = []
         with Runner(f"chaos-{os.getpid()}-{number}", commit) as runner:
-            for one in todo:
+            for one in shares[number]:
                 if stopped or (deadline and time.monotonic() > deadline):
                     break
                 outcomes.append(runner.outcome(one))
@@ -133,7 +144,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda which, _frame: stopped.append(which))
     with ThreadPoolExecutor(given.j) as pool:
-        found = [one for ours in pool.map(work, range(min(given.j, len(waiting)))) for one in ours]
+        found = [one for ours in pool.map(work, range(len(shares))) for one in ours]
     outcomes = list({one.combination: one for one in (*known, *found)}.values())
     order = {one: number for number, one in enumerate(everything)}
     outcomes.sort(key=lambda one: order[one.combination])
