@@ -65,7 +65,10 @@ def _of_role(stack: t.Mapping[str, t.Any], cuda: bool, architectures: str) -> di
     majors = list(dict.fromkeys(one.split(".")[0] for one in listed))
     # Told apart from the index's, and from what was built from other inputs.
     local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
-    environment = {"CUDA_HOME": stack["cuda"]["home"], "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
+    # As for PyTorch: its FindCUDA, which whoever finds torch by CMake includes, does not know CUDA_HOME. By PATH it
+    # would take the directory that our nvcc is started from for a toolkit's.
+    toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
+    environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
     # What must be embedded, without what says how it is (PTX).
     embedded = {"architectures": [one.removesuffix("+PTX") for one in listed]} if cuda else {}
     return {

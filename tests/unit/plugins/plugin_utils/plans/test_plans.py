@@ -93,6 +93,16 @@ def test_cuda_code_is_built_for_known_architectures_alone() -> None:
     assert extensions(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
 
 
+def test_every_reader_of_the_toolkit_s_place_is_told_the_stack_s() -> None:
+    # CUDA_PATH for PyTorch's FindCUDA: tests/integration/test_pytorch_cmake.py shows that CUDA_HOME does not choose.
+    for name in ("torchvision", "torchaudio", "flash_attention"):
+        unit = extensions(torch_extensions=[{"name": name, "source": SOURCE}]).steps["units"][0]
+        assert [unit["environment"][key] for key in ("CUDA_HOME", "CUDA_PATH")] == ["/usr/local/cuda-13.0"] * 2
+        assert unit["toolchain"]["nvcc"] == "/usr/local/cuda-13.0/bin/nvcc"
+    [unit] = extensions(torch_extensions_names=["torchvision"], torch_extensions_cuda=False).steps["units"]
+    assert not {"CUDA_HOME", "CUDA_PATH"} & set(unit["environment"])
+
+
 def extensions(architectures: str | None = "12.0", devices: t.Any = (), **changed: t.Any) -> plans.Plan:
     stack = {
         "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
