@@ -60,6 +60,7 @@ ROLES = (
     "torch_extensions",
     "triton",
     "verify",
+    "wheelhouse",
 )
 
 

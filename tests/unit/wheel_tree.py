@@ -19,12 +19,20 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 PLATFORM = "debian13-x86_64"
 
 
-def wheel(name: str, version: str, content: str = "", scripts: t.Mapping[str, str] | None = None) -> bytes:
+def wheel(
+    name: str,
+    version: str,
+    content: str = "",
+    scripts: t.Mapping[str, str] | None = None,
+    requires: t.Sequence[str] = (),
+) -> bytes:
     """Return a wheel of one module and of programs, for every Python."""
+    head = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"]
+    head += [f"Requires-Dist: {one}\n" for one in requires]
     about = f"{name}-{version}.dist-info"
     members = {
         f"{name}.py": content or f"VERSION = {version!r}\n",
-        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/METADATA": "".join([*head, "\nRequires-Dist: what the text says\n"]),
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     members.update({f"{name}-{version}.data/scripts/{key}": text for key, text in (scripts or {}).items()})

@@ -15,6 +15,8 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
+
 
 def relocate(environment: str, old: str, new: str) -> list[str]:
     """Rewrite ``old`` to ``new`` in the scripts of an environment, which venv and pip give absolute paths.
@@ -90,14 +92,9 @@ def installed_packages(environment: str) -> dict[str, str]:
     for entry in sorted(os.listdir(directory)):
         if not entry.endswith(".dist-info"):
             continue
-        header: dict[str, str] = {}
         with open(os.path.join(directory, entry, "METADATA"), encoding="utf-8", errors="replace") as stream:
-            for line in stream:
-                key, separator, value = line.partition(":")
-                if not line.strip() or not separator:
-                    break
-                header.setdefault(key, value.strip())
-        found[header.get("Name", entry.split("-")[0])] = header.get("Version", "")
+            about = metadata.read(stream)
+        found[about.name or entry.split("-")[0]] = about.version
     return found
 
 

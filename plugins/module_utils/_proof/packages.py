@@ -26,6 +26,7 @@ import zipfile
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 #: What to do about a torch without CUDA.
@@ -100,24 +101,15 @@ def installed(path: t.Optional[t.Sequence[str]] = None) -> t.Dict[str, Distribut
 
 
 def _distribution(directory: str, entry: str) -> Distribution:
-    name, version, requires = entry[: -len(".dist-info")].partition("-")[0], "", []
     info = os.path.join(directory, entry)
     try:
         with open(os.path.join(info, "METADATA"), encoding="utf-8", errors="replace") as stream:
-            for line in stream:
-                key, colon, value = line.partition(":")
-                if not line.strip() or not colon:
-                    break
-                if key == "Name":
-                    name = value.strip()
-                elif key == "Version":
-                    version = value.strip()
-                elif key == "Requires-Dist":
-                    requires.append(value.strip())
+            about = metadata.read(stream)
     except OSError:
         # Its version is then empty, which no pin allows.
-        pass
-    return Distribution(normalised(name), version, directory, info, tuple(requires))
+        about = metadata.read(())
+    name = about.name or entry[: -len(".dist-info")].partition("-")[0]
+    return Distribution(normalised(name), about.version, directory, info, about.requires)
 
 
 def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:

@@ -57,6 +57,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
                     "version": wheel.version,
                     "sha256": wheel.sha256,
                     "size": wheel.size,
+                    "requires": list(wheel.requires),
                 }
             )
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)

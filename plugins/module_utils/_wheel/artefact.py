@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 _BLOCK = 1 << 20
@@ -78,6 +79,16 @@ class Artefact:
     def sha256(self) -> str:
         """The digest of the file, read when it is asked for: a PyTorch wheel takes a second."""
         return digests.of_file(self.path)
+
+    @functools.cached_property
+    def requires(self) -> tuple[str, ...]:
+        """Each ``Requires-Dist`` of its METADATA, none where it has no such file."""
+        with _opened(self.path) as archive:
+            try:
+                text = archive.read(f"{_dist_info(archive, self.name)}/METADATA")
+            except KeyError:
+                return ()
+        return metadata.read(text.decode("utf-8", "replace").splitlines()).requires
 
 
 def collect_wheels(directory: str) -> list[Artefact]:
