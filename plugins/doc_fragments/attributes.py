@@ -20,7 +20,31 @@ attributes:
     description: A second run with the same arguments changes nothing.
   platform:
     description: The operating systems that this works on.
+    support: full
     platforms: Debian, Ubuntu, DGX OS
+"""
+
+    # For modules that change the host and say beforehand what they would do.
+    CHANGES = r"""
+options: {}
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+"""
+
+    # For what works on the controller; named before the first one, since the first to say something counts.
+    CONTROLLER = r"""
+options: {}
+attributes:
+  platform:
+    support: full
+    platforms: all
+    details:
+      - It runs on the controller.
 """
 
     # For modules that only read.

@@ -72,16 +72,7 @@ options:
     default: 120
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
+  - sparkforge.dgx_spark.attributes.changes
 author:
   - The sparkforge maintainers (@sparkforge)
 requirements:

@@ -18,10 +18,6 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-attributes:
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   root:
     description: Directory below which everything is kept.

@@ -31,9 +31,6 @@ attributes:
     support: full
     details:
       - The history is a log, and writing to it is never counted as a change.
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   python:
     description:

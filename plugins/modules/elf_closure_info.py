@@ -23,10 +23,6 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-attributes:
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   paths:
     description:

@@ -19,16 +19,7 @@ description:
     names, and subnets that the host has elsewhere.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
+  - sparkforge.dgx_spark.attributes.changes
 options:
   state:
     description: Whether the host is part of a fabric. V(absent) takes back what V(present) did.

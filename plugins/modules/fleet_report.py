@@ -18,6 +18,7 @@ description:
     another host, with the cause and the remedy. None is left out.
   - This is an action plugin. No host is reached, not even connected to. Run it once for all hosts.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
 author:
   - The sparkforge maintainers (@sparkforge)
@@ -75,9 +76,6 @@ attributes:
     support: full
     details:
       - The time of writing is in both files and differs with each run. That is never counted as a change.
-  platform:
-    support: full
-    platforms: posix
 seealso:
   - module: sparkforge.dgx_spark.verify_report
 """

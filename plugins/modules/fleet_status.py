@@ -17,6 +17,7 @@ description:
   - A host that could not be read is a row of the table too, with the reason.
   - This is an action plugin. No host is reached, not even connected to. Run it once for all hosts.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
 author:
   - The sparkforge maintainers (@sparkforge)
@@ -50,9 +51,6 @@ attributes:
     support: full
     details:
       - The time of writing is in the JSON and differs with each run. That is never counted as a change.
-  platform:
-    support: full
-    platforms: posix
 seealso:
   - module: sparkforge.dgx_spark.stack_status
   - plugin: sparkforge.dgx_spark.host_status

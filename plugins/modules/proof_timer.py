@@ -17,16 +17,7 @@ description:
     that is in the state failed says that a proof has failed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
+  - sparkforge.dgx_spark.attributes.changes
 options:
   root:
     description: Directory below which the program is kept, in C(proof).

@@ -39,9 +39,6 @@ attributes:
     support: partial
     details:
       - O(state=previous) without O(environment_id) goes back and forth.
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   name:
     description: Name of the environment; letters, digits, C(.), C(_) and C(-).

@@ -29,19 +29,13 @@ description:
   - Two runs at the same time do the work one after the other.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
 attributes:
   check_mode:
     support: full
     details:
       - Asks no server. What a manifest alone knows, as the version of an archive without that pin, is
         C(null) then.
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
-  platform:
-    platforms: Debian, Ubuntu, DGX OS
-    support: full
 options:
   base_url:
     description:

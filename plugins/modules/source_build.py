@@ -25,18 +25,12 @@ description:
     environment, for fetching alone; the build itself does not see them.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
   idempotent:
     support: full
     details:
       - A O(source.version) that names a branch builds again when the branch has moved. Give a commit to avoid that.
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   name:
     description: Name of the unit; lower-case letters, digits and C(_).

@@ -22,10 +22,6 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
-attributes:
-  platform:
-    platforms: Debian, Ubuntu, DGX OS
-    support: full
 options:
   offers:
     description:

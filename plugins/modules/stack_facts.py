@@ -16,6 +16,7 @@ description:
     fact C(stack).
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
 author:
@@ -63,12 +64,6 @@ options:
       - Without it a unit whose commit is not known has C(null) for its source, which is enough to take things back.
     type: bool
     default: true
-attributes:
-  platform:
-    support: full
-    platforms: all
-    details:
-      - It runs on the controller.
 """
 
 EXAMPLES = r"""

@@ -21,7 +21,9 @@ description:
   - A sha256 that the stack itself pins is never moved. A manifest with another one fails the task.
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
 author:
   - The sparkforge maintainers (@sparkforge)
 options:
@@ -94,19 +96,10 @@ options:
     type: str
     default: ""
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
   idempotent:
     support: full
     details:
       - The same answers from upstream change nothing, the date in the lock included.
-  platform:
-    support: full
-    platforms: all
-    details:
-      - It runs on the controller.
 """
 
 EXAMPLES = r"""

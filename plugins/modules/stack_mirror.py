@@ -20,6 +20,7 @@ description:
   - Packages of apt are collected as a part of each repository with its own signed indexes, given O(apt_snapshot).
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
 author:
   - The sparkforge maintainers (@sparkforge)
@@ -148,11 +149,6 @@ attributes:
     support: full
     details:
       - What is there is read again and compared with its sha256, and nothing is asked.
-  platform:
-    support: full
-    platforms: all
-    details:
-      - It runs on the controller.
 """
 
 EXAMPLES = r"""

@@ -17,6 +17,7 @@ description:
   - What is no report is refused with what is wrong with it.
   - This is an action plugin. The host is not reached, not even connected to.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
 author:
   - The sparkforge maintainers (@sparkforge)
@@ -52,9 +53,6 @@ attributes:
     support: full
     details:
       - The time of writing is in the report and differs with each run. That is never counted as a change.
-  platform:
-    support: full
-    platforms: posix
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.fleet_report

@@ -77,16 +77,7 @@ options:
     default: present
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
-  idempotent:
-    support: full
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
+  - sparkforge.dgx_spark.attributes.changes
 notes:
   - In check mode a unit that is not built yet is no failure; RV(pending) names it.
   - An earlier manifest of the same stack and lock, with other wheels, counts for O(keep) though the new one takes its

@@ -21,6 +21,7 @@ description:
   - This is an action plugin. The builder, which is the host of the task or the one that it is delegated to, is
     connected to only for what no other place has.
 extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
 author:
@@ -117,12 +118,6 @@ options:
     description: Whether to fail where no place has the manifest.
     type: bool
     default: true
-attributes:
-  platform:
-    support: full
-    platforms: all
-    details:
-      - It runs on the controller.
 seealso:
   - module: sparkforge.dgx_spark.wheelhouse
   - module: sparkforge.dgx_spark.python_env
