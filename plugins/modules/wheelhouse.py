@@ -176,7 +176,7 @@ remedy:
   description: What to do about it, in one sentence.
   returned: failure
   type: str
-  sample: Find out who changed …; then remove … and run playbooks/build.yml, which makes it anew.
+  sample: Find out who changed …; then remove … and run playbooks/build.yml, which builds it again.
 """
 
 import typing as t

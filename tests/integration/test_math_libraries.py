@@ -380,7 +380,7 @@ def test_without_an_accepted_licence_nothing_is_fetched(
 ) -> None:
     before = installed.contents()
     play = install(math_libraries_archives=[cudss("0.8.0", mirror)], sparkforge_accept_nvidia_license="false").failed()
-    assert "libcudss come under licences of NVIDIA that nobody has accepted" in play.text
+    assert "libcudss are under licences of NVIDIA that nobody has accepted" in play.text
     assert "set sparkforge_accept_nvidia_license to true" in play.text
     assert mirror.requests == []
     assert installed.contents() == before

@@ -190,7 +190,7 @@ def test_an_import_that_fails_leaves_the_environment_before_in_use(installed: Ho
     before = installed.contents()
     play = make(installed, python_env_wheels=[str(wheel)], python_env_imports=["torch", "broken"]).failed()
     assert "import broken failed" in play.text
-    assert "Run the role math_libraries, which brings it" in play.text
+    assert "Run the role math_libraries, which installs it" in play.text
     assert installed.contents() == before
 
 

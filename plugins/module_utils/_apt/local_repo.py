@@ -284,7 +284,7 @@ class LocalRepository:
             if order > 0 and one.installed:
                 raise SparkforgeError(
                     f"{one.package} is installed, newer than the {self._version} that was asked for.",
-                    f"Ask for {one.version}, or take the newer one away first with state: absent.",
+                    f"Ask for {one.version}, or remove the newer one first with state: absent.",
                     installed=one.version,
                 )
             if order == 0 and one.installed:

@@ -161,7 +161,7 @@ class Closure:
                 return [path]
             raise SparkforgeError(
                 f"{path} is a symbolic link that leads nowhere or round in a circle.",
-                "Correct the link, or install what it should lead to.",
+                "Correct the link, or install its target.",
                 path=path,
             )
         matches = self.files.glob(path) if re.search(r"[*?\[]", path) else []
@@ -169,7 +169,7 @@ class Closure:
             if not self.ignore_absent:
                 raise SparkforgeError(
                     f"{path} does not exist.",
-                    "Correct the path, or install what should have brought it.",
+                    "Correct the path, or install the package that provides it.",
                     path=path,
                 )
             self.absent.append(path)

@@ -27,7 +27,7 @@ class FileSystem:
     def outside(self, path: str) -> str:
         """Return the path under which this process reaches ``path``.
 
-        :raises SparkforgeError: the links go round in a circle.
+        :raises SparkforgeError: the links form a loop.
         """
         if self.root == "/":
             return path
@@ -50,7 +50,7 @@ class FileSystem:
             links += 1
             if links > 40:  # the kernel's own limit (MAXSYMLINKS)
                 raise SparkforgeError(
-                    f"The symbolic links of {path} below {self.root} go round in a circle.",
+                    f"The symbolic links of {path} below {self.root} form a loop.",
                     "Remove or correct one of them.",
                     path=path,
                 )

@@ -151,7 +151,7 @@ def is_elf(path: str) -> bool:
 def _unreadable(path: str, error: OSError) -> UnreadableFileError:
     if isinstance(error, FileNotFoundError):
         return UnreadableFileError(
-            f"{path} does not exist.", "Correct the path, or install what should have brought it.", path=path
+            f"{path} does not exist.", "Correct the path, or install the package that provides it.", path=path
         )
     return UnreadableFileError(
         f"{path} cannot be read: {error.strerror}.",

@@ -36,7 +36,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
-_BRING_ANEW = "Give the wheel that the lock names; remove {} so that it is brought anew."
+_BRING_ANEW = "Give the wheel that the lock names; remove {} so that it is sent again."
 
 
 #: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
@@ -208,7 +208,7 @@ class Apply:
             source = wheel.path if wheel.on_host else self.sent.get(wheel.sha256, wheel.path)
             if source == kept and os.path.isfile(kept):
                 try:
-                    verify(wheel, kept, kept, "It was removed: run again, and it is brought anew.")
+                    verify(wheel, kept, kept, "It was removed; run again to get it again.")
                 except SparkforgeError:
                     disk.remove(kept)
                     raise
@@ -259,7 +259,7 @@ def prove(options: Options, receipt: t.Mapping[str, t.Any], run: Run) -> Facts:
         if not os.path.isdir(path):
             raise SparkforgeError(
                 f"The library path {path} of the environment {options.paths.name} is not on this host.",
-                "Run the role that brings it (math_libraries), or correct library_paths.",
+                "Run the role that installs it (math_libraries), or correct library_paths.",
             )
     wanted = options.imports
     if not wanted:

@@ -42,7 +42,7 @@ def pip_failure(output: str) -> SparkforgeError:
         errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
         last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
         return SparkforgeError(
-            f"pip failed: {short(last.rstrip('.'))}.", "Read pip's words in pip_output; nothing was changed.", **details
+            f"pip failed: {short(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details
         )
     found = known.groups
     details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
@@ -90,8 +90,8 @@ def import_failure(module: str, error: str, machine: str = "aarch64") -> Sparkfo
     remedy = "The environment was not switched to; correct the lock, or give the missing library, and run again."
     if match:
         role = providers.provider(match.group(1), machine).role
-        provider = {None: "Find out", "driver": "The GPU's driver brings it; find out"}.get(
-            role, f"Run the role {role}, which brings it; find out"
+        provider = {None: "Find out", "driver": "The GPU's driver provides it; find out"}.get(
+            role, f"Run the role {role}, which installs it; find out"
         )
         remedy = f"{provider} with elf_closure_info, on the package's directory, all that is missing at once."
     elif "undefined symbol" in error:

@@ -31,7 +31,7 @@ def check_name(name: str, what: str) -> str:
         raise SparkforgeError(
             f"{name!r} cannot be the {what} of an environment.",
             "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
-            "and none of 'current', 'previous' and 'staged'.",
+            "and not 'current', 'previous' or 'staged'.",
             name=name,
         )
     return name

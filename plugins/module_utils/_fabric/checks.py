@@ -322,7 +322,7 @@ class FabricCheck:
                     f"halves.port{port}",
                     f"Of port {port} only one half works; {names} does not. NCCL would get about half of the port's "
                     "200 Gb/s.",
-                    "Mend what is said of that half above.",
+                    "Fix what is reported above for that half.",
                 )
 
     def _fail(self, name: str, cause: str, remedy: str) -> None:
@@ -405,8 +405,8 @@ class FabricCheck:
                 name,
                 f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']} although the link says {_speed(link)}: "
                 "one end is in the degraded state that ConnectX-7 can keep after a boot or a change of cables.",
-                "With the cables as they are to stay, reboot both hosts. If it stays, shut both down, take their power "
-                "supplies out of the wall for 60 s, and boot; MTU and buffers do not mend it.",
+                "Leave the cables as they are and reboot both hosts. If that does not help, shut both down, unplug "
+                "their power supplies for 60 s, and boot; MTU and buffers make no difference.",
                 round(value, 2),
             )
         return _failed(

@@ -150,7 +150,7 @@ def conflicts(
         if row["interface"] in ours:
             if session and str(address.ip) == session:
                 found.append(
-                    f"Ansible is connected to {session} on {row['interface']}, which the role would configure anew. "
+                    f"Ansible is connected to {session} on {row['interface']}, which the role would reconfigure. "
                     "Connect by the management network."
                 )
             continue
@@ -310,8 +310,8 @@ class FabricNetplan:
                 said = " ".join((err or out).replace(scratch, "").split())[:400]
                 raise SparkforgeError(
                     f"netplan refuses the configuration with the fabric in it: {said}.",
-                    "Run `netplan generate` on the host: where it fails without us, mend the file that it names. "
-                    "Nothing was changed.",
+                    "Run `netplan generate` on the host: if it fails without this file too, correct the one that it "
+                    "names. Nothing was changed.",
                 )
 
     def _switch(
@@ -407,7 +407,7 @@ class FabricNetplan:
         if lost:
             raise SparkforgeError(
                 f"After `netplan apply` the management interface lacks {', '.join(lost)}.",
-                "Mend the host's own netplan files: they do not bring that back.",
+                "Correct the host's own netplan files, which do not restore it.",
             )
         raise SparkforgeError(
             f"After `netplan apply` {'; '.join(missing)}.",

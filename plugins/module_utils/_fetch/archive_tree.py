@@ -76,7 +76,7 @@ def archive_tree(
     kept = os.path.join(store, sha256)
     with receipts.lock(store, sha256, wait=LOCK_SECONDS):
         if os.path.isfile(kept) and digests.of_file(kept) != sha256:
-            say(f"{kept} is damaged; fetching {label} anew")
+            say(f"{kept} is damaged; fetching {label} again")
             disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")

@@ -126,7 +126,7 @@ class Repositories:
                 except GitError as error:
                     if error.kind is not Kind.CORRUPT or damaged:
                         raise explained(wanted, error, store) from error
-                    self.say(f"{wanted.label}: its objects in {store} are damaged ({error.line}); fetching them anew")
+                    self.say(f"{wanted.label}: its objects in {store} are damaged ({error.line}); fetching them again")
                     disk.remove(store)
                     disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")

@@ -48,7 +48,7 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
         if not module.get("url"):
             raise SparkforgeError(
                 f"{wanted.label} has the submodule {whole} at {commit}, and its .gitmodules names no URL for it.",
-                "Take another version of the source; where it is not needed, set source.submodules to false.",
+                "Use another version of the source; where it is not needed, set source.submodules to false.",
                 path=whole,
             )
         url = absolute_url(wanted.url, module["url"])
@@ -66,7 +66,7 @@ def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, s
             raise
         raise SparkforgeError(
             f"The .gitmodules of {wanted.inside} cannot be read: {error.line}.",
-            "Take another version of the source, or set source.submodules to false.",
+            "Use another version of the source, or set source.submodules to false.",
         ) from error
     named: dict[str, dict[str, str]] = {}
     for entry in listing.decode("utf-8", "surrogateescape").split("\0"):

@@ -160,7 +160,7 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
     if error.kind is Kind.COMMIT:
         cause = f"{what} does not have the commit {wanted.commit}: {line}."
         remedy = (
-            "The superproject names a commit that was never pushed there or was removed: take another version of it, "
+            "The superproject names a commit that was never pushed there or was removed: use another version of it, "
             "or a mirror that has it."
             if wanted.path
             else "Correct source.version; a commit that was removed by a forced push can be had from a mirror only."
@@ -169,7 +169,7 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
         cause = f"{what} does not exist: {line}."
         remedy = "Correct the URL, or the mirror, which must hold the repository under that path."
     elif error.kind is Kind.ACCESS:
-        cause = f"{what} does not exist or wants credentials: {line}."
+        cause = f"{what} does not exist or needs credentials: {line}."
         remedy = "Correct the URL; for a private repository name a mirror whose URL has the credentials, or an ssh key."
     elif error.kind is Kind.CERTIFICATE:
         cause = f"The TLS certificate of {inside} cannot be verified: {line}."
@@ -194,7 +194,7 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
         remedy = "In the URL or the mirror, name the place itself: credentials are for the server that they name alone."
     elif error.kind is Kind.UNADVERTISED:
         cause = f"{what} gives no single commit, and {wanted.commit} is in none of its branches and tags: {line}."
-        remedy = "Take a commit that a branch or a tag contains, or a mirror that allows any commit."
+        remedy = "Use a commit that a branch or a tag contains, or a mirror that allows any commit."
     elif error.kind in (Kind.SPACE, Kind.STORE):
         place = error.place or store or "the store"
         cause = f"{what} cannot be stored in {place}: {line}{free_space(place)}."
@@ -207,7 +207,7 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
         cause = f"A file of {inside} cannot be made on this file system: {line}."
         remedy = "Put the root on a file system that is case-sensitive and takes long names, such as ext4 or xfs."
     elif error.kind is Kind.CORRUPT:
-        cause = f"The objects of {inside} are damaged in {store}, also when fetched anew: {line}."
+        cause = f"The objects of {inside} are damaged in {store}, even after fetching them again: {line}."
         remedy = "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck."
     elif error.kind in (Kind.NETWORK, Kind.BROKEN):
         cause = f"{what} cannot be reached: {line}."

@@ -518,7 +518,7 @@ def _explained_status(name: str, error: urllib.error.HTTPError, through: str, se
         )
     if code == 407:
         return SparkforgeError(
-            f"The proxy wants a user name and a password for {name} (HTTP 407).",
+            f"The proxy asks for a user name and a password for {name} (HTTP 407).",
             "Give them in sparkforge_proxies, as http://user:password@proxy:port.",
             **details,
         )

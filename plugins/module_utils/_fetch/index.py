@@ -184,7 +184,7 @@ def refused(name: str, status: int, reason: str, authenticated: bool) -> Sparkfo
     details = {"url": name, "status": status}
     own = "sparkforge_wheelhouse_username and sparkforge_wheelhouse_password"
     if status == 401:
-        cause = "refuses the user name or the password" if authenticated else "wants a user name and a password"
+        cause = "refuses the user name or the password" if authenticated else "asks for a user name and a password"
         return SparkforgeError(f"{name} {cause} (HTTP 401).", f"Correct the credentials ({own}).", **details)
     if status == 403:
         who = "the user of the credentials" if authenticated else "this host without credentials"
@@ -195,7 +195,7 @@ def refused(name: str, status: int, reason: str, authenticated: bool) -> Sparkfo
         )
     if status == 407:
         return SparkforgeError(
-            f"The proxy wants a user name and a password for {name} (HTTP 407).",
+            f"The proxy asks for a user name and a password for {name} (HTTP 407).",
             "Give them in sparkforge_proxies, as http://user:password@proxy:port.",
             **details,
         )

@@ -180,8 +180,8 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         raise SparkforgeError(
             f"{label} lacks submodules: the folders {', '.join(empty[:5])}{more} are empty.",
-            "Take an archive that holds them (git archive and GitHub leave them out), or give source.repo with "
-            "submodules; where the build does without, take them out of .gitmodules by an edit.",
+            "Use an archive that contains them (git archive and GitHub leave them out), or give source.repo with "
+            "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
             submodules=empty,
         )
 
@@ -192,7 +192,7 @@ def _no_such_version(asked: Wanted, version: str, refs: t.Mapping[str, str]) -> 
     if re.fullmatch(r"[0-9a-f]{7,39}", version):
         remedy = "Where it is a commit, give all its 40 digits."
     elif near:
-        remedy = f"Take one that there is, for example {', '.join(near)}."
+        remedy = f"Use one that exists, for example {', '.join(near)}."
     elif not refs:
         remedy = "It has no tag and no branch at all: correct the URL or the mirror."
     else:

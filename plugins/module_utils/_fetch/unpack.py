@@ -268,7 +268,7 @@ class _Extraction:
     def refusal(self, why: str) -> SparkforgeError:
         return SparkforgeError(
             f"The archive {self.name} {why}: refused, nothing of it was kept.",
-            "Do not use this archive. Take the vendor's, and check the mirror that gave this one.",
+            "Do not use this archive. Get the vendor's own, and check the mirror that served this one.",
         )
 
 

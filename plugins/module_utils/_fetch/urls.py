@@ -137,7 +137,7 @@ def read_remote(url: str, what: str) -> Remote:
                 if parts.password is not None:
                     raise SparkforgeError(
                         f"{what} is said to be at {redact(url)}, with a password: {protocol} takes none from a URL.",
-                        "Take it out: ssh takes a key, also from an agent, and https a user name and a password.",
+                        "Remove it: ssh uses a key, also from an agent, and https a user name and a password.",
                     )
                 return Remote(url, protocol)
             if host and protocol in ("http", "https"):
@@ -179,7 +179,7 @@ def absolute_url(base: str, url: str) -> str:
             if not path.strip("/"):
                 raise SparkforgeError(
                     f"The submodule URL {url!r} climbs above {redact(base)}.",
-                    "The source's .gitmodules does not fit its URL: take the source from its original place, or "
+                    "The source's .gitmodules does not fit its URL: get the source from its original URL, or "
                     "name the mirror as such.",
                 )
             path = path.rpartition("/")[0]

@@ -173,7 +173,7 @@ def run(
     remedy = diagnosis.remedy
     if close and diagnosis.rule in _NETWORK:
         cause += " A build has no network once its source and its requirements are there."
-        remedy = "Bring what it wants to fetch as a part of the source or by an edit, or set the unit's option network."
+        remedy = "Add what it fetches to the source, remove the download by an edit, or set the unit's option network."
     raise SparkforgeError(
         cause,
         remedy,

@@ -206,7 +206,7 @@ class Unit:
         names = [depend.name for depend in self.depends]
         if self.name in names:
             raise SparkforgeError(
-                f"The unit {self.name} depends on itself.", "Take its own name out of the option depends."
+                f"The unit {self.name} depends on itself.", "Remove its own name from the option depends."
             )
         if len(set(names)) < len(names):
             raise SparkforgeError(

@@ -101,7 +101,7 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> dict[str, t.Any] | 
         is_changed = os.path.exists(paths.receipt)
         if copy is None or (copy["name"], copy["fingerprint"], copy["platform"]) != named:
             if is_changed:
-                warnings.append(f"The receipt {paths.receipt} was changed by hand: it vouches for nothing.")
+                warnings.append(f"The receipt {paths.receipt} was changed by hand, so it proves nothing.")
             return None
         if is_changed:
             warnings.append(

@@ -356,11 +356,11 @@ class _Patch:
         if self.git("--reverse", "--check").returncode == 0:
             return SparkforgeError(
                 f"{self.label} does not apply: the source has its changes already.",
-                "Take the patch out for this version of the source.",
+                "Remove the patch for this version of the source.",
                 **details,
             )
         windows = " It has Windows line ends (CRLF), the source perhaps not." if b"\r\n" in self.content else ""
-        remedy = f"Make the patch anew from this version of the source.{windows}"
+        remedy = f"Make the patch again from this version of the source.{windows}"
         hunks = list(_hunks(self.content))
         for found in re.finditer(r"^error: patch failed: (.*):(\d+)$", output, re.M):
             path, line = found[1], int(found[2])
@@ -550,7 +550,7 @@ class _Edit:
                     hint = "; the file has Windows line ends (CRLF)"
         return SparkforgeError(
             f"{label} wants {wanted} of {_short(self.match)} in {path} and finds none{hint}.",
-            "Take the text from this version of the source, spaces included; where upstream has made the change, take "
+            "Copy the text from this version of the source, spaces included; where upstream has made the change, take "
             "the edit out.",
             **details,
         )

@@ -96,7 +96,7 @@ def _carry_on(attempt: Attempt, last: t.Mapping[str, t.Any]) -> None:
             request = json.load(stream)
         carry.check_builds(request, last, attempt.request)
     except (OSError, ValueError, LookupError, carry.Doubt) as reason:
-        attempt.state.note(f"The tree of the build {last['fingerprint']} was made anew: {reason}.")
+        attempt.state.note(f"The tree of the build {last['fingerprint']} was set up again: {reason}.")
         _begin_anew(attempt)
         return
     attempt.carried = last
@@ -112,7 +112,7 @@ def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
     state.undo("build", "package", "check")
     if not checkpoint:
         _begin_anew(attempt)
-        state.note("The host was started anew before anything was synced: the build begins anew.")
+        state.note("The host was rebooted before anything was synced: the build starts from the beginning.")
         return
     if not state.is_done("configure"):
         state.undo("prepare")
@@ -123,6 +123,6 @@ def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
                 os.unlink(path)
                 removed += 1
     state.note(
-        f"The host was started anew during the build: {removed} files younger than the last synced checkpoint"
-        " are made again."
+        f"The host was rebooted during the build: {removed} files newer than the last synced checkpoint"
+        " are built again."
     )

@@ -315,7 +315,7 @@ def read_cache(path: str) -> dict[str, tuple[str, str]]:
                     found[match[1] or match[2]] = (match[3], value[1:-1] if quoted else value)
     except OSError as error:
         raise SparkforgeError(
-            f"{path} cannot be read: {error.strerror}.", "Build again with rebuild set, so that CMake writes it anew."
+            f"{path} cannot be read: {error.strerror}.", "Build again with rebuild set, so that CMake writes it again."
         ) from error
     return found
 
@@ -506,7 +506,7 @@ def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise SparkforgeError(
             f"{path} is not a whole wheel: {str(error).rstrip('.') or 'it is cut off'}.",
-            "Remove it and run again: what was built is kept and packed anew.",
+            "Remove it and run again: what was built is kept and packaged again.",
             path=path,
         ) from error
 

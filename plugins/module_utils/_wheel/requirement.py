@@ -67,7 +67,7 @@ def parse_requirement(text: str) -> Requirement:
     if redact(pin) != pin:
         raise SparkforgeError(
             f"The requirement {short(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
-            "Take it out of the URL, and give it in the index's URL or in pip's configuration.",
+            "Remove it from the URL and give it in the index's URL or in pip's configuration.",
             requirement=redact(text),
         )
     if not hashes:

@@ -36,7 +36,7 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
                     f"The sha256 of the wheel {wheel['file']} is {digest}, the receipt of {build.name} "
                     f"{build.fingerprint} says {wheel['sha256']}. Nothing was published.",
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
-                    "playbooks/build.yml, which makes it anew.",
+                    "playbooks/build.yml, which builds it again.",
                     path=path,
                     expected=wheel["sha256"],
                     got=digest,
@@ -52,7 +52,7 @@ def _read(path: str, wheel: Wheel, known: t.Any) -> tuple[dict[str, t.Any], str]
     except OSError as error:
         raise SparkforgeError(
             f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
-            "Run playbooks/build.yml, which makes what is missing anew.",
+            "Run playbooks/build.yml, which builds what is missing.",
             path=path,
         ) from error
     with stream:

@@ -69,6 +69,6 @@ def _run(command: t.Sequence[str], text: str = "") -> str:
         said = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
         raise SparkforgeError(
             f"ssh-keygen does not sign the manifest: {said[-1].rstrip('.')}.",
-            "Remove the directory keys below sparkforge_root and run again: it makes another key, to be pinned anew.",
+            "Remove the directory keys below sparkforge_root and run again. The new key has to be pinned again.",
         )
     return done.stdout

@@ -224,7 +224,7 @@ class Store:
             if build is None:
                 raise SparkforgeError(
                     f"The unit {name} {unit['fingerprint']} has no intact receipt on this host for {self.platform}.",
-                    "Run playbooks/build.yml: it builds what is not there, and writes a receipt that was changed anew.",
+                    "Run playbooks/build.yml: it builds what is missing and replaces a receipt that was changed.",
                     unit=name,
                     fingerprint=unit["fingerprint"],
                 )

@@ -76,7 +76,7 @@ def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], platform
     raise SparkforgeError(
         f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: it can"
         " build for none of them.",
-        f"Put a host of their platform, such as {others[0]}, into the group builders, or take the group away. Nothing"
+        f"Put a host of their platform, such as {others[0]}, into the group builders, or remove the group. Nothing"
         " was changed.",
     )
 

@@ -156,7 +156,7 @@ def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
     if not package.get("wheels"):
         raise SparkforgeError(
             f"{package['name']} is required from a URL, which no index can serve.",
-            "Take a version of what requires it that names its dependencies by version.",
+            "Use a version of the package that requires it which names its dependencies by version.",
         )
     best = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
     sha256 = (best.get("hashes") or {}).get("sha256")

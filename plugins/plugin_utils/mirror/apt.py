@@ -146,7 +146,7 @@ def architecture(status: str) -> str:
     """
     found = parse_status(status).architecture
     if not found:
-        raise SparkforgeError("The archive of the host has no status of dpkg.", f"Make it there anew: {TAKE}.")
+        raise SparkforgeError("The archive of the host has no status of dpkg.", f"Make it there again: {TAKE}.")
     return found
 
 

@@ -101,7 +101,7 @@ class Wheels:
             f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.sha256}:"
             f" asked were {', '.join(map(redact, asked))}.",
             "Name the index that the lock was made with (python_env_index_url, mirror_find_links), or write the"
-            " lock anew with playbooks/lock.yml.",
+            " lock again with playbooks/lock.yml.",
         )
 
     def links(self, place: str) -> list[pages.Link]:

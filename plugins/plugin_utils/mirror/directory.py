@@ -43,7 +43,7 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
     if not sound:
         raise SparkforgeError(
             f"{path} is not the manifest of a mirror of format {FORMAT}.",
-            "Restore it, or move the directory away and let playbooks/mirror.yml collect anew.",
+            "Restore it, or move the directory away and let playbooks/mirror.yml collect it again.",
             path=path,
         )
     return rows

@@ -46,7 +46,7 @@ def read_line(line: str) -> Wheel:
     if found is None:
         raise SparkforgeError(
             f"The lock has the line {line!r}, which is not name==version with one sha256.",
-            "Write the lock anew with playbooks/lock.yml.",
+            "Write the lock again with playbooks/lock.yml.",
         )
     return Wheel(normalised(found["name"]), found["version"], found["sha256"])
 

@@ -224,7 +224,7 @@ def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str
         if _is_newer(found, version):
             raise SparkforgeError(
                 f"{name} {found} is installed, newer than the cuSPARSELt {version} that was asked for.",
-                "Set cusparselt_version to the version that is installed, or take the newer one back first with "
+                "Set cusparselt_version to the version that is installed, or remove the newer one first with "
                 "cusparselt_state: absent.",
             )
 

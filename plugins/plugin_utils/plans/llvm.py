@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units i
 _SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 _TWO = {
     "cause": "llvm_method is prebuilt, which is the LLVM that Triton pins, and triton_llvm_override names another one.",
-    "remedy": "Take one of them away.",
+    "remedy": "Remove one of them.",
 }
 
 

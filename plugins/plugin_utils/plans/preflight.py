@@ -118,7 +118,7 @@ def _system(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "architecture",
             f"The machine is {machine}, and stack {case.name} is for {' and '.join(machines)}.",
-            "Take this host out of the inventory, or choose with stack_name a stack for its architecture.",
+            "Remove this host from the inventory, or choose with stack_name a stack for its architecture.",
         )
     os, systems = case.part("os"), list(case.stack.get("systems") or [])
     known = [f"{row['id']} {row['version']}" for row in systems]
@@ -173,7 +173,7 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
             yield _problem(
                 "gpu",
                 "The host has no NVIDIA GPU, and one is required.",
-                "Take the host out of the inventory; where a GPU is really not needed, set"
+                "Remove the host from the inventory; where a GPU is really not needed, set"
                 " sparkforge_gpu_required: false for it.",
             )
         return
@@ -252,7 +252,7 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
     if release.startswith("6.17.0-1008-"):
         yield _problem(
             "kernel",
-            f"Kernel {release}, which DGX OS 7.4.0 brought, is reported to be unstable on DGX Spark.",
+            f"Kernel {release}, which came with DGX OS 7.4.0, is reported to be unstable on DGX Spark.",
             "Update DGX OS to a newer kernel of its own.",
             "warning",
         )
@@ -413,7 +413,7 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
                 "apt source",
                 f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there: apt ends with"
                 " NO_PUBKEY.",
-                "Install the vendor's package again that brings it (nvidia-repo-keys for the CUDA and DGX"
+                "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
                 " sources, nvidia-spark-repo for the Spark one), or disable that source.",
             )
         for uri in row.get("uris") or []:
@@ -431,7 +431,7 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
                 "apt source",
                 f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all work"
                 " (Conflicting values set for option Signed-By).",
-                "Keep the source that DGX OS brought and remove the other one; a cuda-keyring package on top is"
+                "Keep the source that came with DGX OS and remove the other one; a cuda-keyring package on top is"
                 " removed with `sudo apt-get purge cuda-keyring`.",
             )
 

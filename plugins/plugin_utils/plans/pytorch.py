@@ -69,7 +69,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     refusals = [{"cause": problem, "remedy": ""} for problem in build.problems]
     if build.missing and not settings["ansible_check_mode"]:
         cause = f"This host does not show {'; '.join(build.missing)}. CMake would leave it out and go on."
-        refusals.append({"cause": cause, "remedy": "Run the role named, or take the library out of pytorch_libraries."})
+        refusals.append({"cause": cause, "remedy": "Run the role named, or remove the library from pytorch_libraries."})
     wanted = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
     return Plan({"units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
 

@@ -197,7 +197,7 @@ def load_lock(name: str, where: Places) -> tuple[dict[str, t.Any] | None, str | 
 
 def relock(name: str) -> str:
     """Return the remedy of a lock that is not the stack's."""
-    return f"Write it anew: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
+    return f"Write it again: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
 
 
 # --- what no single key shows -------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Cache:
         try:
             return wanted.check(publication.read(content, where), where)
         except SparkforgeError as error:
-            raise SparkforgeError(error.cause, f"Remove {path}; the next run finds the manifest anew.") from error
+            raise SparkforgeError(error.cause, f"Remove {path}; the next run looks for the manifest again.") from error
 
     def save(self, wanted: Wanted, manifest: Manifest) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""

@@ -61,7 +61,7 @@ pattern =
     unable to read tree \(?(\w+)
     failed to unpack tree object (\w+)
 cause = The repository has no commit {found}.
-remedy = Correct source.version (playbooks/lock.yml resolves a tag anew), or the repository: a fork lacks commits.
+remedy = Correct source.version (playbooks/lock.yml resolves a tag again), or the repository: a fork lacks commits.
 from = git 2.39
 example = fatal: reference is not a tree: 5811a8d7da873dd699ff6687092c225caffcf1bb
 
@@ -107,7 +107,7 @@ pattern =
     Hunk #(\d+ FAILED at \d+)
     corrupt patch at line \d+
 cause = A patch does not apply ({found}).
-remedy = Make it anew against this commit, or drop it where the source has the change already.
+remedy = Make it again for this commit, or drop it if the source already has the change.
 from = GNU patch
 example = Hunk #1 FAILED at 1.
 """

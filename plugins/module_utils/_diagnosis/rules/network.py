@@ -119,7 +119,7 @@ pattern =
     inflate: (data stream error)
     fatal: bad object (\w+)
 cause = A git repository is damaged: object {found}.
-remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched anew; where the server
+remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; where the server
     reports it ('remote:'), its repository must be mended.
 from = git 2.39, an object cut short
 example = error: corrupt loose object 'e7964a55e81d0615092bc94c2d46662483bbcbff'

@@ -16,7 +16,7 @@ pattern =
     MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n(?P<expected>(?: +Exp.*\n)+) +Got +(?P<got>\w+)
 cause = The sha256 of {package} is {got}, the lock says {hashes}.
 remedy = Find out what changed[ in {url}], or lock again with playbooks/lock.yml; one that was cut short looks the same,
-    and the next run fetches it anew.
+    and the next run fetches it again.
 facts = hashes
 from = pip 26.3
 example =

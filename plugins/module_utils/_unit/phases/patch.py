@@ -49,7 +49,7 @@ def _patch_carried(attempt: Attempt, source: str, wanted: str) -> list[dict[str,
         trees.hold(place, fingerprint, attempt.paths.fingerprint)
         carry.tidy([tree for tree in attempt.trees if os.path.isdir(tree)], source, names, paths)
     except carry.Doubt as doubt:
-        attempt.state.note(f"The tree of the build {fingerprint} was made anew: {doubt}.")
+        attempt.state.note(f"The tree of the build {fingerprint} was set up again: {doubt}.")
         trees.hold(place, attempt.paths.fingerprint)
         attempt.state.undo("prepare")
         for name in model.TREES:

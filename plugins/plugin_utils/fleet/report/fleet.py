@@ -59,7 +59,7 @@ def load(path: str, host: str) -> Report:
     def refuse(constant: str) -> t.NoReturn:
         raise ValueError(f"{constant} is not a number of JSON")
 
-    again = f"Run playbooks/verify.yml -l {host}, which writes it anew."
+    again = f"Run playbooks/verify.yml -l {host}, which writes it again."
     try:
         with open(path, encoding="utf-8") as stream:
             report = json.load(stream, parse_constant=refuse)

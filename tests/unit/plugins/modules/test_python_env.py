@@ -728,8 +728,8 @@ def served(host: Host) -> t.Iterator[Served]:
         ("links", "/simple/tiny/ answers with an HTML page ('Sign in') and status 200 that lists no file"),
         ("file", "tiny-1.0-py3-none-any.whl answers with an HTML page ('Sign in') and status 200 in place of tiny-1.0"),
         ("hash", "The sha256 of tiny==1.0 is "),
-        ("401 page", "/simple/tiny/ wants a user name and a password (HTTP 401)."),
-        ("401 file", "tiny-1.0-py3-none-any.whl wants a user name and a password (HTTP 401)."),
+        ("401 page", "/simple/tiny/ asks for a user name and a password (HTTP 401)."),
+        ("401 file", "tiny-1.0-py3-none-any.whl asks for a user name and a password (HTTP 401)."),
         ("403 page", "/simple/tiny/ is forbidden to this host without credentials (HTTP 403)."),
         ("403 file", "tiny-1.0-py3-none-any.whl is forbidden to this host without credentials (HTTP 403)."),
         ("503 page", "/simple/tiny/ answers HTTP 503"),
@@ -763,7 +763,7 @@ def test_credentials_reach_pip_and_nothing_else(host: Host, served: Served) -> N
     basic = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
     served.server.authorization = f"Basic {basic}"
     entry = {"url": f"{served.server.url}/wheelhouse", "username": "reader", "password": PASSWORD}
-    assert "wants a user name and a password" in host.fail(**served.asked)["cause"]
+    assert "asks for a user name and a password" in host.fail(**served.asked)["cause"]
     wrong = host.fail(credentials=[{**entry, "password": "wrong one"}], **served.asked)
     assert "refuses the user name or the password (HTTP 401)" in wrong["cause"]
     assert "wrong one" not in json.dumps({key: value for key, value in wrong.items() if key != "invocation"})

@@ -275,7 +275,7 @@ def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) 
     host.change_state(started, boot_id="another")
     host.gate.unlink()
     finished = host.built(source)
-    assert any("started anew" in note for note in finished["notes"])
+    assert any("was rebooted" in note for note in finished["notes"])
     library = Path(host.build(source)["prefix"]) / "lib/libtiny.so"
     names = subprocess.run(["nm", "-D", str(library)], check=True, capture_output=True, text=True).stdout
     assert all(f"unit_{number}" in names for number in range(UNITS))
@@ -288,7 +288,7 @@ def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(hos
     host.change_state(started, boot_id="another", checkpoint=None)
     host.gate.unlink()
     finished = host.built(source)
-    assert any("begins anew" in note for note in finished["notes"])
+    assert any("starts from the beginning" in note for note in finished["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 

@@ -140,7 +140,7 @@ def test_a_header_that_is_added_may_be_found_by_what_had_found_another(
     add = "--- /dev/null\n+++ b/config.h\n@@ -0,0 +1 @@\n+#define LOUD_OR_NOT 3\n"
     mended = host.built(source, patches=[{"name": "add", "content": add}], edits=[MEND])
     assert len(again(host)) == UNITS
-    assert any("made anew: config.h is new" in note for note in mended["notes"]), mended["notes"]
+    assert any("set up again: config.h is new" in note for note in mended["notes"]), mended["notes"]
 
 
 def test_an_edit_that_fits_nowhere_costs_nothing_and_going_back_neither(
@@ -193,11 +193,11 @@ def test_a_tree_that_a_power_loss_left_is_trusted_up_to_the_last_checkpoint_and_
     other = {**MEND, "replace": '#include "no_such_header_either.h"'}
     second = host.failed(source, edits=[other])
     assert len(again(host)) == UNITS
-    assert any("started anew" in note for note in second["notes"])
+    assert any("was rebooted" in note for note in second["notes"])
     host.change_state(second, boot_id="another", checkpoint=None)
     mended = host.built(source, edits=[MEND])
     assert len(again(host)) == UNITS
-    assert any("begins anew" in note for note in mended["notes"])
+    assert any("starts from the beginning" in note for note in mended["notes"])
 
 
 def test_compilers_of_a_killed_build_end_before_another_takes_its_tree(

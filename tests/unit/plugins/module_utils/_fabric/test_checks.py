@@ -155,7 +155,7 @@ def test_thirteen_gigabits_on_a_200_gigabit_link_are_the_degraded_state(spark: S
     row = measure(spark, 13.23)[0]
     assert row["status"] == "fail"
     assert "writes 13.2 Gb/s to spark02 although the link says 200 Gb/s" in row["cause"]
-    assert "out of the wall for 60 s" in row["remedy"]
+    assert "power supplies for 60 s" in row["remedy"]
 
 
 def test_other_low_figures_are_only_low(spark: Spark) -> None:

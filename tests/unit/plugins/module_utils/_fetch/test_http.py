@@ -150,7 +150,7 @@ def test_a_file_that_does_not_exist_is_asked_for_once(server: Server, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(403, "refused"), (401, "refused"), (407, "proxy wants"), (418, "HTTP 418")]
+    ("status", "words"), [(403, "refused"), (401, "refused"), (407, "proxy asks"), (418, "HTTP 418")]
 )
 def test_a_final_http_state_is_not_tried_again(server: Server, tmp_path: Path, status: t.Any, words: t.Any) -> None:
     server.statuses["/file"] = [status]

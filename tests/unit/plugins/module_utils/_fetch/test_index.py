@@ -72,9 +72,9 @@ def test_an_older_python_is_not_given_what_it_cannot_read() -> None:
         ),
         (URL, index.Answer(200, "", b"<!doctype html>"), "an HTML page and status 200"),
         (URL + "a%2B1.whl", index.Answer(200, "text/html", PAGE), "in place of a+1.whl"),
-        (URL, index.Answer(401), "wants a user name and a password"),
+        (URL, index.Answer(401), "asks for a user name and a password"),
         (URL, index.Answer(403), "is forbidden to this host without credentials"),
-        (URL, index.Answer(407), "The proxy wants a user name"),
+        (URL, index.Answer(407), "The proxy asks for a user name"),
         (URL, index.Answer(502, server_error="Bad Gateway"), "answers HTTP 502 Bad Gateway"),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Ben
     with pytest.raises(SparkforgeError) as failure:
         bench.resolve("one", "2.9.1")
     assert failure.value.cause == f"The repository {bench.url('one')} has no tag and no branch '2.9.1'."
-    assert failure.value.remedy.startswith("Take one that there is, for example v2.9.1,")
+    assert failure.value.remedy.startswith("Use one that exists, for example v2.9.1,")
     assert failure.value.details["near"][0] == "v2.9.1"
     with pytest.raises(SparkforgeError, match="give all its 40 digits"):
         bench.resolve("one", "5811a8d")
@@ -418,7 +418,7 @@ def test_credentials_reach_the_server_and_nothing_else(bench: Bench, tmp_path: P
     assert "cret" not in "".join(bench.said)
     sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Git(url.replace("user:", "other:"), "1" * 40))
-    assert "does not exist or wants credentials" in error.cause
+    assert "does not exist or needs credentials" in error.cause
     assert "cret" not in str(error.as_result())
 
 
@@ -758,7 +758,7 @@ def test_a_server_that_fails_is_asked_again_after_growing_pauses(bench: Bench) -
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(403, "wants credentials"), (404, "does not exist"), (407, "The proxy does not let git reach")],
+    [(403, "needs credentials"), (404, "does not exist"), (407, "The proxy does not let git reach")],
 )
 def test_a_final_answer_is_not_asked_for_again(bench: Bench, status: t.Any, words: t.Any) -> None:
     bench.server.statuses = [status] * 9

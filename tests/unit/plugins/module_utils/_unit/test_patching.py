@@ -244,7 +244,7 @@ def test_a_patch_that_the_source_has_already(sources: Sources) -> None:
     sources.apply(patch)
     error = sources.fails(patch)
     assert error.cause == "The patch patch1 does not apply: the source has its changes already."
-    assert "Take the patch out" in error.remedy
+    assert "Remove the patch" in error.remedy
 
 
 def test_a_patch_for_a_file_that_is_not_there(sources: Sources) -> None:

@@ -130,7 +130,7 @@ def test_llvm_is_one_of_three_and_never_two() -> None:
     assert plan.steps["override"].startswith("LLVM main from https://example.com/llvm.git in place of 7d5de303")
     assert "on your own responsibility" in plan.notes[0] and "secret" not in plan.notes[0]
     two = llvm_of(llvm_override=other, llvm_method="prebuilt").as_result()
-    assert two["steps"] == {} and two["refused"].endswith("names another one. Take one of them away.")
+    assert two["steps"] == {} and two["refused"].endswith("names another one. Remove one of them.")
 
 
 def test_the_archive_of_llvm_needs_a_sha256() -> None:

@@ -482,6 +482,6 @@ def test_a_library_that_the_host_does_not_show_is_refused_but_in_check_mode() ->
     beside = {"stack": stack(), "ansible_check_mode": False, "__pytorch_known_fixes": ROLE["__pytorch_known_fixes"]}
     refused = pytorch.plan({**DEFAULTS, **beside}, host).as_result()["refused"]
     assert (
-        refused.startswith("This host does not show cuDNN") and "Run the role named, or take the library out" in refused
+        refused.startswith("This host does not show cuDNN") and "Run the role named, or remove the library" in refused
     )
     assert pytorch.plan({**DEFAULTS, **beside, "pytorch_state": "absent"}, host).steps == {}
