@@ -101,6 +101,18 @@ def test_the_lab_and_ansible_work_and_leave_the_user_nothing_of_roots(account: A
     assert (account.home / ".ansible").is_dir()
 
 
+@pytest.mark.long
+def test_make_demo_and_make_lab_down_word_for_word(account: Account):
+    """The README's two commands, without the emulation of ARM64; two runs of the whole site."""
+    said = account.run(f"make demo PLATFORM=native BENCH={account.name}")
+    assert "demo: changed=0 on the second run" in said
+    assert (account.checkout / "reports/spark01.json").is_file()
+    assert account.not_its_own() == []
+    account.run(f"make lab-down PLATFORM=native BENCH={account.name}")
+    assert image.podman("container", "exists", f"{account.name}-spark01", quiet=True).returncode == 1
+    assert account.not_its_own() == []
+
+
 def test_what_roots_part_made_is_the_users_also_when_it_fails(account: Account):
     script = (
         'mkdir -p "$SPARKFORGE_CACHE/a" .mypy_cache reports && touch "$SPARKFORGE_CACHE/a/b" .mypy_cache/c reports/d'
