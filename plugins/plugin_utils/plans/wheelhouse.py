@@ -25,12 +25,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     The receipts of what an older version of this collection built do not say what it requires: that is left to pip.
     """
-    stack, machine = settings["stack"], observation["kernel"]["machine"]
     built: t.Mapping[str, t.Any] = settings.get("sparkforge_built") or {}
+    wheels = [wheel for unit in built.values() for wheel in unit.get("wheels") or ()]
+    if not wheels:
+        return Plan()
+    stack, machine = settings["stack"], observation["kernel"]["machine"]
     locked = stack["lock"]["run_requirements"].get(platforms.locked(stack["python"]["version"], machine)) or {}
     lines = [line for part in ("beside", *built) for line in locked.get(part) or ()]
     lines += settings.get("python_env_extra_requirements") or ()
-    wheels = [wheel for unit in built.values() for wheel in unit.get("wheels") or ()]
     problems = _unmet(wheels, _pins(lines), _target(stack["python"]["version"], machine))
     if not problems:
         return Plan()
