@@ -27,7 +27,10 @@ WHEELS = {
     "archives": [{"component": "x"}],
     "cusparselt": {},
 }
-BUILT = {"name": "built", "method": "build", "units": {"pytorch": {}}}
+BUILT = {
+    "name": "built", "method": "build", "units": {"pytorch": {}}, "python": {"version": "3.12"},
+    "lock": {"id": "0123456789ab", "run_requirements": {}},
+}  # fmt: skip
 FAIL = {"ansible.builtin.fail": {"msg": "it broke."}}
 PLACE = "{{ sparkforge_root }}/envs/torch"
 
