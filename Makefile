@@ -24,7 +24,7 @@ LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof lint unit integration molecule lab
-.PHONY: lab-down bench build
+.PHONY: lab-down bench build docs release-notes release-check release github-release publish
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -111,3 +111,31 @@ bench: setup ## print the figures of benchmarks/, each beside its baseline
 
 build: setup ## build the collection's tarball
 	$(BIN)/ansible-galaxy collection build --force
+
+VERSION = $(shell sed -n 's/^version: //p' galaxy.yml)
+
+docs: .venv-docs/.ready ## build the documentation's site in dist/docs/html; a broken link fails it
+	.venv-docs/bin/python -m lab.site
+
+.venv-%/.ready: requirements-%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+release-notes: setup ## turn the fragments into the chapter of CHANGELOG.rst of the version in galaxy.yml
+	$(BIN)/antsibull-changelog release
+
+release-check: build .venv-release/.ready ## whether Galaxy takes the tarball, without a warning
+	@mkdir -p dist
+	cd dist && PATH=$(CURDIR)/.venv-release/bin:$$PATH ../.venv-release/bin/python -m galaxy_importer.main \
+	  ../sparkforge-dgx_spark-$(VERSION).tar.gz 2>&1 | tee galaxy.log
+	@! grep -E 'WARNING|ERROR' dist/galaxy.log
+
+release: setup ## make dist/release: tarball, SHA256SUMS and, with SPARKFORGE_SIGNING_KEY, its signature
+	$(BIN)/python -m lab.release
+
+github-release: ## for the workflow: bring dist/release to the repository's page of releases
+	gh release create v$(VERSION) --verify-tag --title $(VERSION) --notes-file CHANGELOG.rst dist/release/*
+
+publish: setup ## for the workflow: bring the tarball to Galaxy
+	$(BIN)/ansible-galaxy collection publish dist/release/sparkforge-dgx_spark-$(VERSION).tar.gz

@@ -33,10 +33,23 @@ def page(topics: t.Iterable[tuple[types.ModuleType, t.Iterable[t.Any]]]) -> str:
     """Return the page: a chapter for each topic, and in it a section for each of its rules."""
     parts = [INTRODUCTION]
     for topic, rules in topics:
-        title, _blank, about = inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
+        title, _blank, about = chapter(topic)
         parts.append(f"## {title}\n\n{about}\n")
         parts += [section(rule) for rule in rules]
     return "\n".join(parts)
+
+
+def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
+    """Return the title of a topic, a blank line, and what it is about."""
+    return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
+
+
+def topics() -> list[tuple[types.ModuleType, t.Iterable[t.Any]]]:
+    """Return the files of the table, each with its rules."""
+    sys.path.insert(0, str(ROOT / ".collections"))
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
+
+    return [(topic, table.load(topic, facts=names.FACTS)) for topic in scan.TOPICS]
 
 
 def section(rule: t.Any) -> str:
@@ -49,10 +62,7 @@ def section(rule: t.Any) -> str:
 
 def main() -> int:
     """Write the page, or with ``--check`` tell whether it is current."""
-    sys.path.insert(0, str(ROOT / ".collections"))
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
-
-    text = page((topic, table.load(topic, facts=names.FACTS)) for topic in scan.TOPICS)
+    text = page(topics())
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:

@@ -159,7 +159,7 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
     elif words[0] in ("python", "docker") and "sparkforge-proof.pyz" in command:
         # Run by tests/proof/test_one_file.py; here its options are parsed.
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
-    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
+    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd", "ssh-keygen", "sha256sum"):
         assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
     else:
         pytest.fail(f"README command that no test knows how to check: {command}")

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes what a release consists of: the tarball, its checksum and a signature of that. `make release`.
+
+The signature is ssh's (`ssh-keygen -Y sign`, namespace ``file``), for wherever Ansible runs the program is there that
+checks it. The private key is the content of SPARKFORGE_SIGNING_KEY; without it nothing is signed, which is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+CHECKOUT = Path(__file__).parents[1]
+FOLDER = CHECKOUT / "dist/release"
+SUMS = "SHA256SUMS"
+KEY = "SPARKFORGE_SIGNING_KEY"
+#: ssh-keygen(1): what a signature was made for, so that none of another use is taken for one of a file.
+NAMESPACE = "file"
+
+
+def build(folder: Path) -> None:
+    """Build the collection's tarball into ``folder``."""
+    command = ["ansible-galaxy", "collection", "build", "--force", "--output-path", str(folder)]
+    subprocess.run(command, cwd=CHECKOUT, check=True)
+
+
+def is_released(version: str, changelog: str) -> bool:
+    """Say whether the changelog (reStructuredText) has a chapter of this version."""
+    return f"\nv{version}\n{'=' * (len(version) + 1)}\n" in changelog
+
+
+def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> list[Path]:
+    """Make the files anew in ``folder`` and return them.
+
+    :param key: the private key, or an empty text to sign nothing.
+    :raises subprocess.CalledProcessError: the tarball cannot be built, or ssh-keygen does not take the key.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    builder(folder)
+    sums = folder / SUMS
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.iterdir())]
+    sums.write_text("".join(lines))
+    if key:
+        # ssh-keygen reads a private key from a file alone; the directory is nobody else's.
+        with tempfile.TemporaryDirectory() as place:
+            private = Path(place, "key")
+            private.touch(mode=0o600)
+            private.write_text(key.rstrip("\n") + "\n")
+            command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(private), str(sums)]
+            subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return sorted(folder.iterdir())
+
+
+def main() -> int:
+    """Make the release of the checkout; refused where the changelog has no chapter of its version."""
+    version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
+    if not is_released(version, (CHECKOUT / "CHANGELOG.rst").read_text()):
+        print(f"release: CHANGELOG.rst has no chapter of {version}: run make release-notes", file=sys.stderr)
+        return 1
+    key = os.environ.pop(KEY, "")
+    try:
+        files = write(FOLDER, key)
+    except subprocess.CalledProcessError as error:
+        print(f"release: {error.cmd[0]} ended with {error.returncode}", file=sys.stderr)
+        return 1
+    for path in files:
+        print(f"release: {path.relative_to(CHECKOUT)}")
+    if not key:
+        print(f"release: nothing is signed, because {KEY} is not set")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

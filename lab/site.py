@@ -1,0 +1,244 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes the documentation's site in dist/docs/html: `make docs`.
+
+The written pages are laid out as in the checkout, so that their links stay as they are. Beside them come a page for
+each failure of the table of diagnoses and, by antsibull-docs, one for each module, filter, lookup and role. Then sphinx
+builds, with every warning an error, and each link within the site is followed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lab import troubleshooting
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "dist/docs"
+COLLECTION = "sparkforge.dgx_spark"
+REPOSITORY = "https://github.com/sparkforge/dgx_spark/tree/main"
+#: `](target)` of Markdown, but for other sites and headings of the same page.
+LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
+
+INDEX = """\
+# sparkforge.dgx_spark
+
+Takes NVIDIA DGX Sparks from the factory image to a PyTorch and Triton stack that is proven to compute right numbers,
+and keeps a fleet of them there. [The first page](README.md) has the one command.
+
+```{{toctree}}
+:maxdepth: 1
+:caption: Begin
+
+README
+docs/tutorial
+```
+
+```{{toctree}}
+:maxdepth: 1
+:caption: How to
+
+docs/how-to
+docs/scale
+{how_to}
+docs/troubleshooting
+```
+
+```{{toctree}}
+:maxdepth: 1
+:caption: Concepts
+
+docs/concepts
+docs/security
+```
+
+```{{toctree}}
+:maxdepth: 1
+:caption: Reference
+
+docs/reference
+collection/index
+{roles}
+docs/files
+```
+
+```{{toctree}}
+:maxdepth: 1
+:caption: The project
+
+docs/status
+{project}
+{evidence}
+```
+
+* {{ref}}`search`
+"""
+
+
+#: Labels of Ansible's own documentation that antsibull-docs refers to, and where they are on its site.
+ANSIBLE = {
+    "common_return_values": "reference_appendices/common_return_values.html",
+    "ansible_configuration_settings": "reference_appendices/config.html",
+    "action_plugins": "plugins/action.html",
+}
+MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
+
+
+def ansible(made: Path) -> str:
+    """Return a page (reStructuredText) that leads to what is referred to, so that any other label is a broken link.
+
+    :param made: the folder of the pages that antsibull-docs made.
+    """
+    modules = {name for path in made.glob("*.rst") for name in MODULE.findall(path.read_text(encoding="utf-8"))}
+    places = {
+        f"ansible_collections.ansible.builtin.{name}": f"collections/ansible/builtin/{name}.html" for name in modules
+    }
+    parts = [":orphan:\n\nIn Ansible's documentation\n==========================\n"]
+    for label, place in sorted({**ANSIBLE, **places}.items()):
+        title = label.rpartition(".")[2].removesuffix("_module").replace("_", " ").capitalize()
+        url = f"https://docs.ansible.com/projects/ansible/latest/{place}"
+        parts.append(f".. _{label}:\n\n{title}\n{'-' * len(title)}\n\n`{title} <{url}>`__\n")
+    return "\n".join(parts)
+
+
+def written() -> list[str]:
+    """Return the written pages, by their paths in the checkout."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.splitlines()  # fmt: skip
+    return sorted(name for name in listed if not name.startswith((".", "tests/")) and (ROOT / name).is_file())
+
+
+def page(name: str, source: Path) -> str:
+    """Return a page's text; files that it links to come into ``source``, directories are linked in the repository."""
+
+    def target(found: re.Match[str]) -> str:
+        place = ((ROOT / name).parent / unquote(found.group(2))).resolve()
+        if place.is_dir():
+            return f"{found.group(1)}{REPOSITORY}/{place.relative_to(ROOT)}"
+        if place.is_file() and place.suffix != ".md":
+            copy = source / place.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(place, copy)
+        return found.group(0)
+
+    return LINK.sub(target, (ROOT / name).read_text(encoding="utf-8"))
+
+
+def failures(source: Path) -> None:
+    """Write a page for each failure, and in the place of docs/troubleshooting.md the page that lists them."""
+    folder = source / "docs/failures"
+    folder.mkdir(parents=True)
+    parts = [troubleshooting.INTRODUCTION]
+    for topic, rules in troubleshooting.topics():
+        rules = list(rules)
+        title, _blank, about = troubleshooting.chapter(topic)
+        parts.append(f"## {title}\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n")
+        for rule in rules:
+            text = troubleshooting.section(rule).replace("### ", "# ", 1)
+            (folder / f"{rule.name}.md").write_text(text, encoding="utf-8")
+            parts.append(f"failures/{rule.name}")
+        parts.append("```\n")
+    (source / "docs/troubleshooting.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def index(names: Iterable[str]) -> str:
+    """Return the first page, which lists every other one in its part."""
+    listed = (
+        "README docs/tutorial docs/how-to docs/scale docs/troubleshooting docs/concepts docs/security docs/reference"
+    )
+    rest = [name.removesuffix(".md") for name in names]
+    rest = [name for name in rest if name not in {*listed.split(), "docs/files", "docs/status"}]
+    parts: dict[str, list[str]] = {"roles": [], "evidence": [], "how_to": [], "project": []}
+    for name in rest:
+        kind = "roles" if name.startswith("roles/") else "evidence" if name.startswith("docs/evidence/") else ""
+        parts[kind or ("how_to" if name == "docs/runs-on-spark" else "project")].append(name)
+    return INDEX.format(**{kind: "\n".join(found) for kind, found in parts.items()})
+
+
+class _Page(HTMLParser):
+    """What one page of the site names: its anchors, and where it links to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors, self.links = {""}, []  # type: set[str], list[str]
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for key, value in attrs:
+            if key == "id" or (key == "name" and tag == "a"):
+                self.anchors.add(value or "")
+            elif key in ("href", "src") and value:
+                self.links.append(value)
+
+
+def broken(html: Path) -> tuple[int, int, list[str]]:
+    """Follow each link within the site.
+
+    :returns: how many pages there are, how many such links, and those that lead nowhere.
+    """
+    pages = {path.resolve(): _Page(path.read_text(encoding="utf-8")) for path in sorted(html.rglob("*.html"))}
+    links, lost = 0, []
+    for path, found in pages.items():
+        for link in found.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            links += 1
+            place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not place.is_file() or (place in pages and unquote(parts.fragment) not in pages[place].anchors):
+                lost.append(f"{path.relative_to(html.resolve())}: {link}")
+    return len(pages), links, lost
+
+
+def tool(name: str, *arguments: str | Path) -> bool:
+    """Run a tool of this Python's environment; say where it fails."""
+    command = [Path(sys.executable).with_name(name), *arguments]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    if status != 0:
+        print(f"docs: {name} ended with {status}", file=sys.stderr)
+    return status == 0
+
+
+def main() -> int:
+    """Build the site anew; 1 where a page or a link is wrong, which is said."""
+    source, html = SITE / "source", SITE / "html"
+    shutil.rmtree(SITE, ignore_errors=True)
+    source.mkdir(parents=True)
+    shutil.copy2(ROOT / "docs/conf.py", source)
+    names = written()
+    for name in names:
+        copy = source / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(page(name, source), encoding="utf-8")
+    failures(source)
+    (source / "index.md").write_text(index(names), encoding="utf-8")
+    made = source / "collection"
+    made.mkdir()
+    if not tool(
+        "antsibull-docs", "collection", "--use-current", "--squash-hierarchy", "--fail-on-error",
+        "--no-add-antsibull-docs-version", "--dest-dir", made, COLLECTION,
+    ):  # fmt: skip
+        return 1
+    (source / "ansible.rst").write_text(ansible(made), encoding="utf-8")
+    if not tool("sphinx-build", "-q", "-n", "-W", "--keep-going", "-b", "html", source, html):
+        return 1
+    pages, links, lost = broken(html)
+    for one in lost:
+        print(f"docs: a link leads nowhere: {one}", file=sys.stderr)
+    print(f"docs: {pages} pages, {links} links within them, {len(lost)} broken: {html.relative_to(ROOT)}/index.html")
+    return 1 if lost or not links else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

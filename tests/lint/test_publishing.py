@@ -1,0 +1,127 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a host of repositories and Galaxy read: workflows, forms of issues, hooks, what a role says of itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+WORKFLOWS = sorted((CHECKOUT / ".github/workflows").glob("*.yml"))
+FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.M))
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+def schema(name: str, *files: Path) -> None:
+    """Compare files with a schema that comes with check-jsonschema."""
+    command = [BIN / "check-jsonschema", "--builtin-schema", f"vendor.{name}", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflows_and_the_forms_are_as_their_schemas_say() -> None:
+    config = CHECKOUT / ".github/ISSUE_TEMPLATE/config.yml"
+    assert {path.name for path in WORKFLOWS} == {"ci.yml", "docs.yml", "release.yml"}
+    schema("github-workflows", *WORKFLOWS)
+    schema("github-issue-config", config)
+    schema("github-issue-forms", *(path for path in FORMS if path != config))
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in load(path)["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_each_step_is_a_target_of_the_makefile_or_an_action_at_a_commit(path: Path) -> None:
+    for step in steps(path):
+        if "run" in step:
+            make, target = step["run"].split()
+            assert make == "make" and target in TARGETS, step
+        else:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]), step
+
+
+def test_molecule_runs_on_arm64_and_a_workflow_may_write_nothing_by_default() -> None:
+    molecule = load(CHECKOUT / ".github/workflows/ci.yml")["jobs"]["molecule"]
+    assert "ubuntu-24.04-arm" in molecule["strategy"]["matrix"]["runner"]
+    assert all(load(path)["permissions"] == {"contents": "read"} for path in WORKFLOWS)
+
+
+def test_each_form_asks_for_the_file_of_collect() -> None:
+    forms = [path for path in FORMS if path.name != "config.yml"]
+    assert len(forms) == 3
+    for form in forms:
+        hosts = [field for field in load(form)["body"] if field.get("id") == "host"]
+        assert len(hosts) == 1 and "playbooks/collect.yml" in hosts[0]["attributes"]["label"], form.name
+        assert "reports/recorded/host-1.json" in hosts[0]["attributes"]["description"]
+    assert "host-{{" in (CHECKOUT / "playbooks/collect.yml").read_text()
+
+
+def test_each_path_that_has_an_owner_is_there() -> None:
+    for line in (CHECKOUT / ".github/CODEOWNERS").read_text().splitlines():
+        if line and not line.startswith("#"):
+            pattern = line.split()[0]
+            assert pattern == "*" or (CHECKOUT / pattern.strip("/")).exists(), line
+
+
+def test_each_hook_calls_a_tool_of_the_checkout() -> None:
+    (local,) = load(CHECKOUT / ".pre-commit-config.yaml")["repos"]
+    for hook in local["hooks"]:
+        assert (BIN / Path(hook["entry"].split()[0]).name).exists(), hook["id"]
+        assert hook["entry"].startswith(".venv/bin/"), hook["id"]
+
+
+def test_galaxy_shows_each_role_with_the_description_of_its_specification() -> None:
+    for role in sorted((CHECKOUT / "roles").iterdir()):
+        said = load(role / "meta/main.yml")["galaxy_info"]["description"]
+        assert said == load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["short_description"], role.name
+
+
+def test_the_tarball_has_no_file_of_a_tool() -> None:
+    ignored = load(CHECKOUT / "galaxy.yml")["build_ignore"]
+    hidden = {path.name for path in CHECKOUT.iterdir() if path.name.startswith(".")}
+    assert [name for name in sorted(hidden) if not any(Path(name).match(pattern) for pattern in ignored)] == []
+    assert {"dist", "noxfile.py", "antsibull-nox.toml"} <= set(ignored)
+
+
+@pytest.mark.long
+def test_galaxy_takes_the_collection_without_a_warning() -> None:
+    done = subprocess.run(["make", "release-check"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert "Importer processing completed successfully" in done.stdout + done.stderr
+
+
+def test_a_warning_of_galaxy_fails_the_check(tmp_path: Path) -> None:
+    shutil.copy2(CHECKOUT / "Makefile", tmp_path)
+    tool = tmp_path / ".venv-release/bin/python"
+    tool.parent.mkdir(parents=True)
+    tool.write_text('#!/bin/sh\necho "$SAYS" >&2\nexit "$ENDS"\n')
+    tool.chmod(0o755)
+    (tmp_path / ".venv-release/.ready").touch()
+    (tmp_path / "requirements-release.txt").touch()
+    os.utime(tmp_path / "requirements-release.txt", (0, 0))
+
+    def ends(said: str, code: int) -> int:
+        command = ["make", "-o", "build", "-o", ".venv-release/.ready", "release-check"]
+        environment = {**os.environ, "SAYS": said, "ENDS": str(code)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode
+
+    assert ends("Importer processing completed successfully", 0) == 0
+    assert ends("WARNING: Could not get role description, no role metadata found", 0) != 0
+    assert ends("ERROR: Invalid collection", 1) != 0
