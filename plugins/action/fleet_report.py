@@ -9,6 +9,7 @@ The documentation stands in plugins/modules/fleet_report.py.
 
 from __future__ import annotations
 
+import os
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
@@ -42,6 +43,7 @@ class ActionModule(OnController):
         "require": {"type": "str", "choices": list(_report.REQUIREMENTS)},
         "activate": {"type": "str", "default": ""},
         "joined": {"type": "list", "elements": "str", "default": []},
+        "url": {"type": "str", "default": ""},
     }
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -58,14 +60,16 @@ class ActionModule(OnController):
         mine = [row for row in fleet["hosts"] if row["host"] in judged]
         ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
         further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
+        served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
         # As ansible.builtin.debug does: the verdicts should be seen without -v.
-        for line in [*(_fleet.line(row) for row in mine), page, *further]:
+        for line in [*(_fleet.line(row) for row in mine), page, *served, *further]:
             self._display.display(f"report | {line}")
         return {
             # The files change with each run, for they say when they were written; no host does.
             "changed": False,
             "path": path,
             "page": page,
+            "url": served[0] if served else "",
             "summary": fleet["summary"],
             "hosts": [{key: row[key] for key in ("host", "verdict", "cause", "remedy")} for row in fleet["hosts"]],
             "unmet": {host: said for host, said in unmet.items() if said and host in judged},

@@ -167,13 +167,18 @@ scheduled:
   returned: success
   type: bool
   sample: false
+published:
+  description: Whether this host shows anything by M(sparkforge.dgx_spark.proof_publish).
+  returned: success
+  type: bool
+  sample: false
 """
 
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, timer
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish, run, timer
 
 
 def main() -> None:
@@ -199,6 +204,7 @@ def main() -> None:
             "report": report,
             "current": proof.is_current(),
             "scheduled": timer.is_scheduled(),
+            "published": publish.is_published(proof.root),
         }
 
     modules.run(module, work)

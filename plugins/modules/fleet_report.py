@@ -62,6 +62,11 @@ options:
     type: list
     elements: str
     default: []
+  url:
+    description:
+      - Where people find O(directory), a URL without the name of a file. With it a line says where the page is.
+    type: str
+    default: ""
 attributes:
   check_mode:
     support: full
@@ -110,6 +115,11 @@ page:
   returned: success
   type: str
   sample: /home/me/sparks/reports/index.html
+url:
+  description: Where people find the page, empty without O(url).
+  returned: success
+  type: str
+  sample: https://reports.example.com/sparks/index.html
 summary:
   description: How many hosts there are, and how many have each verdict.
   returned: success

@@ -62,6 +62,11 @@ options:
     description: As in M(sparkforge.dgx_spark.cuda_proof).
     type: path
     default: /var/log/sparkforge/proof
+  publish:
+    description:
+      - Options of M(sparkforge.dgx_spark.proof_publish), which each run then does as well. Empty, none.
+    type: dict
+    default: {}
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
 author:
@@ -112,6 +117,7 @@ def main() -> None:
             "gpu_required": {"type": "bool", "default": True},
             "user": {"type": "str"},
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
+            "publish": {"type": "dict", "default": {}},
         },
         required_if=[("state", "present", ["calendar"])],
         supports_check_mode=True,

@@ -58,6 +58,33 @@ def booted(bench: Bench) -> Host:
     return host
 
 
+def test_what_the_last_proof_found_is_shown_and_taken_back(booted: Host) -> None:
+    root, textfile, motd = "/srv/shown", "/var/lib/prometheus/node-exporter", "/etc/update-motd.d/60-sparkforge"
+    booted.execute(f"mkdir -p {textfile} {root}/envs/torch/0123 && ln -s 0123 {root}/envs/torch/current")
+    report = {
+        "format": 3, "environment_id": "0123", "stack": "lab", "verdict": "proven", "scope": "cpu", "seconds": 2.0,
+        "started": "2026-11-24T10:00:00Z", "summary": {"pass": 1}, "software": {"torch": "2.10.0"}, "checks": [],
+    }  # fmt: skip
+    booted.execute(f"mkdir -p {root}/reports && echo '{json.dumps(report)}' > {root}/reports/2026-11-24T100000Z.json")
+    before = booted.contents()
+
+    def publish(**options: Any) -> dict[str, Any]:
+        return booted.task("sparkforge.dgx_spark.proof_publish", root=root, history=f"{root}/reports", **options)
+
+    assert publish(textfile=textfile, motd=True)["files"] == [motd, f"{textfile}/sparkforge.prom"]
+    assert not publish(textfile=textfile, motd=True)["changed"]
+    assert booted.execute(f"stat -c '%a %U:%G' {motd} {textfile}/sparkforge.prom").splitlines() == [
+        "755 root:root",
+        "644 root:root",
+    ]
+    said = booted.execute("run-parts /etc/update-motd.d")
+    assert "PyTorch 2.10.0 computes right numbers, checked " in said and f". {root}/bin/activate-torch" in said
+    assert 'sparkforge_proof_verdict{verdict="proven"} 1' in booted.execute(f"cat {textfile}/sparkforge.prom")
+    assert publish()["changed"] and not publish()["changed"]
+    assert booted.contents() == before, "nothing is left of it"
+    booted.execute(f"rm -r {root} /var/lib/prometheus")
+
+
 @pytest.fixture(scope="module")
 def scheduled(booted: Host) -> Host:
     before, paths = booted.contents(), ownership.look(booted)

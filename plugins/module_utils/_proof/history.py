@@ -45,11 +45,21 @@ class History:
             return None
         return report if isinstance(report, dict) and report.get("format") == verdict.FORMAT else None
 
-    def last(self) -> t.Optional[t.Dict[str, t.Any]]:
-        """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever."""
+    def last(self, environment_id: str | None = None) -> dict[str, t.Any] | None:
+        """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever.
+
+        :param environment_id: that of this environment alone, by the name of its directory.
+        """
         now = _stamp(time.gmtime())
         past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
-        return next(filter(None, map(self._read, past)), None)
+        return next(
+            (
+                report
+                for report in filter(None, map(self._read, past))
+                if environment_id in (None, report.get("environment_id"))
+            ),
+            None,
+        )
 
     def baseline(self, devices: t.Sequence[str]) -> t.Optional[t.Dict[str, t.Any]]:
         """Return the report of the first run that proved this host with these GPUs, and keep it."""

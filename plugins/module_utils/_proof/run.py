@@ -146,10 +146,15 @@ class Proof:
             return self._python
         return os.path.join(os.path.realpath(self._environment()), "bin", "python")
 
+    @property
+    def root(self) -> str:
+        """Where the collection keeps what it makes."""
+        return self.reference.get("root") or "/opt/sparkforge"
+
     def _environment(self, one: t.Optional[str] = None) -> str:
         """Return where the environment lies that is proven: the current one, or the one that is named."""
-        root, name = self.reference.get("root") or "/opt/sparkforge", self.reference.get("environment") or "torch"
-        return os.path.join(root, "envs", name, one or self.reference.get("environment_id") or "current")
+        name = self.reference.get("environment") or "torch"
+        return os.path.join(self.root, "envs", name, one or self.reference.get("environment_id") or "current")
 
     def _environment_id(self) -> t.Optional[str]:
         place = os.path.realpath(self._environment())

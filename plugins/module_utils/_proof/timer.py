@@ -31,6 +31,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run as _cuda_proof
 
 UNITS = "/etc/systemd/system"
@@ -109,6 +110,8 @@ class ProofTimer:
         self.present = options["state"] == "present"
         self.calendar: str = options.get("calendar") or ""
         self.settings = {key: options.get(key) for key in SETTINGS}
+        if options.get("publish"):
+            self.settings["publish"] = options["publish"]
 
     def run(self) -> t.Dict[str, t.Any]:
         """Bring or remove it.
@@ -228,6 +231,8 @@ def main(arguments: t.Sequence[str]) -> int:
                 return 0
             _say("changed since the last proof: " + "; ".join(changed))
         report = proof.run()
+        if settings.get("publish"):
+            publish.Publisher(settings["publish"]).run()
     except SparkforgeError as error:
         _say(str(error))
         return 2

@@ -1,0 +1,109 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: proof_publish
+short_description: Show the last proof at login and to Prometheus
+version_added: "0.1.0"
+description:
+  - Writes the verdict, the counts and the rates of the last proof of the current environment as metrics for the
+    textfile collector of Prometheus' node_exporter, and a script that prints one line at login.
+  - What an earlier run wrote and is not asked for any more is removed. Without O(textfile) and O(motd) nothing of it is
+    left.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+    details:
+      - Each file is written anew with the figures of the last proof. A change is a file that comes or goes.
+  platform:
+    support: full
+    platforms: Debian, Ubuntu, DGX OS
+options:
+  root:
+    description: Where the collection keeps what it makes, and the receipt of these files in C(receipts).
+    type: path
+    default: /opt/sparkforge
+  environment:
+    description: The environment, by its name.
+    type: str
+    default: torch
+  history:
+    description: Where the host keeps its reports, as M(sparkforge.dgx_spark.cuda_proof) wrote them.
+    type: path
+    default: /var/log/sparkforge/proof
+  textfile:
+    description:
+      - The directory that the textfile collector reads, which must be there. C(sparkforge.prom) is written into it,
+        whole or not at all.
+    type: path
+  motd:
+    description: Whether C(/etc/update-motd.d/60-sparkforge) prints a line at login.
+    type: bool
+    default: false
+  report_url:
+    description: Where people find the page of this host, for the line at login.
+    type: str
+seealso:
+  - module: sparkforge.dgx_spark.cuda_proof
+  - module: sparkforge.dgx_spark.proof_timer
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Show the last proof to node_exporter and at login
+  sparkforge.dgx_spark.proof_publish:
+    textfile: /var/lib/prometheus/node-exporter
+    motd: true
+
+- name: No longer
+  sparkforge.dgx_spark.proof_publish:
+"""
+
+RETURN = r"""
+files:
+  description: The files that are there then.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/update-motd.d/60-sparkforge, /var/lib/prometheus/node-exporter/sparkforge.prom]
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "environment": {"type": "str", "default": "torch"},
+            "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
+            "textfile": {"type": "path"},
+            "motd": {"type": "bool", "default": False},
+            "report_url": {"type": "str"},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        return publish.Publisher(module.params, module.check_mode).run()
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()
