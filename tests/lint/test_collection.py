@@ -28,6 +28,10 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
+#: The line before a block of commands, and the commands.
+BLOCK = re.compile(r"^ *([^\n]*)\n{1,2} *```(?:bash|sh)\n(.*?)```", re.M | re.S)
+
+
 def copy_of_the_tracked_files(target: Path) -> Path:
     """Copy what git tracks, and what it would track, as a fresh clone has it."""
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT)
@@ -111,9 +115,21 @@ def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
     assert "site.yml" in output
 
 
+#: What stands before a block of commands that no test can run, with the reason.
+NOT_RUN = "<!-- not run by a test: "
+#: Commands that a test runs as they stand, with other paths.
+RUN_BY = {
+    "ssh-keygen": "tests/unit/lab/test_release.py",
+    "sha256sum": "tests/unit/lab/test_release.py",
+    "ansible-builder": "tests/scale/test_execution_environment.py",
+    "ansible-runner": "tests/scale/test_runner.py",
+}
+
+
 def readme_commands(*pages: str) -> list[str]:
+    """Return the commands of the pages' blocks of bash, but for those that are marked as not run."""
     text = "\n".join((CHECKOUT / page).read_text() for page in pages or ("README.md",))
-    blocks = re.findall(r"```(?:bash|sh)\n(.*?)```", text, re.S)
+    blocks = [code for mark, code in BLOCK.findall(text) if not mark.startswith(NOT_RUN)]
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     return list(dict.fromkeys(line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()))
 
@@ -145,8 +161,14 @@ def test_the_readme_has_commands():
     assert {"make demo", "make test", "make lab-down"} <= set(readme_commands())
 
 
+def test_a_block_that_is_marked_gives_its_reason() -> None:
+    for page in PAGES:
+        for mark, _code in BLOCK.findall(page.read_text()):
+            assert not mark.startswith("<!--") or re.fullmatch(rf"{NOT_RUN}.{{10,}} -->", mark), page
+
+
 @pytest.mark.parametrize(
-    "command", readme_commands("README.md", "CONTRIBUTING.md", "docs/tutorial.md", "docs/how-to.md")
+    "command", readme_commands(*(str(page.relative_to(CHECKOUT)) for page in PAGES if "evidence" not in page.parts))
 )
 def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
     words = command.split()
@@ -159,7 +181,9 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
     elif words[0] in ("python", "docker") and "sparkforge-proof.pyz" in command:
         # Run by tests/proof/test_one_file.py; here its options are parsed.
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
-    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd", "ssh-keygen", "sha256sum"):
+    elif words[0] in RUN_BY:
+        assert (CHECKOUT / RUN_BY[words[0]]).is_file()
+    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
         assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
     else:
         pytest.fail(f"README command that no test knows how to check: {command}")

@@ -107,6 +107,17 @@ def test_galaxy_takes_the_collection_without_a_warning() -> None:
     assert "Importer processing completed successfully" in done.stdout + done.stderr
 
 
+@pytest.mark.long
+def test_the_site_is_built_without_a_broken_link() -> None:
+    done = subprocess.run(["make", "docs"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert re.search(r"docs: \d{3} pages, \d+ links within them, 0 broken", done.stdout)
+    page = (CHECKOUT / "dist/docs/html/index.html").read_text()
+    assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', page), (
+        "the site loads nothing from elsewhere"
+    )
+
+
 def test_a_warning_of_galaxy_fails_the_check(tmp_path: Path) -> None:
     shutil.copy2(CHECKOUT / "Makefile", tmp_path)
     tool = tmp_path / ".venv-release/bin/python"

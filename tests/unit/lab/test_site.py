@@ -1,0 +1,67 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How the site's pages are laid out and its links followed. `make docs` as a whole: tests/lint/test_publishing.py."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lab import site, troubleshooting
+
+
+def html(folder: Path, **pages: str) -> Path:
+    for name, body in pages.items():
+        (folder / f"{name}.html").write_text(f"<html><body>{body}</body></html>")
+    return folder
+
+
+def test_links_that_lead_somewhere_are_counted(tmp_path: Path) -> None:
+    html(
+        tmp_path,
+        a='<a href="b.html#here">b</a><a href="https://example.com">e</a>',
+        b='<p id="here"><a href="#here">h</a>',
+    )
+    assert site.broken(tmp_path) == (2, 2, [])
+
+
+@pytest.mark.parametrize("link", ["gone.html", "b.html#gone", "#gone", "gone.png", "../gone/b.html"])
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, link: str) -> None:
+    html(tmp_path, a=f'<a href="{link}">x</a>', b="")
+    assert site.broken(tmp_path)[2] == [f"a.html: {link}"]
+
+
+def test_each_written_page_is_in_one_part_of_the_first_page() -> None:
+    names = site.written()
+    assert {"README.md", "docs/tutorial.md", "docs/concepts.md", "roles/verify/README.md"} <= set(names)
+    lines = site.index(names).splitlines()
+    assert [name for name in names if lines.count(name.removesuffix(".md")) != 1] == []
+
+
+def test_a_file_comes_along_and_a_directory_is_linked_in_the_repository(tmp_path: Path) -> None:
+    text = site.page("docs/tutorial.md", tmp_path)
+    assert "](reference.md#licences)" in text and (tmp_path / "docs/report.schema.json").is_file()
+    assert f"]({site.REPOSITORY}/docs/evidence/engine-gpu-host)" in site.page(
+        "docs/evidence/engine-gpu-host.md", tmp_path
+    )
+
+
+def test_each_failure_has_a_page_that_the_list_names(tmp_path: Path) -> None:
+    site.failures(tmp_path)
+    rules = {rule.name for _topic, rules in troubleshooting.topics() for rule in rules}
+    pages = {path.stem: path.read_text() for path in (tmp_path / "docs/failures").iterdir()}
+    assert set(pages) == rules and len(rules) > 100
+    assert all(text.startswith(f"# {name}\n") and "**Remedy:**" in text for name, text in pages.items())
+    listed = re.findall(r"^failures/(.+)$", (tmp_path / "docs/troubleshooting.md").read_text(), re.M)
+    assert sorted(listed) == sorted(rules)
+
+
+def test_a_reference_to_a_module_of_ansible_leads_to_its_site(tmp_path: Path) -> None:
+    (tmp_path / "x.rst").write_text(":ref:`apt <ansible_collections.ansible.builtin.apt_module>`")
+    page = site.ansible(tmp_path)
+    assert ".. _ansible_collections.ansible.builtin.apt_module:" in page
+    assert "collections/ansible/builtin/apt_module.html" in page
