@@ -16,18 +16,11 @@ description:
     left.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
 attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
   idempotent:
-    support: full
     details:
       - Each file is written anew with the figures of the last proof. A change is a file that comes or goes.
-  platform:
-    support: full
-    platforms: Debian, Ubuntu, DGX OS
 options:
   root:
     description: Where the collection keeps what it makes, and the receipt of these files in C(receipts).

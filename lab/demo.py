@@ -1,0 +1,54 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The end of `make demo`: says what was shown, by the report and the second run, and opens the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+REPORTS = Path(__file__).parents[1] / "reports"
+HOST = "spark01"
+#: Ansible's last line of a host that nothing was changed on.
+UNCHANGED = re.compile(rf"^{HOST} .*changed=0 .*unreachable=0 .*failed=0", re.M)
+
+
+def sentence(report: Mapping[str, Any]) -> str:
+    """Return what the demo has shown, which is no more than its report says."""
+    torch = (report.get("software") or {}).get("torch")
+    made = f"A simulated Spark has NVIDIA's libraries and a Python environment with PyTorch {torch or ''}".rstrip()
+    compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
+    if report["verdict"] == "proven":
+        count = f"{len(compared)} check{'s' * (len(compared) != 1)}"
+        found = f"what it computes was compared with float64 in {count}, and is right"
+    elif report["verdict"] == "unproven":
+        found = "it has computed nothing: its PyTorch is a stand-in, so its verdict is unproven"
+    else:
+        found = "its proof failed, and the page says why"
+    return f"{made}; {found}. The second run changed nothing."
+
+
+def main() -> int:
+    """Print the sentence and the page, which a desktop opens; 1 where the second run changed something."""
+    if not UNCHANGED.search((REPORTS / "second-run.log").read_text(encoding="utf-8", errors="replace")):
+        print("demo: the second run changed something", file=sys.stderr)
+        return 1
+    page = (REPORTS / "index.html").resolve()
+    print(f"demo: {sentence(json.loads((REPORTS / f'{HOST}.json').read_text(encoding='utf-8')))}")
+    print(f"demo: the page is {page.as_uri()}")
+    # Without a desktop it would be a browser of the terminal, or none.
+    if sys.stdout.isatty() and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        webbrowser.open(page.as_uri())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

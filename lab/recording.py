@@ -1,0 +1,68 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Records the real `make demo` in a terminal as docs/demo.cast (asciinema) and docs/demo.svg: `make recording`.
+
+asciinema records, with every pause cut to a second, and termtosvg draws; both are in requirements-docs.txt. The paths
+of this machine are taken out, since a reader has others.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CAST, PICTURE = ROOT / "docs/demo.cast", ROOT / "docs/demo.svg"
+COLUMNS, ROWS = 100, 28
+#: Seconds: the longest pause, and how long a picture is shown at least and at most.
+IDLE, SHORTEST, LONGEST = 1.0, 0.1, 2.0
+
+
+def without_paths(cast: str, home: str, checkout: str) -> str:
+    """Return a recording (asciicast v2: a JSON value a line) in which checkout and home are those of anybody.
+
+    :raises ValueError: it is not of that format.
+    """
+    head, *events = cast.splitlines()
+    if json.loads(head).get("version") != 2:
+        raise ValueError("asciinema wrote another format than version 2")
+    lines = [json.dumps({key: value for key, value in json.loads(head).items() if key != "env"})]
+    for line in events:
+        when, kind, text = json.loads(line)
+        text = text.replace(checkout, "~/dgx_spark").replace(home, "~") if kind == "o" else text
+        lines.append(json.dumps([round(when, 3), kind, text], ensure_ascii=False))
+    return "\n".join(lines) + "\n"
+
+
+def main(platform: str = "native", bench: str = "recording") -> int:
+    """Record, draw, and end the bench; the exit status is that of the demo."""
+    tools = Path(sys.executable).parent
+    demo = f"make --no-print-directory demo PLATFORM={platform} BENCH={bench}"
+    # asciinema ends well whatever the command does.
+    command = [
+        tools / "asciinema", "rec", "--overwrite", "--quiet", "--idle-time-limit", str(IDLE), "--cols", str(COLUMNS),
+        "--rows", str(ROWS), "--title", f"make demo PLATFORM={platform}",
+        "--command", f"{demo}; echo $? > dist/recording.status", CAST,
+    ]  # fmt: skip
+    (ROOT / "dist").mkdir(exist_ok=True)
+    try:
+        subprocess.run([str(word) for word in command], cwd=ROOT, check=True)
+    finally:
+        # Not `make lab-down`, which ends the fleet's bench as well.
+        down = ["lab/as_root", ".venv/bin/python", "-m", "lab", "down", "--bench", bench]
+        subprocess.run(down, cwd=ROOT, check=False)
+    status = int((ROOT / "dist/recording.status").read_text())
+    CAST.write_text(without_paths(CAST.read_text(encoding="utf-8"), str(Path.home()), str(ROOT)), encoding="utf-8")
+    draw = ["render", CAST, PICTURE, "-m", f"{SHORTEST * 1000:.0f}", "-M", f"{LONGEST * 1000:.0f}", "-D", "5000"]
+    subprocess.run([str(word) for word in (tools / "termtosvg", *draw)], cwd=ROOT, check=True)
+    for path in (CAST, PICTURE):
+        print(f"recording: {path.relative_to(ROOT)}, {path.stat().st_size // 1000} kB")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

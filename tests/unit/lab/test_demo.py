@@ -1,0 +1,67 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How `make demo` ends, and what it says where it cannot begin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import demo
+
+AS_ROOT = Path(demo.__file__).with_name("as_root")
+RECAP = "spark01 : ok=40 changed={} unreachable=0 failed=0 skipped=9 rescued=0 ignored=0\n"
+
+
+@pytest.fixture
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(demo, "REPORTS", tmp_path)
+    monkeypatch.setattr(demo.webbrowser, "open", lambda url: pytest.fail("there is no terminal"))
+    (tmp_path / "second-run.log").write_text(RECAP.format(0))
+    return tmp_path
+
+
+def report(verdict: str, *passed: bool) -> dict[str, Any]:
+    checks = [{"numeric": True, "status": "pass" if one else "skip"} for one in passed]
+    return {"verdict": verdict, "software": {"torch": "2.10.0"}, "checks": checks}
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (report("proven", True, True, False), "PyTorch 2.10.0; what it computes was compared with float64 in 2 checks"),
+        (report("proven", True), "in 1 check, and is right"),
+        (report("unproven", False), "it has computed nothing"),
+        (report("fail", True), "its proof failed"),
+    ],
+)
+def test_the_end_says_what_was_shown_and_where_the_page_is(
+    reports: Path, capsys: pytest.CaptureFixture[str], found: dict[str, Any], words: str
+) -> None:
+    (reports / "spark01.json").write_text(json.dumps(found))
+    assert demo.main() == 0
+    said = capsys.readouterr().out
+    assert words in said and "The second run changed nothing." in said
+    assert f"the page is file://{reports}/index.html" in said
+
+
+def test_a_second_run_that_changed_something_fails_the_demo(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (reports / "second-run.log").write_text(RECAP.format(2))
+    assert demo.main() == 1
+    assert "the second run changed something" in capsys.readouterr().err
+
+
+def test_on_a_mac_the_lab_says_what_to_do_instead(tmp_path: Path) -> None:
+    (tmp_path / "uname").write_text("#!/bin/sh\necho Darwin\n")
+    (tmp_path / "uname").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run([AS_ROOT, "false"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "need Linux, and this is Darwin" in done.stderr and "limactl start" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["uname"], "nothing is made"
