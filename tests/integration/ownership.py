@@ -151,6 +151,14 @@ def faults(entries: Iterable[Entry], table: Iterable[Row], host: str) -> list[st
     return found + [f"{row.path}: no path" for row in table if row.left_by == host and row.path not in seen]
 
 
+def compared(entries: Iterable[Entry], host: str, umask: str = "022") -> list[str]:
+    """Return what is wrong with a kind of host, and print how much: docs/evidence/ownership.md."""
+    entries = list(entries)
+    wrong = faults(entries, rows(), host)
+    print(f"{host}, umask {umask}: {len(entries)} paths were left, {len(wrong)} differ")
+    return wrong
+
+
 INTRODUCTION = """\
 # Every file that the collection leaves on a host
 

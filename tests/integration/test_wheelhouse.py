@@ -200,7 +200,7 @@ def test_it_is_served_and_a_second_run_of_the_role_changes_nothing_by_few_calls(
 
 
 def test_every_path_that_serving_left_is_in_the_table_with_its_owner_and_mode(served: Builder) -> None:
-    assert ownership.faults(ownership.left(served.host, served.paths), ownership.rows(), "served") == []
+    assert ownership.compared(ownership.left(served.host, served.paths), "served") == []
 
 
 def test_what_is_neither_index_nor_manifest_nor_wheel_is_not_served(served: Builder) -> None:
