@@ -62,6 +62,16 @@ def listed() -> list[Combination]:
     return [Combination(point, fault) for point in points() for fault, fits in kinds.items() if point.kind in fits]
 
 
+def survived(combinations: Sequence[Combination], page: str) -> list[Combination]:
+    """Return those that the page of results has as survived.
+
+    :param page: docs/chaos.md.
+    """
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
+    there = {tuple(row[:3]) for row in rows if len(row) > 5 and row[5] == "survived"}
+    return [one for one in combinations if one.names in there]
+
+
 def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int) -> list[Combination]:
     """Order what waits so that every beginning of it, with what is done, is of all points and faults evenly.
 
