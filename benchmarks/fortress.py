@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What attacks and faults came to: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
+
+Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and beside it stands the
+command that makes it anew; what is known of the tree without a run is counted from the tree.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import typing as t
+from collections import Counter
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
+
+from tests.chaos.table import listed
+from tests.mutants import data as mutants
+from tests.unit.parsers import PARSERS
+
+DOCS = CHECKOUT / "docs"
+STATES = ("mended", "held", "accepted", "open")
+
+
+class Figure(t.NamedTuple):
+    """One of the figures.
+
+    :ivar goal: what it should be.
+    :ivar page: below ``docs``: where it was counted.
+    :ivar anew: the command that makes it anew.
+    :ivar missed: whether it is not what it should be.
+    """
+
+    what: str
+    value: str
+    goal: str
+    page: str
+    anew: str
+    missed: bool
+
+
+def rows(text: str, columns: int) -> list[list[str]]:
+    """Return the rows, without their heads, of all tables of a page that have so many columns."""
+    lines = text.splitlines()
+    found: list[list[str]] = []
+    for line, following in zip(lines, [*lines[1:], ""]):
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == columns and not any(re.fullmatch(r"\|(-+\|)+", one) for one in (line, following)):
+            found.append(cells)
+    return found
+
+
+def findings(text: str) -> Figure:
+    states = Counter(row[2] for row in rows(text, 4) if row[0].isdigit())
+    counts = [f"{states[state]} {state}" for state in STATES if states[state]]
+    value = f"{', '.join(counts)} of {states.total()}"
+    missed = states.total() != 27 or bool(set(states) - set(STATES[:3]))
+    return Figure("findings of the audit", value, "27, none open", "security.md", "make unit", missed)
+
+
+def killed(text: str) -> Figure:
+    areas = [(int(row[1]), int(row[2])) for row in rows(text, 3) if row[1].isdigit()]
+    there, dead = (sum(numbers) for numbers in zip(*areas)) if areas else (0, 0)
+    share = 100 * dead / max(1, there)
+    value = f"{dead} of {there} ({share:.1f} %); {len(mutants.load())} are listed now"
+    return Figure("mutants killed", value, "95 %", "mutants.md", "make mutants", share < 95)
+
+
+def survived(text: str) -> Figure:
+    made = [row for row in rows(text, 7) if not row[5].startswith("not made")]
+    well = sum(row[5] == "survived" for row in made)
+    value = f"{well} of {len(made)}; {len(listed())} are listed now"
+    missed = well < len(made) or len(made) < 150
+    return Figure(
+        "combinations of a point and a fault survived", value, "all, 150 at least", "chaos.md", "make chaos", missed
+    )
+
+
+def fuzzed(text: str) -> Figure:
+    readers = [row for row in rows(text, 4) if re.fullmatch(r"\d+ of \d+ \(\d+ %\)", row[3])]
+    reached = [tuple(map(int, re.findall(r"\d+", row[3])[:2])) for row in readers]
+    ran, there = (sum(numbers) for numbers in zip(*reached)) if reached else (0, 0)
+    worst = min(readers, key=lambda row: int(re.findall(r"\d+", row[3])[2]), default=["", "", "", ""])
+    value = (
+        f"{sum(int(row[1].replace(',', '')) for row in readers):,} of {len(readers)} readers; {ran} of {there}"
+        f" statements ({100 * ran // max(1, there)} %), least of {worst[0]}: {worst[3]}"
+    )
+    missed = {row[0] for row in readers} != set(PARSERS)
+    return Figure("fuzz executions and coverage", value, "all readers", "evidence/fuzz.md", "make fuzz", missed)
+
+
+def secrets(text: str) -> Figure:
+    found = re.search(r"^(\d+) not explained$", text, re.M)
+    number = found[1] if found else "unknown"
+    anew = ".venv/bin/pytest -n0 -s -m long tests/integration/test_secrets.py"
+    return Figure("secrets found", number, "0", "evidence/secrets.md", anew, number != "0")
+
+
+def owners(text: str) -> Figure:
+    hosts = [(int(count), int(wrong)) for count, wrong in re.findall(r"(\d+) paths were left, (\d+) differ", text)]
+    paths, differ = (sum(numbers) for numbers in zip(*hosts)) if hosts else (0, 0)
+    value = f"{differ} of {paths:,} on {len(hosts)} hosts"
+    anew = ".venv/bin/pytest -n0 -s -m '' tests/integration/test_umask.py"
+    return Figure(
+        "files whose owner or mode differs", value, "0", "evidence/ownership.md", anew, differ > 0 or not hosts
+    )
+
+
+COUNTED: tuple[tuple[str, t.Callable[[str], Figure]], ...] = (
+    ("security.md", findings),
+    ("mutants.md", killed),
+    ("chaos.md", survived),
+    ("evidence/fuzz.md", fuzzed),
+    ("evidence/secrets.md", secrets),
+    ("evidence/ownership.md", owners),
+)
+
+
+def figures(docs: Path = DOCS) -> list[Figure]:
+    """Count all of them; a page that is missing counts as an empty one."""
+    pages = ((docs / name, count) for name, count in COUNTED)
+    return [count(page.read_text(encoding="utf-8") if page.exists() else "") for page, count in pages]
+
+
+def main() -> int:
+    """Print the figures; a missed goal is printed as missed and fails nothing."""
+    print("| what | figure | goal | counted in | made anew by |\n|---|---|---|---|---|")
+    for one in figures():
+        goal = f"{one.goal}{' (missed)' if one.missed else ''}"
+        print(f"| {one.what} | {one.value} | {goal} | docs/{one.page} | `{one.anew}` |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

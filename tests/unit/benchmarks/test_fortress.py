@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What benchmarks/fortress.py counts in the pages of the documentation."""
+
+from __future__ import annotations
+
+import re
+
+from benchmarks import fortress
+
+CHAOS = """\
+| scenario | point | fault | the run | then | result | commit |
+|---|---|---|---|---|---|---|
+| a | b | c | failed: d | old | {} | 1 |
+| a | b | d | went through | new | survived | 1 |
+| a | b | e |  |  | not made: no such disk | 1 |
+"""
+
+
+def test_every_page_has_its_figure() -> None:
+    found = {one.page: one for one in fortress.figures()}
+    assert len(found) == len(fortress.COUNTED)
+    assert found["security.md"].value.endswith("of 27") and not found["security.md"].missed
+    assert not found["mutants.md"].missed and not found["evidence/secrets.md"].missed
+    # A reader that was added has to be fed.
+    assert not found["evidence/fuzz.md"].missed
+    assert re.fullmatch(r"[1-9]\d* of [1-9]\d*; \d+ are listed now", found["chaos.md"].value)
+
+
+def test_what_failed_or_was_not_run_is_a_missed_goal() -> None:
+    assert fortress.survived(CHAOS.format("a process is left")).value.startswith("1 of 2;")
+    assert fortress.survived(CHAOS.format("survived") * 100).missed is False
+    assert fortress.survived(CHAOS.format("survived")).missed, "two are no 150"
+    assert fortress.findings("| 1 | a | open | b |\n" * 27).missed
+    assert fortress.killed("| apt | 10 | 9 |\n").missed and not fortress.killed("| apt | 100 | 95 |\n").missed
+    assert fortress.fuzzed("| archive | 1,000 | 2.5 | 183 of 225 (81 %) |\n").missed
+    assert fortress.secrets("3 not explained\n").missed and fortress.secrets("").missed
+    assert fortress.owners("site, umask 022: 10 paths were left, 1 differ\n").value == "1 of 10 on 1 hosts"
+    assert not fortress.owners("site, umask 022: 10 paths were left, 0 differ\n").missed
+    assert fortress.owners("").missed
