@@ -27,8 +27,10 @@ from tests.chaos.runner import Outcome, Runner
 from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
-LACKING = """The list has no change of a wave and no wheel pulled from another host, which take several hosts
-(`tests/fleet/test_rollout.py` breaks those), and not the whole site in one run: it is broken role by role."""
+LACKING = """The list has nothing that takes several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave and the
+pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from everybody or from
+the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one run: the site is
+broken role by role, build, environment and rollback by themselves."""
 
 
 def _commit() -> str:
