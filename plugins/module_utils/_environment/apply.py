@@ -116,8 +116,6 @@ class Apply:
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
         receipt.update({key: value for key, value in own.items() if key not in OWN_ALONE})
-        # For the next run, should this one end before the receipt of the host is there.
-        own["made"] = {**(own.get("made") or {}), "directories": receipt["directories"]}
         self._write_own(plan, own)
         self._write_files(plan)
         if "access" in plan.actions and access.is_wrong(self.options):
@@ -190,6 +188,8 @@ class Apply:
             "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
             "modules": modules,
             "host_packages": self._host_packages(receipt),
+            # For the next run, should this one end before the receipt of the host is there.
+            "made": {"directories": receipt["directories"]},
             "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
 
