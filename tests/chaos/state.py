@@ -103,7 +103,7 @@ def published(seen: Look) -> dict[str, str]:
 def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool = False) -> list[str]:
     """Return what is neither as before nor as after.
 
-    :param apt: allows what dpkg says of a package that it is at.
+    :param apt: allows what dpkg says of a package that it is at, and the receipt that says what has arrived.
     :param power: allows what Ansible's own modules did not sync to be empty.
     """
     old, new, seen = published(before), published(after), published(now)
@@ -118,6 +118,9 @@ def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool
 
 
 def _of_apt(path: str, what: str | None) -> bool:
+    # Packages that arrived before apt failed are in their receipt, so that they can be taken back.
+    if re.fullmatch(r"opt/sparkforge/receipts/apt-[^/]+\.json", path):
+        return what is not None
     return path.startswith("package ") and (what is None or BETWEEN.fullmatch(what) is not None)
 
 
