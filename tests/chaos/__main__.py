@@ -27,10 +27,10 @@ from tests.chaos.runner import Outcome, Runner
 from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
-LACKING = """The list has nothing that takes several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave and the
-pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from everybody or from
-the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one run: the site is
-broken role by role, build, environment and rollback by themselves."""
+LACKING = """The list has nothing that takes several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave
+and the pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from everybody
+or from the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one run: the
+site is broken role by role, build, environment and rollback by themselves."""
 
 
 def _commit() -> str:
@@ -118,6 +118,7 @@ def main() -> int:
             print(runner.trace(given.trace))
         return 0
     known = _known(given.results, everything)
+    again = [outcome.combination for outcome in known if outcome.problems and outcome.combination in chosen]
     chosen = [one for one in chosen if one not in {outcome.combination for outcome in known}]
     cannot = [one for one in chosen if one.unmade]
     chosen = spread(chosen, (outcome.combination for outcome in known), given.day)
@@ -125,7 +126,6 @@ def main() -> int:
         chosen = chosen[: max(0, given.rows - len(known))]
     deadline = time.monotonic() + 60 * given.minutes if given.minutes else None
     commit = _commit()
-    again = [outcome.combination for outcome in known if outcome.problems]
     shares = _shares([*again, *cannot, *chosen], given.j)
 
     def work(number: int) -> list[Outcome]:
