@@ -15,6 +15,7 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -28,9 +29,9 @@ from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
 LACKING = """The list has nothing that takes several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave
-and the pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from everybody
-or from the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one run: the
-site is broken role by role, build, environment and rollback by themselves."""
+and the pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from
+everybody or from the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one
+run: the site is broken role by role, build, environment and rollback by themselves."""
 
 
 def _commit() -> str:
@@ -53,7 +54,7 @@ def page(outcomes: list[Outcome], total: int) -> str:
         "",
         f"**{len(survived)} of {len(made)} are survived.** {total} are listed; there was time for {len(outcomes)}, of"
         f" which {len(outcomes) - len(made)} cannot be made.",
-        f"A row took {sum(one.seconds for one in made) / max(1, len(made)):.0f} s on average.",
+        f"A row took {statistics.median([one.seconds for one in made if one.seconds] or [0]):.0f} s in the middle.",
         "",
         LACKING,
         "",
