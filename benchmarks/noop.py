@@ -32,9 +32,9 @@ from lab.host import LabError, fail
 CHECKOUT = Path(__file__).resolve().parent.parent
 OURS, BASELINE = "spark01", "spark02"
 #: At most so many remote module calls in a converged run of ours.
-CALLS_BOUND = 10
+CALLS_BOUND = 3
 #: At most so many times the wall time of `ansible -m ping`.
-PING_GOAL = 8.0
+PING_GOAL = 6.0
 #: At least so many times faster than the plain tasks.
 BASELINE_GOAL = 4.0
 
