@@ -22,6 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files,
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
 
 PARTS = ["archives", "wheels", "sources", "requirements"]
 # Of a machine without the ca-certificates file in OpenSSL's own place.
@@ -112,7 +113,7 @@ class ActionModule(OnController):
             )
         path = os.path.join(directory, f"{name}.yml")
         # A wrong lock in the way is what a new one replaces: only one that can be read is built upon.
-        known: dict[str, t.Any] | None = None
+        known: Lock | None = None
         notes = []
         try:
             known, _known_path = load.load_lock(name, where)
@@ -147,8 +148,8 @@ class ActionModule(OnController):
         return answer
 
     def _resolve(
-        self, name: str, definition: dict[str, t.Any], known: dict[str, t.Any], arguments: dict[str, t.Any]
-    ) -> tuple[dict[str, t.Any], list[str]]:
+        self, name: str, definition: dict[str, t.Any], known: Lock, arguments: dict[str, t.Any]
+    ) -> tuple[Lock, list[str]]:
         """Return the new lock, with what the parts left out had before, and what is worth saying."""
         parts = arguments["parts"]
         notes = []
@@ -183,24 +184,23 @@ class ActionModule(OnController):
             sources = upstream.Sources(
                 definition.get("sources") or {}, sources, ask=upstream.ask_remote, read=upstream.ask_file, say=say
             ).resolve()
-        requirements = {part: known.get(part) or {} for part in ("build_requirements", "run_requirements")}
+        of_build, of_run = known.get("build_requirements") or {}, known.get("run_requirements") or {}
         if "requirements" in parts:
-            requirements = {"build_requirements": {}, "run_requirements": {}}
+            of_build, of_run = {}, {}
             for target in resolve.targets(definition) if definition.get("units") else ():
                 say(f"requirements {target.platform}: asking the index")
-                requirements["build_requirements"][target.platform] = resolve.build_requirements(
-                    definition, target, index
-                )
-                requirements["run_requirements"][target.platform] = resolve.run_requirements(definition, target, index)
+                of_build[target.platform] = resolve.build_requirements(definition, target, index)
+                of_run[target.platform] = resolve.run_requirements(definition, target, index)
         notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
-        lock = {
+        lock: Lock = {
             "format": 1,
             "stack": name,
             "resolved": today,
             "archives": archives,
             "wheels": wheels,
             "sources": sources,
-            **requirements,
+            "build_requirements": of_build,
+            "run_requirements": of_run,
         }
         return lock, notes

@@ -10,6 +10,7 @@ import json
 import typing as t
 
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
 
 _HEADER = """---
 # What the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.
@@ -24,7 +25,7 @@ class _IndentedDumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
-def lock_text(lock: t.Mapping[str, t.Any]) -> str:
+def lock_text(lock: Lock) -> str:
     """Return a lock's file: the same pins give the same bytes."""
     content = {
         "format": 1,
@@ -42,7 +43,7 @@ def lock_text(lock: t.Mapping[str, t.Any]) -> str:
     return _HEADER.format(name=lock["stack"]) + body
 
 
-def same_pins(one: t.Mapping[str, t.Any] | None, other: t.Mapping[str, t.Any]) -> bool:
+def same_pins(one: Lock | None, other: Lock) -> bool:
     """Say whether two locks differ in nothing but the day on which they were resolved."""
     if one is None:
         return False

@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, clang, platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 _SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 _TWO = {
@@ -26,7 +27,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["llvm_state"] == "absent":
         return Plan()
-    stack, override = settings["stack"], settings["llvm_override"]
+    stack: Stack = settings["stack"]
+    override = settings["llvm_override"]
     locked = stack["lock"]["sources"].get("llvm") or {}
     built: dict[str, t.Any] = settings["__llvm_built"]
     if settings["llvm_method"] == "prebuilt":

@@ -20,6 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy i
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 Problem = dict[str, str]
@@ -87,7 +88,7 @@ class Case:
     """
 
     observation: t.Mapping[str, t.Any]
-    stack: t.Mapping[str, t.Any]
+    stack: Stack
     settings: t.Mapping[str, t.Any]
 
     def part(self, name: str) -> t.Mapping[str, t.Any]:
@@ -537,9 +538,7 @@ CHECKS: tuple[t.Callable[[Case], t.Iterator[Problem]], ...] = (
 )
 
 
-def problems(
-    observation: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
-) -> list[Problem]:
+def problems(observation: t.Mapping[str, t.Any], stack: Stack, settings: t.Mapping[str, t.Any]) -> list[Problem]:
     """Return every problem of a host, errors before warnings: ``check``, ``cause``, ``remedy``, ``severity``."""
     case = Case(observation, stack, settings)
     found = [problem for check in CHECKS for problem in check(case)]

@@ -15,6 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
 COMPILED = ("torchaudio", "torchvision", "triton")
@@ -31,7 +32,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     a unit that is still to be built is a reason and no refusal. ``sparkforge_manifest`` says what was built, here or
     elsewhere, and its sha256; what that needs besides is in the lock.
     """
-    stack = settings["stack"]
+    stack: Stack = settings["stack"]
     platform = platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
     given = list(settings["python_env_requirements"])
     from_units = stack["method"] == "build" and not given
@@ -83,9 +84,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     return Plan(steps)
 
 
-def _missing(
-    stack: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]
-) -> list[str]:
+def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]) -> list[str]:
     """Return the units that are not built; in check mode the builder says which it would build."""
     if manifest.get("pending") is not None:
         return list(manifest["pending"])
@@ -141,7 +140,7 @@ def _library_paths(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
     given = settings.get("python_env_library_paths")
     if given is not None:
         return list(given)
-    stack = settings["stack"]
+    stack: Stack = settings["stack"]
     if stack["method"] != "build":
         return []
     return [

@@ -22,6 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_variables import given_variables
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
 
@@ -43,7 +44,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["pytorch_state"] == "absent":
         return Plan()
-    stack = settings["stack"]
+    stack: Stack = settings["stack"]
     platform = platform_of(stack, observation)
     # Of a stack that names no unit pytorch there is nothing to add to.
     of_stack = {"pytorch": stack["units"].get("pytorch") or {}}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 _FALSE = ("0", "off", "no", "false", "n", "")
 
@@ -16,9 +17,7 @@ _FALSE = ("0", "off", "no", "false", "n", "")
 class Build:
     """One build of PyTorch on one host, worked out step by step; ``problems`` collects what is wrong with it."""
 
-    def __init__(
-        self, stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]
-    ) -> None:
+    def __init__(self, stack: Stack, observation: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any]) -> None:
         self.stack = stack
         self.settings = settings
         self.problems: list[str] = []

@@ -196,7 +196,7 @@ def _nvpl(build: Build) -> None:
         build.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
 
 
-def _against(build: Build, name: str, title: str, package: str) -> None:
+def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title: str, package: str) -> None:
     """Say which version the stack asks for and which the host has, and refuse an older one.
 
     The packages' names have the SONAME, so that a newer one serves as well: compiled against, and recorded.

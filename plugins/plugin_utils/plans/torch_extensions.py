@@ -11,6 +11,7 @@ import typing as t
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 #: Those that the role knows how to tell apart by their local version.
 _KNOWN = ("torchvision", "torchaudio", "flash_attention")
@@ -26,7 +27,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     names = list(dict.fromkeys([*settings["torch_extensions_names"], *own]))
     if settings["torch_extensions_state"] == "absent" or not names:
         return Plan()
-    stack, cuda = settings["stack"], boolean(settings["torch_extensions_cuda"], strict=False)
+    stack: Stack = settings["stack"]
+    cuda = boolean(settings["torch_extensions_cuda"], strict=False)
     # Never unset: PyTorch's own detection makes compute_20 of a GPU of 12.1.
     architectures = _architectures(settings, stack, observation)
     if cuda and not architectures:
@@ -49,16 +51,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     return Plan({"units": wanted, **headers.steps}, headers.reasons)
 
 
-def _architectures(
-    settings: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]
-) -> str:
+def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t.Mapping[str, t.Any]) -> str:
     devices = (observation.get("gpu") or {}).get("devices") or []
     found = sorted({device["compute_capability"] for device in devices if device.get("compute_capability")})
     asked = settings["torch_extensions_architectures"] or stack["profile"]["architectures"]
     return str(asked or ";".join(found))
 
 
-def _of_role(stack: t.Mapping[str, t.Any], cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
+def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
     """Return what the role knows of all extensions (``*``) and of each."""
     listed = [one for one in architectures.split(";") if one]
     # flash-attention takes numbers, and of each major the oldest: a cubin of 12.0 runs on 12.1.

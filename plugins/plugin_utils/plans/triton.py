@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import clang, platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 _LLVM = "{depends.llvm.prefix}"
 
@@ -21,7 +22,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["triton_state"] == "absent":
         return Plan()
-    stack, built = settings["stack"], settings.get("sparkforge_built") or {}
+    stack: Stack = settings["stack"]
+    built = settings.get("sparkforge_built") or {}
     of_stack, of_user = stack["units"].get("triton") or {}, settings["triton_unit"]
     source = of_user.get("source") or of_stack.get("source") or {}
     layers = [_of_role(settings, stack, source), of_stack, of_user, {"toolchain": settings["triton_toolchain"]}]
@@ -34,9 +36,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     return Plan({"units": wanted, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
 
 
-def _of_role(
-    settings: t.Mapping[str, t.Any], stack: t.Mapping[str, t.Any], source: t.Mapping[str, t.Any]
-) -> dict[str, t.Any]:
+def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return what setup.py and CMakeLists.txt of 3.5 to 3.9 take.
 
     Offline, it takes nothing from the network: LLVM from the unit, and the CUDA tools from the host, which are not

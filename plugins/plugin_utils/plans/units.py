@@ -24,6 +24,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
@@ -163,12 +164,12 @@ def _depend(item: t.Any, built: t.Mapping[str, t.Any]) -> t.Any:
     return {"name": item, "fingerprint": mark} if mark else item
 
 
-def platform_of(stack: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
+def platform_of(stack: Stack, observation: t.Mapping[str, t.Any]) -> str:
     """Return the platform of a host as the stack's lock names it."""
     return platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
 
 
-def clang(stack: t.Mapping[str, t.Any]) -> dict[str, str]:
+def clang(stack: Stack) -> dict[str, str]:
     """Return the stack's clang, by its versioned path: what is first on PATH is another compiler on another host."""
     path = f"/usr/lib/llvm-{stack['llvm_major']}/bin/clang"
     return {"cc": path, "cxx": f"{path}++", **TOOLS}

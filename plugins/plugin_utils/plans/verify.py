@@ -11,6 +11,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FULL
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -18,7 +19,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     The timer looks at the environment that is current on the day that it runs.
     """
-    stack = settings["stack"]
+    stack: Stack = settings["stack"]
     machine = observation["kernel"]["machine"]
     rows = [row for row in stack["archives"] if archives.exists(row, machine)]
     cusparselt = [stack["cusparselt"]] if archives.exists(stack["cusparselt"].get("archive"), machine) else []

@@ -15,6 +15,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 from packaging.requirements import InvalidRequirement, Requirement
 
 _PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:===?\s*([^\s;]+))?")
@@ -29,7 +30,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     wheels = [wheel for unit in built.values() for wheel in unit.get("wheels") or ()]
     if not wheels:
         return Plan()
-    stack, machine = settings["stack"], observation["kernel"]["machine"]
+    stack: Stack = settings["stack"]
+    machine = observation["kernel"]["machine"]
     locked = stack["lock"]["run_requirements"].get(platforms.locked(stack["python"]["version"], machine)) or {}
     lines = [line for part in ("beside", *built) for line in locked.get(part) or ()]
     lines += settings.get("python_env_extra_requirements") or ()

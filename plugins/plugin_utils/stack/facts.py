@@ -24,18 +24,27 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.load im
     read_file,
     relock,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Archive, Lock, Stack
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.utils import canonicalize_name
     from packaging.version import Version
 
+
 METHODS = ("wheel", "build")
 # Those with a role of their own; every other unit is one of the role torch_extensions.
 CORE_UNITS = ("llvm", "triton", "pytorch")
 
 
-def facts(name: str, method: str, profile: str, where: Places, *, lock_required: bool = True) -> dict[str, t.Any]:
+class Facts(t.TypedDict):
+    """A stack and the files that it is from; ``lock`` is None where it has none yet."""
+
+    stack: Stack
+    files: dict[str, str | None]
+
+
+def facts(name: str, method: str, profile: str, where: Places, *, lock_required: bool = True) -> Facts:
     """Return ``{stack: ..., files: ...}``: what ``stack_name``, ``stack_method`` and ``stack_profile`` mean.
 
     :param lock_required: refuse a stack whose lock does not have what the method needs. Taking everything back, for
@@ -48,14 +57,14 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         raise SparkforgeError(f"There is no method {method!r}.", f"Set stack_method to {near[0] if near else 'build'}.")
     chosen = profile_facts(profile, definition, where)
     found, lock_path = load_lock(name, where)
-    lock = found or {}
+    lock: Lock = found or {}
     if lock_required:
         (_check_units if method == "build" else _check_wheels)(name, definition, lock, lock_path)
 
     cuda = definition["cuda"]["version"]
     cuda_home = f"/usr/local/cuda-{cuda}"
 
-    def pinned(archive: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    def pinned(archive: Archive) -> Archive:
         return _with_lock(archive, lock, lock_path, name, required=lock_required)
 
     archives = [pinned(archive) for archive in definition["archives"]]
@@ -88,7 +97,7 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         pins["units"] = definition.get("units") or {}
         pins["build_requirements"] = lock.get("build_requirements") or {}
         pins["run_requirements"] = run_requirements
-    stack = {
+    stack: Stack = {
         "name": name,
         "method": method,
         "description": " ".join(definition["description"].split()),
@@ -161,9 +170,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
 # --- archives and wheels ------------------------------------------------------------------------------------
 
 
-def _with_lock(
-    archive: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None, name: str, *, required: bool
-) -> dict[str, t.Any]:
+def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *, required: bool) -> Archive:
     """Return an archive with the sha256 of stack and lock, which must not contradict each other."""
     pinned = dict(archive.get("sha256") or {})
     found = lock.get("archives", {}).get(archive["component"])
@@ -212,9 +219,7 @@ def wheel_versions(definition: t.Mapping[str, t.Any]) -> dict[str, str | None]:
     return {name: None if name in left_out else value for name, value in definition["versions"].items()}
 
 
-def _check_wheels(
-    name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None
-) -> None:
+def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
     """Refuse the method wheel where its wheels are not known, or are of other versions.
 
     :raises SparkforgeError: with the way out.
@@ -249,7 +254,7 @@ def _check_wheels(
 # --- units --------------------------------------------------------------------------------------------------
 
 
-def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> dict[str, t.Any] | None:
+def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: Lock) -> dict[str, t.Any] | None:
     """Return the option ``source`` of source_build for a source of the stack, None where no commit is known.
 
     The URL is the stack's where it has one, so that a mirror may take upstream's place without a new lock.
@@ -266,9 +271,7 @@ def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[st
     return {"repo": url, "version": commit, "submodules": source.get("submodules", True)}
 
 
-def unit_facts(
-    definition: t.Mapping[str, t.Any], path: str, lock: t.Mapping[str, t.Any]
-) -> dict[str, dict[str, t.Any]]:
+def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict[str, dict[str, t.Any]]:
     """Return every unit of a stack with its source and its requirements by platform, as the lock has them.
 
     :param path: of the stack's file: its patches lie beside it, or else with the unit's role.
@@ -300,9 +303,7 @@ def extensions(definition: t.Mapping[str, t.Any]) -> list[str]:
     return [name for name, unit in units.items() if name not in CORE_UNITS and not unit.get("optional")]
 
 
-def _check_units(
-    name: str, definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any], lock_path: str | None
-) -> None:
+def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
     """Refuse the method build where the lock does not say what is to be built, with everything that it lacks.
 
     :raises SparkforgeError: with the way out.
@@ -331,7 +332,7 @@ def _check_units(
         )
 
 
-def _stale_sources(definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> list[str]:
+def _stale_sources(definition: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
     """Return where the lock is of another day of the stack, or contradicts itself."""
     locked, problems = lock.get("sources") or {}, []
     for name, source in (definition.get("sources") or {}).items():
@@ -341,15 +342,15 @@ def _stale_sources(definition: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any
         if source.get("ref") != entry.get("ref"):
             problems.append(f"it has {name} {entry.get('ref') or 'as pinned'}, the stack says {source.get('ref')}")
         by = entry.get("pinned_by") or {}
-        other = (locked.get(by.get("source")) or {}).get("commit")
-        if by and other and other != by["commit"]:
+        other = (locked.get(by["source"]) or {}).get("commit") if by else None
+        if other and other != by["commit"]:
             problems.append(
                 f"it has {name} as {by['source']} {by['commit'][:12]} pins it, and {by['source']} {other[:12]}"
             )
     return problems
 
 
-def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: t.Mapping[str, t.Any]) -> list[str]:
+def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
     pins = unit.get("requirements") or []
     known = {platform: lines for platform, lines in (lock.get("build_requirements") or {}).items() if name in lines}
     if pins and not known:

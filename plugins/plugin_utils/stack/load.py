@@ -17,6 +17,7 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve, upstream
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -181,7 +182,7 @@ def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
     return definition, path
 
 
-def load_lock(name: str, where: Places) -> tuple[dict[str, t.Any] | None, str | None]:
+def load_lock(name: str, where: Places) -> tuple[Lock | None, str | None]:
     """Return a stack's lock, validated, and its path, or twice None where there is none yet.
 
     :raises SparkforgeError: for a wrong lock.
@@ -189,7 +190,7 @@ def load_lock(name: str, where: Places) -> tuple[dict[str, t.Any] | None, str | 
     path = known_names(where.locks).get(name)
     if path is None:
         return None, None
-    lock = read_file(path, "lock")
+    lock = t.cast("Lock", read_file(path, "lock"))
     if lock["stack"] != name:
         raise SparkforgeError(f"The lock {path} is that of the stack {lock['stack']}, not of {name}.", relock(name))
     return lock, path

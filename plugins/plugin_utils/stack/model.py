@@ -1,0 +1,97 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The nouns of the controller: a stack as the fact ``stack`` has it, and its lock as ``lock.schema.json`` has it.
+
+A platform is the lock's word for Python and machine, ``cp312-linux-aarch64``; NVIDIA's is ``linux-sbsa``. A line is one
+of pip's requirements, pinned and with its hashes.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+
+class Python(t.TypedDict):
+    """``version`` is the one that environments are made with; the stack supports ``minimum`` to ``maximum``."""
+
+    version: str
+    minimum: str
+    maximum: str
+
+
+class Cuda(t.TypedDict):
+    """``13.2`` as apt writes it (``suffix``, 13-2), as a number (``major``) and as a directory (``home``)."""
+
+    version: str
+    major: int
+    suffix: str
+    home: str
+
+
+class Archive(t.TypedDict, total=False):
+    """An archive of NVIDIA's; ``sha256`` by NVIDIA's platform, ``variant`` empty where there is but one."""
+
+    product: str
+    component: str
+    release: str
+    version: str
+    variant: str
+    soname: str
+    sha256: dict[str, str]
+
+
+class Wheels(t.TypedDict):
+    """What is special about the stack's official wheels: left out, and with another version than torch asks for."""
+
+    cuda: str
+    without: dict[str, str]
+    override: list[str]
+
+
+class Pins(t.TypedDict):
+    """What a stack has of its lock: lines by platform, sources by name, run requirements by platform and unit."""
+
+    id: str
+    wheels: dict[str, list[str]]
+    sources: dict[str, dict[str, t.Any]]
+    run_requirements: dict[str, dict[str, list[str]]]
+
+
+class Stack(t.TypedDict):
+    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out."""
+
+    name: str
+    method: str
+    description: str
+    profile: dict[str, t.Any]
+    cuda: Cuda
+    driver_minimum: str
+    systems: list[dict[str, t.Any]]
+    machines: list[str]
+    python: Python
+    llvm_major: int
+    versions: dict[str, str | None]
+    wheel: Wheels
+    cusparselt: dict[str, t.Any]
+    cudnn: dict[str, t.Any]
+    nccl: dict[str, t.Any]
+    archives: list[Archive]
+    units: dict[str, dict[str, t.Any]]
+    extensions: list[str]
+    activation: dict[str, str]
+    lock: Pins
+
+
+class Lock(t.TypedDict, total=False):
+    """A file of locks; ``resolved`` is the day. It lacks what was not resolved yet."""
+
+    format: int
+    stack: str
+    resolved: str
+    archives: dict[str, dict[str, t.Any]]
+    wheels: dict[str, list[str]]
+    sources: dict[str, dict[str, t.Any]]
+    build_requirements: dict[str, dict[str, list[str]]]
+    run_requirements: dict[str, dict[str, list[str]]]
