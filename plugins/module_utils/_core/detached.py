@@ -4,6 +4,8 @@
 
 """Work that outlives the connection that asked for it: started, found again, ended.
 
+By hand, because Ansible's ``async`` ends the work at a time limit, and only the run that started it knows its job.
+
 Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake
 meanwhile. Elsewhere it is a session of its own. Either way a lock that the work holds tells that it is alive, whatever
 became of its process id.

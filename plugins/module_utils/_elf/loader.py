@@ -4,6 +4,9 @@
 
 """Where glibc's loader finds each library that a file needs, without running anything.
 
+By hand, because ``ldd`` may run the file that it is asked about, knows this machine's architecture and root alone, and
+does not say where it looked.
+
 The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_object``), ``elf/dl-deps.c``
 (breadth first) and ``elf/dl-cache.c``. For one need of one library they are, in order:
 

@@ -4,6 +4,8 @@
 
 """What the dynamic loader reads of an ELF file, and nothing else.
 
+By hand, because a host has no pyelftools, and a host without compilers no binutils either.
+
 The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``.
 Section headers are never looked at: the loader does not need them and ``strip`` may take them away.
 

@@ -4,6 +4,8 @@
 
 """A host's part of a fabric: one netplan file, and the variables with which NCCL finds its devices.
 
+The rollback is by hand, because ``netplan try`` asks at a terminal whether the change is to stay.
+
 Files::
 
     /etc/netplan/60-sparkforge-fabric.yaml    both halves of each port; 0600, as netplan demands

@@ -30,6 +30,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     survey,
     toolchain,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.receipt import Receipt
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.
@@ -189,7 +190,7 @@ class Engine:
             f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
         )
 
-    def _compare(self, plan: start.Plan, running: bool) -> tuple[dict[str, t.Any] | None, dict[str, t.Any]]:
+    def _compare(self, plan: start.Plan, running: bool) -> tuple[Receipt | None, dict[str, t.Any]]:
         """Return the receipt, where the artefact is there, and the result as far as it is known without building."""
         unit, paths = plan.unit, plan.paths
         receipt = None

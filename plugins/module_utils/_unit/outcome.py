@@ -88,7 +88,7 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.A
     }
 
 
-def find_receipt(paths: model.Paths, warnings: list[str]) -> dict[str, t.Any] | None:
+def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | None:
     """Return the receipt where it and what it names are there: root's own, or else the one beside the artefact.
 
     Of the latter the account that builds is the author. It counts where root started the build, for then there is the
@@ -118,13 +118,13 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> dict[str, t.Any] | 
     return receipt
 
 
-def take_receipt(paths: model.Paths, receipt: t.Mapping[str, t.Any]) -> None:
+def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
     """Keep what ``find_receipt`` returned as root's: what happens to the artefact from now on differs from it."""
     if sealing.read(paths.receipt) != receipt:
         disk.write_file(paths.receipt, sealing.text_of(receipt))
 
 
-def wheels(receipt: t.Mapping[str, t.Any] | None, artefact: str) -> list[dict[str, t.Any]]:
+def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
     """Return the wheels that the receipt names, each with the path where it lies."""
     outputs = receipt["outputs"] if receipt else []
     return [

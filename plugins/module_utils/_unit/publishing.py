@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -37,13 +36,14 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     """Publish, by way of the directory ``partial``."""
     paths, target = attempt.paths, attempt.paths.artefact
     disk.make_directories(partial)
-    outputs: list[dict[str, t.Any]] = []
+    outputs: list[sealing.Output] = []
     if attempt.unit.kind == "cmake":
         if not os.path.isdir(attempt.staged):
             # An attempt that was cut short had moved it.
             package.run(attempt)
         os.rename(attempt.staged, os.path.join(partial, "prefix"))
-        outputs.append({"path": "prefix", **artefact.tree_digest(os.path.join(partial, "prefix"))})
+        tree = artefact.tree_digest(os.path.join(partial, "prefix"))
+        outputs.append({"path": "prefix", "sha256": tree["sha256"], "files": tree["files"], "size": tree["size"]})
     else:
         wheels = artefact.collect_wheels(paths.inside("out"))
         attempt.need_room(sum(wheel.size for wheel in wheels))
@@ -78,7 +78,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     )
 
 
-def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> dict[str, t.Any]:
+def _make_receipt(attempt: Attempt, outputs: list[sealing.Output]) -> sealing.Receipt:
     data, paths, request = attempt.state.data, attempt.paths, attempt.request
     return sealing.sealed(
         {

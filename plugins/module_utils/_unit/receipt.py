@@ -20,19 +20,66 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
-def sealed(receipt: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+class Output(t.TypedDict, total=False):
+    """What a build made: a wheel, which has a ``version``, or a tree of ``files``; ``size`` in bytes.
+
+    ``path`` is beside the receipt; ``requires`` has the wheel's own requirements, which older receipts do not say.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    files: int
+    name: str
+    version: str
+    requires: list[str]
+
+
+class Receipt(t.TypedDict, total=False):
+    """What was built from what, how long it took, in seconds, and where; ``seal`` is the digest of all else.
+
+    ``inputs`` are those of the fingerprint; ``applied`` the patches; times are UTC, as ISO 8601 has them.
+    """
+
+    format: int
+    name: str
+    fingerprint: str
+    platform: str
+    inputs: dict[str, t.Any]
+    tools: dict[str, str]
+    source: t.Any
+    url: str
+    version: str | None
+    applied: list[t.Any]
+    outputs: list[Output]
+    override: t.Any
+    tree: dict[str, int]
+    started: str
+    finished: str
+    seconds: dict[str, float]
+    elapsed: float
+    attempts: int
+    jobs: t.Any
+    ccache: t.Any
+    notes: list[str]
+    host: str
+    log: str
+    seal: str
+
+
+def sealed(receipt: Receipt) -> Receipt:
     """Return the receipt with the digest of its own content, by which a changed one is told."""
     return {**receipt, "seal": _digest(receipt)}
 
 
 def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
     """Tell whether nobody changed the receipt since it was written."""
-    return bool(sealed(receipt)["seal"] == receipt.get("seal"))
+    return _digest(receipt) == receipt.get("seal")
 
 
-def read(path: str) -> dict[str, t.Any] | None:
+def read(path: str) -> Receipt | None:
     """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
-    receipt = follow.read(path)
+    receipt = t.cast("Receipt | None", follow.read(path))
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
 
 
@@ -54,7 +101,7 @@ def _is_output(item: t.Mapping[str, t.Any]) -> bool:
     return is_sized and all(isinstance(text, str) for text in texts) and bool(_NAME.fullmatch(item["path"]))
 
 
-def text_of(receipt: t.Mapping[str, t.Any]) -> bytes:
+def text_of(receipt: Receipt) -> bytes:
     """Return what the file of a receipt has in it."""
     return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")
 

@@ -42,7 +42,7 @@ def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
     }
 
 
-def receipts_of(root: str, name: str | None = None) -> tuple[list[dict[str, t.Any]], list[str]]:
+def receipts_of(root: str, name: str | None = None) -> tuple[list[sealing.Receipt], list[str]]:
     """Return the intact receipts of a unit or of all, the newest first, and the paths of those that were changed."""
     receipts, changed = [], []
     directory = os.path.join(root, "receipts", "units")
