@@ -85,8 +85,8 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 BY_HAND = """set -euo pipefail
 mark() { echo "$1 $EPOCHREALTIME" >> marks; }
 mark fetch
-git -c protocol.file.allow=always clone --quiet --depth 1 --branch "$TAG" --recurse-submodules --shallow-submodules \
-  "$REPOSITORY" source
+git -c protocol.file.allow=always -c "url.$MIRROR.insteadOf=$ELSEWHERE" clone --quiet --depth 1 --branch "$TAG" \
+  --recurse-submodules --shallow-submodules "$REPOSITORY" source
 git -C source apply "$PATCH"
 mark prepare
 "$PYTHON" -m venv environment
@@ -485,6 +485,8 @@ class Bench:
         self.weight = weight
         self.upstream = upstream.make(folder / "upstream")
         self.repository = f"file://{self.upstream.repository('pytorch').path}"
+        # Where the submodule is said to be there is nobody.
+        self.mirror = f"file://{self.upstream.repository('fmtlike').path.parent}/"
         self.wheels = folder / "wheels"
         self.tools = folder / "tools"
         self.record = folder / "started"
@@ -532,6 +534,8 @@ class Bench:
             "PYTHON": PYTHON,
             "TAG": TAG,
             "REPOSITORY": self.repository,
+            "ELSEWHERE": upstream.ELSEWHERE,
+            "MIRROR": self.mirror,
             "PATCH": str(upstream.PYTORCH_PATCH),
             "WHEELS": str(self.wheels),
             "REQUIREMENTS": str(self.folder / "requirements.txt"),
@@ -565,6 +569,7 @@ class Bench:
             "name": "pytorch",
             "kind": "wheel",
             "source": {"repo": self.repository, "version": self.upstream.commits["pytorch"][TAG]},
+            "rewrite": {upstream.ELSEWHERE: self.mirror},
             "patches": [str(upstream.PYTORCH_PATCH)],
             "edits": list(edits),
             "environment": environment,
@@ -766,19 +771,27 @@ def edited(bench: Bench) -> tuple[Edited, ...]:
     for number, (what, edits) in enumerate(EDITS.items()):
         place = bench.folder / f"edited-{number}"
         bench.build(place, weight=0, edits=[BREAK], fails=True)
-        (tree,) = place.glob("root/builds/pytorch/tree-*/source/build")
+        tree = _compiled_in(place, bench.printed)
         before = dependencies(tree)
         times = {name: (tree / name).stat().st_mtime_ns for name in before}
         changed = {str(tree.parent / edit["path"]) for edit in edits}
         touched = sum(bool(changed & files) for files in before.values())
         _built(bench.build(place, weight=0, edits=edits, keep=1)[1])
-        (tree,) = place.glob("root/builds/pytorch/tree-*/source/build")
+        tree = _compiled_in(place, bench.printed)
         after = dependencies(tree)
         again = sum(name not in after or (tree / name).stat().st_mtime_ns != times[name] for name in before)
         rows.append(Edited(what, len(before), len(after), touched, again))
         shutil.rmtree(place)
         _say(f"  mended, and {what}: {again} of {len(before)} objects compiled again, the edit touches {touched}")
     return tuple(rows)
+
+
+def _compiled_in(place: Path, printed: str) -> Path:
+    """Return the directory of the one build below ``place`` that ninja ran in."""
+    found = list(place.glob("root/builds/pytorch/tree-*/source/build"))
+    if len(found) != 1:
+        raise BenchmarkError(f"The build failed before it compiled.\n{printed[-2000:]}")
+    return found[0]
 
 
 def dependencies(tree: Path) -> dict[str, set[str]]:
