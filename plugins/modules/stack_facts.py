@@ -19,14 +19,10 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.stacks
 author:
   - The sparkforge maintainers (@sparkforge)
 options:
-  name:
-    description:
-      - The stack, the file C(<name>.yml) in one of the directories.
-    type: str
-    required: true
   method:
     description:
       - How PyTorch comes to the host. V(build) builds it from source, V(wheel) installs official wheels.
@@ -39,25 +35,6 @@ options:
       - The kind of host, V(gb10), V(thor), V(generic) or one that the stack defines.
     type: str
     default: gb10
-  directories:
-    description:
-      - Directories of stacks, searched before C(stacks/) beside the inventory, which is searched before the
-        shipped ones.
-    type: list
-    elements: path
-    default: []
-  locks:
-    description:
-      - Directories of locks, searched before C(locks/) beside the inventory, which is searched before the
-        shipped ones.
-    type: list
-    elements: path
-    default: []
-  shipped:
-    description:
-      - The directory of the role with the shipped stacks, locks and profiles, by default the role C(stack) of
-        this collection.
-    type: path
   lock_required:
     description:
       - Whether a stack is refused whose lock does not have what the method needs.

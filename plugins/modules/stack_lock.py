@@ -24,14 +24,11 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.stacks
+  - sparkforge.dgx_spark.stacks.upstream
 author:
   - The sparkforge maintainers (@sparkforge)
 options:
-  name:
-    description:
-      - The stack, the file C(<name>.yml) in one of the directories.
-    type: str
-    required: true
   parts:
     description:
       - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the
@@ -45,56 +42,18 @@ options:
     description:
       - The directory that the lock is written into, by default C(locks/) beside the inventory.
     type: path
-  directories:
-    description:
-      - Directories of stacks, searched before C(stacks/) beside the inventory.
-    type: list
-    elements: path
-    default: []
-  locks:
-    description:
-      - Directories of locks, searched before C(locks/) beside the inventory.
-    type: list
-    elements: path
-    default: []
-  shipped:
-    description:
-      - The directory of the role with the shipped stacks and locks, by default the role C(stack) of this
-        collection.
-    type: path
-  nvidia_url:
-    description:
-      - The root under which NVIDIA's download tree lies, V(file://) included.
-    type: str
-    default: https://developer.download.nvidia.com
   index_url:
     description:
       - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
         own Python is configured for, else uv's default.
       - Empty or V(none) asks no index, so that O(find_links) alone answers.
     type: str
-  find_links:
-    description:
-      - Directories or pages of wheels, beside the index.
-    type: list
-    elements: str
-    default: []
   uv:
     description:
       - The command of uv 0.13 or newer on the controller, by default that of Ansible's own Python, else the
         first one on E(PATH).
     type: list
     elements: str
-  proxies:
-    description:
-      - Proxies by the keys V(http), V(https) and V(no_proxy).
-    type: dict
-    default: {}
-  ca_certificate:
-    description:
-      - A PEM file on the controller that is trusted beside the system's own certificates.
-    type: str
-    default: ""
 attributes:
   idempotent:
     support: full

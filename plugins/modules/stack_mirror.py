@@ -22,14 +22,11 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.stacks
+  - sparkforge.dgx_spark.stacks.upstream
 author:
   - The sparkforge maintainers (@sparkforge)
 options:
-  name:
-    description:
-      - The stack, the file C(<name>.yml) in one of the directories.
-    type: str
-    required: true
   method:
     description:
       - V(wheel) collects the wheels of the stack. V(build) collects the sources of its units, and the wheels that they
@@ -62,40 +59,12 @@ options:
       - The units that are built beside LLVM, Triton and PyTorch, by default those of the stack that are not optional.
     type: list
     elements: str
-  directories:
-    description:
-      - Directories of stacks, searched before C(stacks/) beside the inventory.
-    type: list
-    elements: path
-    default: []
-  locks:
-    description:
-      - Directories of locks, searched before C(locks/) beside the inventory.
-    type: list
-    elements: path
-    default: []
-  shipped:
-    description:
-      - The directory of the role with the shipped stacks and locks, by default the role C(stack) of this
-        collection.
-    type: path
-  nvidia_url:
-    description:
-      - The root under which NVIDIA's download tree lies, V(file://) included.
-    type: str
-    default: https://developer.download.nvidia.com
   index_url:
     description:
       - The package index. Not given, it is the one that uv's environment names, else the one that the pip of Ansible's
         own Python is configured for.
       - Empty or V(none) asks no index, so that O(find_links) alone answers.
     type: str
-  find_links:
-    description:
-      - Directories or pages of wheels, beside the index.
-    type: list
-    elements: str
-    default: []
   rewrite:
     description:
       - The beginning of a URL and what stands in its place, where the controller itself reaches repositories, their
@@ -128,16 +97,6 @@ options:
   cusparselt_local_repo_sha256:
     description:
       - The sha256 of the package that is cuSPARSELt's local repository, which is collected then.
-    type: str
-    default: ""
-  proxies:
-    description:
-      - Proxies by the keys V(http), V(https) and V(no_proxy).
-    type: dict
-    default: {}
-  ca_certificate:
-    description:
-      - A PEM file on the controller that is trusted beside the system's own certificates.
     type: str
     default: ""
 attributes:

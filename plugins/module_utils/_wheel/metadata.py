@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What METADATA, in a wheel or where one was installed, says of it (core metadata specification)."""
 
 from __future__ import annotations

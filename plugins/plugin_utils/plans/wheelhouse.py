@@ -2,8 +2,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """Whether what was built may be published: the wheels fit each other, and the lock has what else they require."""
 
 from __future__ import annotations

@@ -43,10 +43,21 @@ def test_every_action_of_the_controller_is_looked_at() -> None:
     assert {"stack_facts", "stack_lock", "wheelhouse_manifest", "fleet_report"} <= set(actions())
 
 
+def documented(name: str) -> dict[str, t.Any]:
+    """Return the options of a module's documentation, those of its fragments included."""
+    module = importlib.import_module(f"{PLUGINS}.modules.{name}")
+    found = yaml.safe_load(module.DOCUMENTATION)
+    options = dict(found["options"])
+    for fragment in found["extends_documentation_fragment"]:
+        file, _dot, variant = fragment.removeprefix("sparkforge.dgx_spark.").partition(".")
+        texts = importlib.import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
+        options.update(yaml.safe_load(getattr(texts, variant.upper() or "DOCUMENTATION"))["options"])
+    return options
+
+
 @pytest.mark.parametrize("name", sorted(actions()))
 def test_the_arguments_are_those_of_the_documentation(name: str) -> None:
-    module = importlib.import_module(f"{PLUGINS}.modules.{name}")
-    options = {key: described(value) for key, value in yaml.safe_load(module.DOCUMENTATION)["options"].items()}
+    options = {key: described(value) for key, value in documented(name).items()}
     arguments = {key: described(value) for key, value in actions()[name].ARGUMENTS.items()}
     if name == "stack_facts":
         # It refuses another method itself, and says which name is nearest.

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which stack is meant, and where what it names is asked for."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  name:
+    description:
+      - The stack, the file C(<name>.yml) in one of the directories.
+    type: str
+    required: true
+  directories:
+    description:
+      - Directories of stacks, searched before C(stacks/) beside the inventory, which is searched before the
+        shipped ones.
+    type: list
+    elements: path
+    default: []
+  locks:
+    description:
+      - Directories of locks, searched before C(locks/) beside the inventory, which is searched before the
+        shipped ones.
+    type: list
+    elements: path
+    default: []
+  shipped:
+    description:
+      - The directory of the role with the shipped stacks, locks and profiles, by default the role C(stack) of
+        this collection.
+    type: path
+"""
+
+    # For what asks NVIDIA's download tree and an index.
+    UPSTREAM = r"""
+options:
+  nvidia_url:
+    description:
+      - The root under which NVIDIA's download tree lies, V(file://) included.
+    type: str
+    default: https://developer.download.nvidia.com
+  find_links:
+    description:
+      - Directories or pages of wheels, beside the index.
+    type: list
+    elements: str
+    default: []
+  proxies:
+    description:
+      - Proxies by the keys V(http), V(https) and V(no_proxy).
+    type: dict
+    default: {}
+  ca_certificate:
+    description:
+      - A PEM file on the controller that is trusted beside the system's own certificates.
+    type: str
+    default: ""
+"""
