@@ -210,3 +210,10 @@ def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monk
     with pytest.raises(SparkforgeError, match="No space left on device"):
         write_fleet(str(tmp_path), _fleet.merge(str(tmp_path), ["spark2"]))
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == before
+
+
+def test_where_the_page_is_served_is_said(tmp_path: Path) -> None:
+    site = Site(tmp_path, spark01=PROVEN)
+    said = site.run(verify_report_url="https://reports.example.com/sparks/")
+    assert said.code == 0
+    assert "report | https://reports.example.com/sparks/index.html\n" in said.output
