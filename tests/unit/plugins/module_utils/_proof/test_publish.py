@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish
+from grafana_foundation_sdk.cog import plugins as grafana_plugins
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
 
 CHECKOUT = Path(__file__).parents[5]
@@ -156,3 +159,20 @@ def test_each_query_of_the_dashboard_is_of_metrics_and_labels_that_exist() -> No
         assert names and names <= set(publish.METRICS), query
         for label in re.findall(r"[{,]\s*(\w+)\s*[=!]", query):
             assert label == "instance" or f'{label}="' in exported, query
+
+
+def lost(before: Any, after: Any, place: str = "") -> list[str]:
+    """Return the places of a document that another one has otherwise or not at all."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [one for key in before for one in lost(before[key], after.get(key), f"{place}/{key}")]
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [one for number, pair in enumerate(zip(before, after)) for one in lost(*pair, f"{place}/{number}")]
+    return [] if before == after else [place]
+
+
+def test_the_dashboard_is_one_by_grafana_s_own_types() -> None:
+    grafana_plugins.register_default_plugins()
+    board = json.loads(DASHBOARD.read_text())
+    read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
+    # The types have no name for the text that Grafana's editor shows of a variable.
+    assert lost(board, read) == ["/templating/list/1/definition"]
