@@ -62,6 +62,10 @@ class Machine:
     def up(self) -> None:
         """Make the disk and start the host on it, as from the factory."""
         self.bench.save()
+        # Who copies this machine's mounts, as a rootless podman does for long, would keep the disk in use;
+        # what is unmounted below a shared mount is unmounted in every copy.
+        run("mount", "--bind", self.folder, self.folder)
+        run("mount", "--make-shared", self.folder)
         for place in (self.root, self.control):
             place.mkdir(exist_ok=True)
         self.control.chmod(0o1777)
@@ -108,6 +112,8 @@ class Machine:
             image.podman("rm", "-f", "-t", "0", container, quiet=True)
             self.bench.containers.clear()
         self.unmount()
+        if os.path.ismount(self.folder):
+            run("umount", self.folder)
         benches.down(self.bench.name, self.inventory)
 
     def _serve(self) -> None:

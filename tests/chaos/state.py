@@ -121,6 +121,9 @@ def _of_apt(path: str, what: str | None) -> bool:
     # Packages that arrived before apt failed are in their receipt, so that they can be taken back.
     if re.fullmatch(r"opt/sparkforge/receipts/apt-[^/]+\.json", path):
         return what is not None
+    # A file of /etc lies beside its name until its package is configured.
+    if path.endswith(".dpkg-new"):
+        return True
     return path.startswith("package ") and (what is None or BETWEEN.fullmatch(what) is not None)
 
 
