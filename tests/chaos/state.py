@@ -76,6 +76,9 @@ def _digest(path: Path) -> str:
         # The rest says how it came about: attempts, notes, how long each phase took, a seal of all that.
         receipt = json.loads(content)
         content = json.dumps([receipt[key] for key in ("name", "fingerprint", "inputs", "outputs")]).encode()
+    if path.name == "shadow":
+        # The day on which useradd made an account, by a clock that may be a year off.
+        content = re.sub(rb"(?m)^([^:]*:[^:]*):\d*:", rb"\1::", content)
     if path.suffix in (".json", ".log", ".html", ".txt", ".cfg", "") and b"\0" not in content[:4096]:
         content = VOLATILE.sub(b"", content)
     return hashlib.sha256(content).hexdigest()[:16]
