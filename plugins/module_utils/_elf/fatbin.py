@@ -37,6 +37,8 @@ _HEADER = struct.Struct("<40xQ10xHHH")
 _SECTION = struct.Struct("<IIQQQQII")
 _SHT_NOBITS = 8
 _SHN_XINDEX = 0xFFFF
+#: Bytes that are searched at a time.
+_BLOCK = 1 << 16
 #: Names of sections; those of an object with a section for each function take some megabytes.
 _NAMES_LIMIT = 64 << 20
 
@@ -92,7 +94,7 @@ def is_architecture(text: str) -> bool:
     return _ARCHITECTURE.fullmatch(text) is not None
 
 
-def architectures(path: str, shown: str | None = None) -> Embedded:
+def architectures(path: str, shown: str | None = None, everywhere: bool = False) -> Embedded:
     """Return what an ELF file, an archive of object files (``.a``) or a bare ``.fatbin`` has code for.
 
     Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
@@ -100,19 +102,21 @@ def architectures(path: str, shown: str | None = None) -> Embedded:
 
     :param path: the file to open.
     :param shown: the name that messages give it.
+    :param everywhere: look for containers outside nvcc's sections too, where cuobjdump does not: cuFFT 12 has its
+        kernels in ``.rodata``, one in each. The whole file is read for it.
     :raises UnreadableFileError: there is no such file, or it may not be read.
     :raises NotElfError: it is something else.
     :raises CorruptElfError: its headers promise what is not there.
     """
     shown = shown or path
-    found = _of_file(path, shown)
+    found = _of_file(path, shown, everywhere)
     if found is None:
         reader.read_elf(path, shown)  # says what it is instead
         raise AssertionError("unreachable: an ELF file is read above")
     return found
 
 
-def _of_file(path: str, shown: str) -> Embedded | None:
+def _of_file(path: str, shown: str, everywhere: bool = False) -> Embedded | None:
     """Return None for what is no regular file, or of another kind."""
     try:
         # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
@@ -121,7 +125,9 @@ def _of_file(path: str, shown: str) -> Embedded | None:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 return None
-            return _read(_Window(descriptor, 0, status.st_size, shown), os.path.dirname(path))
+            window = _Window(descriptor, 0, status.st_size, shown)
+            found = _read(window, os.path.dirname(path))
+            return found | _scattered(window) if found and everywhere else found
         finally:
             os.close(descriptor)
     except OSError as error:
@@ -243,6 +249,27 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
             # Anything else (the intermediate code of link-time optimisation) cannot be run as it is.
             position += header + size
     return Embedded(frozenset(cubins), frozenset(ptx))
+
+
+def _scattered(window: _Window) -> Embedded:
+    """Return what every container of a file has code for, wherever it lies; what only looks like one has none."""
+    found, position = Embedded(), 0
+    while position + _CONTAINER.size <= window.size:
+        data = window.at(position, min(_BLOCK, window.size - position), "the file")
+        start = data.find(MAGIC)
+        if start < 0:
+            position += max(len(data) - len(MAGIC) + 1, 1)
+            continue
+        position += start
+        if position + _CONTAINER.size > window.size:
+            break
+        size = _CONTAINER.unpack(window.at(position, _CONTAINER.size, "a container of GPU code"))[3]
+        try:
+            found |= _of_containers(window, position, position + _CONTAINER.size + size)
+            position += _CONTAINER.size + size
+        except reader.CorruptElfError:
+            position += len(MAGIC)
+    return found
 
 
 def _skip_zeros(window: _Window, position: int, end: int) -> int:

@@ -201,7 +201,7 @@ def check(
     values = expect.get("cmake_cache") or {}
     if values:
         problems += _check_caches(values, sorted(caches, key=lambda path: (path.count("/"), path)))
-    sources: list[_Source] = [_Wheel(wheel) for wheel in wheels]
+    sources: list[_Source] = [WheelFiles(wheel) for wheel in wheels]
     if prefix is not None:
         sources.append(_Prefix(prefix))
     where = " or ".join(source.name for source in sources) or "nothing"
@@ -423,7 +423,9 @@ class _Prefix(_Source):
                     yield name, path
 
 
-class _Wheel(_Source):
+class WheelFiles(_Source):
+    """The files of a wheel; ELF files are unpacked beside it, one at a time."""
+
     def __init__(self, wheel: Artefact) -> None:
         self.name = wheel.name
         self.path = wheel.path

@@ -116,8 +116,25 @@ def resolve(
     :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
     :raises SparkforgeError: in uv's words, where nothing fits, or the index does not answer.
     """
+    found = packages(requirements, target, index, pins, overrides)
+    return {item["name"]: _line(item, target) for item in found}
+
+
+def packages(
+    requirements: t.Sequence[str],
+    target: Target,
+    index: Index,
+    pins: t.Iterable[str] = (),
+    overrides: t.Iterable[str] = (),
+    alone: bool = False,
+) -> list[dict[str, t.Any]]:
+    """Return the packages as pylock.toml has them; :func:`best_wheel` says which of its wheels a target takes.
+
+    :param alone: of the requirements only, whether they have a wheel or are source: nothing is built to ask them.
+    :raises SparkforgeError: as :func:`resolve` does.
+    """
     if not requirements:
-        return {}
+        return []
     with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
         line = [*(index.command or find_uv()), "pip", "compile", "-", *index.options()]
         for option, lines in (("constraints", pins), ("overrides", overrides)):
@@ -126,7 +143,8 @@ def resolve(
                 file.write("".join(f"{one}\n" for one in lines))
             line += [f"--{option}", path]
         line += ["--python-version", target.python, "--python-platform", f"{target.machine}-manylinux_2_{GLIBC_MINOR}"]
-        line += ["--only-binary", ":all:", "--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
+        line += ["--no-deps"] if alone else ["--only-binary", ":all:"]
+        line += ["--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
         # An interpreter is needed to build with alone, and a project that the user stands in says nothing here.
         line += ["--python", sys.executable, "--no-python-downloads", "--project", directory]
         done = _run(line, "\n".join(requirements))
@@ -138,7 +156,7 @@ def resolve(
             stderr=redact(done.stderr[-4000:]),
             rc=done.returncode,
         )
-    return {item["name"]: _line(item, target) for item in tomllib.loads(done.stdout).get("packages", [])}
+    return list(tomllib.loads(done.stdout).get("packages", []))
 
 
 def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
@@ -152,20 +170,27 @@ def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
 
 def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
     """Return the line of a package of pylock.toml, with the wheel that installers choose on the target."""
-    pin = f"{package['name']}=={package.get('version')}"
+    sha256 = best_wheel(package, target)["hashes"]["sha256"]
+    return f"{package['name']}=={package['version']} --hash=sha256:{sha256}"
+
+
+def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str, t.Any]:
+    """Return the wheel that installers choose on the target: ``hashes``, and ``url`` or ``path``.
+
+    :raises SparkforgeError: it is none of an index, or has no sha256.
+    """
     if not package.get("wheels"):
         raise SparkforgeError(
             f"{package['name']} is required from a URL, which no index can serve.",
             "Use a version of the package that requires it which names its dependencies by version.",
         )
-    best = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
-    sha256 = (best.get("hashes") or {}).get("sha256")
-    if not sha256:
+    best: t.Mapping[str, t.Any] = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
+    if not (best.get("hashes") or {}).get("sha256"):
         raise SparkforgeError(
-            f"The index has no sha256 for {pin}.",
+            f"The index has no sha256 for {package['name']}=={package['version']}.",
             "Use an index that serves hashes, or a directory of wheels with find_links.",
         )
-    return f"{pin} --hash=sha256:{sha256}"
+    return best
 
 
 def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ...]:

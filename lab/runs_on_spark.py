@@ -1,0 +1,104 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes docs/runs-on-spark.md of what playbooks/inspect.yml answers today: python -m lab.runs_on_spark.
+
+It asks the package index and fetches some gigabytes, a wheel at a time, of which only what was found is kept.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pathlib
+import sys
+import tempfile
+import typing as t
+
+import ansible_runner  # type: ignore[import-untyped]
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "runs-on-spark.md"
+
+#: What owners ask about.
+PACKAGES = (
+    "torch torchvision torchaudio triton vllm sglang flashinfer-python bitsandbytes xformers flash-attn"
+    " transformer-engine[pytorch] unsloth jax[cuda13] deepspeed torchao onnxruntime-gpu tensorrt-llm cupy-cuda13x"
+    " llama-cpp-python sageattention mamba-ssm"
+).split()
+
+INTRODUCTION = """\
+# What runs on a Spark
+
+What `playbooks/inspect.yml` answered on {day} for packages that owners ask about: the newest version that the package
+index has for aarch64 and Python 3.12, with all that it needs, judged for a GPU of compute capability 12.1 and a driver
+of CUDA 13.0. It reads files and runs nothing, so that `yes` means "nothing in the files speaks against it": whether the
+numbers are right, only the proof says. `perhaps` and `no` have their reason beside them.
+
+```bash
+ansible-playbook playbooks/inspect.yml -e inspect_target=vllm
+```
+
+This page is made by `python -m lab.runs_on_spark`, which asks again.
+
+| requirement | version | runs | GPU code of its own | packages | why |
+|---|---|---|---|---|---|
+"""
+
+
+def ask(requirement: str) -> dict[str, t.Any]:
+    """Return the result of the module for one requirement.
+
+    :raises SystemExit: the task failed.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        run = ansible_runner.run(
+            private_data_dir=directory,
+            inventory="localhost ansible_connection=local",
+            host_pattern="localhost",
+            module="sparkforge.dgx_spark.inspect_info",
+            module_args=f"target={requirement}",
+            envvars={
+                "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+                "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
+            },
+            quiet=True,
+        )
+        for event in run.events:
+            if event["event"] in ("runner_on_ok", "runner_on_failed"):
+                result: dict[str, t.Any] = event["event_data"]["res"]
+                if "verdict" in result:
+                    return result
+                raise SystemExit(f"{requirement}: {result.get('msg')}")
+        raise SystemExit(f"{requirement}: {run.status}\n{run.stdout.read()}")
+
+
+def row(requirement: str, result: t.Mapping[str, t.Any]) -> str:
+    """Return the line of one requirement: what speaks against it, and what is worth knowing of the package itself."""
+    own = [one for one in result["packages"] if one["asked"]]
+    names = {one["name"] for one in own}
+    why = [
+        finding["what"] if finding["package"] in names or not own else f"{finding['package']}: {finding['what']}"
+        for finding in result["findings"]
+        if finding["level"] != "note" or finding["package"] in names
+    ]
+    version = own[0]["version"] if own else "-"
+    code = own[0]["gpu_code"] if own else "-"
+    cells = [requirement, version, result["verdict"], code, str(len(result["packages"]) or "-"), " ".join(why) or "-"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> int:
+    """Write the page."""
+    lines = []
+    for requirement in PACKAGES:
+        print(requirement, flush=True)
+        lines.append(row(requirement, ask(requirement)))
+    day = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+    PAGE.write_text(INTRODUCTION.format(day=day) + "\n".join([*lines, ""]), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

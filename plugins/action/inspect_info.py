@@ -1,0 +1,139 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Resolve a requirement or a wheel's on the controller and judge it from its wheels; directories are the module's.
+
+The documentation stands in plugins/modules/inspect_info.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import tempfile
+import typing as t
+import urllib.parse
+
+from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
+
+ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
+
+
+class ActionModule(OnController):
+    """A directory is looked at on the host, everything else here."""
+
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
+        "target": {"type": "str", "required": True},
+        "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
+        "capability": {"type": "str", "default": "12.1"},
+        "cuda": {"type": "str", "default": "13.0"},
+        "python": {"type": "str", "default": "3.12"},
+        "index_url": {"type": "str"},
+        "find_links": {"type": "list", "elements": "str", "default": []},
+        "uv": {"type": "list", "elements": "str"},
+        "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
+        "proxies": {"type": "dict", "default": {}},
+        "ca_certificate": {"type": "str", "default": ""},
+    }
+
+    def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the module's result."""
+        target = arguments["target"].strip()
+        if target.startswith("/") and not target.endswith(".whl"):
+            given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
+            return self._execute_module(module_args=given, task_vars=task_vars)
+        device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
+        index = resolve.Index(
+            arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
+        )
+        try:
+            disk.make_directories(arguments["cache"])
+        except OSError as error:
+            raise disk.failed(f"{arguments['cache']} cannot be made", error) from error
+        with network(arguments["proxies"], arguments["ca_certificate"]):
+            found, asked, said = self._found(target, device, index, arguments["cache"])
+        judge.find_lacking(found, device)
+        result = judge.judge(found, device, asked, said)
+        return {"changed": False, **result, "table": judge.table(result)}
+
+    def _found(
+        self, target: str, device: judge.Device, index: resolve.Index, cache: str
+    ) -> tuple[list[contents.Contents], set[str], list[judge.Finding]]:
+        """Return what is in the packages, the names of those that were asked for, and what resolving them said."""
+        host = resolve.Target(device.python, device.machine)
+        if target.endswith(".whl"):
+            wheel = contents.of_wheel(target, cache)
+            name = wheel["name"]
+            try:
+                needed = resolve.packages(wheel["requires"], host, index)
+            except SparkforgeError as error:
+                return [wheel], {name}, [_finding(name, "no", "unresolved", error.cause)]
+            rest = [self._contents(one, host, cache) for one in needed if normalised(one["name"]) != name]
+            return [wheel, *rest], {name}, []
+        requirements = target.splitlines()
+        try:
+            newest = {one["name"]: one for one in resolve.packages(requirements, host, index, alone=True)}
+        except SparkforgeError as error:
+            other = resolve.Target(host.python, "x86_64" if host.machine == "aarch64" else "aarch64")
+            with contextlib.suppress(SparkforgeError):
+                names = [one["name"] for one in resolve.packages(requirements, other, index, alone=True)]
+                what = f"it has wheels for {other.machine} and neither one for {host.machine} nor its source."
+                return [], set(names), [_finding(name, "no", "platform", what) for name in names]
+            raise SparkforgeError(
+                error.cause, "Name what the index has, as pip does: vllm, or vllm==0.32.0.", **error.details
+            ) from error
+        said = [
+            _finding(name, "no", "sdist", f"{name} {one['version']} is source alone, to be built on the host.")
+            for name, one in newest.items()
+            if not one.get("wheels")
+        ]
+        try:
+            chosen = resolve.packages(requirements, host, index)
+        except SparkforgeError as error:
+            return [], set(newest), said or [_finding(name, "no", "unresolved", error.cause) for name in newest]
+        older = [
+            _finding(
+                one["name"],
+                "perhaps",
+                "older",
+                f"{newest[one['name']]['version']} or what it needs has no wheel for {host.platform}.",
+            )
+            for one in chosen
+            if one["name"] in newest and newest[one["name"]].get("version") != one["version"]
+        ]
+        return [self._contents(one, host, cache) for one in chosen], set(newest), older
+
+    def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> contents.Contents:
+        """Return what is in a package's wheel, from the cache where one of that sha256 was read before."""
+        wheel = resolve.best_wheel(package, host)
+        sha256 = wheel["hashes"]["sha256"]
+        kept = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
+        try:
+            known: contents.Contents = json.loads(kept.read_text(encoding="utf-8"))
+            return known
+        except (OSError, ValueError):
+            pass
+        url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()
+        name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
+        self._display.display(f"inspect | {name} ({(wheel.get('size') or 0) / 1e6:.0f} MB)")
+        # Not in /tmp, which may be in memory: a wheel and its largest file have a gigabyte each.
+        with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
+            path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
+            found = contents.of_wheel(str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory)
+        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you may write to.")
+        return found
+
+
+def _finding(package: str, level: str, kind: str, what: str) -> judge.Finding:
+    return {"package": package, "level": level, "kind": kind, "what": what}

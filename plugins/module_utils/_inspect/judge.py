@@ -1,0 +1,308 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the contents of packages mean for one device: findings, a verdict and a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, providers
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect.contents import Contents, Library, sonames
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import architectures
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
+    check_wheel_fits,
+    parse_wheel_name,
+)
+
+#: From the best to the worst; the first three levels of a finding are each a verdict.
+VERDICTS = ("yes", "perhaps", "no")
+NOTE = "note"
+#: apt packages that every Ubuntu and DGX OS has.
+_BASE = frozenset("libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g libzstd1 liblzma5 libbz2-1.0 libffi8 libatomic1".split())
+#: Packages whose version is that of the CUDA toolkit they are of; the other libraries count their own.
+_TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx)(?:-cu\d+)?")
+#: It takes what its own and older minors made, so that it may be newer than the rest (nvJitLink, Compatibility).
+_LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
+_OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
+_LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """What packages are judged for.
+
+    :ivar machine: ``aarch64``, as ``uname -m`` has it.
+    :ivar capability: of the GPU, ``12.1``.
+    :ivar cuda: the newest CUDA that the driver takes PTX of, ``13.0``.
+    :ivar python: of the interpreter, ``3.12``.
+    """
+
+    machine: str = "aarch64"
+    capability: str = "12.1"
+    cuda: str = "13.0"
+    python: str = "3.12"
+
+    def __post_init__(self) -> None:
+        """Refuse what would be judged for nothing that exists."""
+        if not fatbin.is_architecture(self.capability) or self.capability[-1] in "af":
+            raise SparkforgeError(f"{self.capability!r} is no compute capability.", "Give it as 12.1, in quotes.")
+        for what, value in (("CUDA", self.cuda), ("Python", self.python)):
+            if not re.fullmatch(r"\d+\.\d+", value):
+                raise SparkforgeError(f"{value!r} is no version of {what}.", "Give it as 13.0 or 3.12, in quotes.")
+
+
+class Finding(t.TypedDict):
+    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: one word that programs go by."""
+
+    package: str
+    level: str
+    kind: str
+    what: str
+
+
+def judge(
+    found: t.Sequence[Contents],
+    device: Device,
+    asked: t.Collection[str] = (),
+    said: t.Sequence[Finding] = (),
+) -> dict[str, t.Any]:
+    """Return ``verdict``, ``findings``, ``packages`` and ``summary`` of packages that are used together.
+
+    What a package lacks that was asked for decides; what one lacks that it needs makes the answer ``perhaps``.
+
+    :param asked: names of the packages that were asked for, all of them where empty.
+    :param said: what is known already, such as that something has no wheel.
+    """
+    findings = [*said]
+    for one in found:
+        findings += _of_package(one, device)
+    findings += _of_cuda(found, device)
+    rows = []
+    for one in found:
+        own = [finding for finding in findings if finding["package"] == one["name"]]
+        rows.append(
+            {
+                "name": one["name"],
+                "version": one["version"],
+                "gpu_code": str(_code(one["libraries"])),
+                "libraries": len(one["libraries"]),
+                "verdict": _worst(own),
+                "asked": not asked or one["name"] in asked,
+            }
+        )
+    decisive = [
+        finding["level"] if not asked or finding["package"] in asked or finding["level"] != "no" else "perhaps"
+        for finding in findings
+    ]
+    verdict = max((level for level in decisive if level != NOTE), key=VERDICTS.index, default="yes")
+    return {"verdict": verdict, "findings": findings, "packages": rows, "summary": _summary(verdict, rows, device)}
+
+
+def _worst(findings: t.Iterable[Finding]) -> str:
+    return max((one["level"] for one in findings if one["level"] != NOTE), key=VERDICTS.index, default="yes")
+
+
+def _summary(verdict: str, rows: t.Sequence[t.Mapping[str, t.Any]], device: Device) -> str:
+    words = {
+        "yes": "Nothing in the files of {packages} speaks against {device}.",
+        "perhaps": "Some of {packages} may not work on {device}: see the findings.",
+        "no": "What was asked for will not run on {device}: see the findings.",
+    }
+    return words[verdict].format(
+        packages=f"{len(rows)} package{'' if len(rows) == 1 else 's'}",
+        device=f"{device.machine} with a GPU of {device.capability}",
+    )
+
+
+def _code(libraries: t.Iterable[Library]) -> fatbin.Embedded:
+    return fatbin.Embedded(
+        frozenset(name for library in libraries for name in library["cubins"]),
+        frozenset(name for library in libraries for name in library["ptx"]),
+    )
+
+
+def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
+    def say(level: str, kind: str, what: str) -> Finding:
+        return {"package": one["name"], "level": level, "kind": kind, "what": what}
+
+    if one["file"]:
+        major, minor = device.python.split(".")
+        try:
+            check_wheel_fits(parse_wheel_name(one["file"]), (int(major), int(minor)), device.machine)
+        except SparkforgeError as error:
+            yield say("no", "platform", error.cause)
+    if not one["files"] and not one["requires"]:
+        yield say("no", "empty", "it is a placeholder without a file or a requirement.")
+    for cause in one["damaged"]:
+        yield say("no", "damaged", cause)
+    others = {library["machine"] for library in one["libraries"]} - {device.machine}
+    if others and all(library["machine"] != device.machine for library in one["libraries"]):
+        yield say("no", "machine", f"its libraries are for {', '.join(sorted(others))}.")
+        return
+    libraries = [library for library in one["libraries"] if library["machine"] == device.machine]
+    if one["name"] == "torch" and libraries and not _named(libraries, "libtorch_cuda.so"):
+        yield say("no", "cpu_only", "it is a build for the CPU: it has no libtorch_cuda.so.")
+    if one["name"] == "torch" and versions.numbers(one["version"])[:2] < architectures.GUARD_LIFTED:
+        trapped = architectures.trapped(_code(_named(libraries, "libtorch_cuda.so")), ())
+        if trapped and device.capability == architectures.TRAPPED:
+            yield say("no", "attention_guard", f"its memory-efficient attention is empty in the code for {trapped[0]}.")
+    if one["sources"]:
+        many = f"{one['sources']} files of CUDA C++"
+        yield say(NOTE, "compiles", f"it brings {many}: what it compiles at run time needs nvcc on the host.")
+    yield from _of_libraries(libraries, device, say)
+
+
+def _named(libraries: t.Iterable[Library], name: str) -> list[Library]:
+    return [library for library in libraries if os.path.basename(library["path"]) == name]
+
+
+def _of_libraries(
+    libraries: t.Sequence[Library], device: Device, say: t.Callable[[str, str, str], Finding]
+) -> t.Iterator[Finding]:
+    """Judge the libraries of a package; of those that differ in numbers alone (``_cuda118``, ``sm90/``) one is used."""
+    code = {library["path"]: _code([library]) for library in libraries}
+    gpu = {path: one for path, one in code.items() if one}
+    problems, compiled, single = architectures.coverage(gpu, [device.capability])
+    unusable = {path for path, _device in problems} | set(single)
+    by_ptx = {path for path, _device in compiled}
+    variants: dict[str, list[Library]] = {}
+    for library in libraries:
+        variants.setdefault(re.sub(r"\d+", "#", library["path"]), []).append(library)
+    dead, lacking, waiting = [], [], []
+    for group in variants.values():
+        usable = [library for library in group if library["path"] not in unusable and not library["lacking"]]
+        if usable:
+            waiting += [usable[0]] if all(library["path"] in by_ptx for library in usable) else []
+            continue
+        best = max(group, key=lambda library: library["path"] not in unusable)
+        if best["path"] in unusable:
+            dead.append(best)
+        elif not providers.optional_plugin(os.path.basename(best["path"])):
+            lacking.append(best)
+    if dead:
+        whole = len(dead) == sum(any(one["path"] in gpu for one in group) for group in variants.values())
+        level = "no" if whole else "perhaps"
+        if (all(one["path"] in single for one in dead) and not whole) or all(_is_nvidias(one) for one in dead):
+            level = NOTE
+        names = "; ".join(f"{os.path.basename(one['path'])} has {code[one['path']]}" for one in dead[:3])
+        yield say(
+            level, "gpu_code", f"{len(dead)} of its libraries have no code that a {device.capability} runs: {names}."
+        )
+    if waiting:
+        names = ", ".join(sorted(os.path.basename(library["path"]) for library in waiting)[:3])
+        yield say(NOTE, "ptx", f"the driver compiles the PTX of {names} at the first use.")
+    if lacking:
+        whole = all(library in lacking for group in variants.values() for library in group)
+        missing: dict[str, list[str]] = {}
+        for library in lacking:
+            for name in library["lacking"]:
+                missing.setdefault(name, []).append(os.path.basename(library["path"]))
+        told = "; ".join(
+            f"{name} ({', '.join(by[:2])}; {providers.provider(name, device.machine, device.cuda).hint})"
+            for name, by in sorted(missing.items())[:4]
+        )
+        yield say("no" if whole else "perhaps", "soname", f"nobody provides {told}")
+
+
+def _is_nvidias(library: Library) -> bool:
+    """Say whether a library is part of CUDA, which NVIDIA supports on the device whatever stands in one file of it."""
+    return providers.provider(library["soname"]).role == "cuda_libraries"
+
+
+def _of_cuda(found: t.Sequence[Contents], device: Device) -> t.Iterator[Finding]:
+    """Find CUDA versions that differ: of the toolkit's parts, and of what was built against them."""
+    minors: dict[str, list[str]] = {}
+    majors: dict[str, list[str]] = {}
+    for one in found:
+        local = _LOCAL.search(one["version"])
+        version = one["version"] if _TOOLKIT.fullmatch(one["name"]) else f"{local[1]}.{local[2]}" if local else ""
+        if version:
+            minors.setdefault(".".join(version.split(".")[:2]), []).append(one["name"])
+        if not _TOOLKIT.fullmatch(one["name"]):
+            usable = [library for library in one["libraries"] if not library["lacking"]]
+            needs = {match[1] for library in usable for name in library["needed"] if (match := _OF_CUDA.match(name))}
+            for major in needs:
+                majors.setdefault(major, []).append(one["name"])
+    for what, kinds in (("minors", minors), ("majors", majors)):
+        if len(kinds) > 1:
+            told = "; ".join(f"{version} by {', '.join(names[:4])}" for version, names in sorted(kinds.items()))
+            fewest = min(kinds.values(), key=len)[0]
+            yield {"package": fewest, "level": "perhaps", "kind": "cuda", "what": f"several {what} of CUDA: {told}."}
+    newest = max(minors, key=versions.numbers, default="")
+    for one in found:
+        linker = ".".join(one["version"].split(".")[:2])
+        if newest and _LINKER.fullmatch(one["name"]) and versions.numbers(linker) < versions.numbers(newest):
+            what = f"nvJitLink {linker} does not take what CUDA {newest} made."
+            yield {"package": one["name"], "level": "perhaps", "kind": "cuda", "what": what}
+    if newest and versions.numbers(newest)[:1] > versions.numbers(device.cuda)[:1]:
+        what = f"it is of CUDA {newest}, and the driver of CUDA {device.cuda} runs that of its major and older."
+        yield {"package": minors[newest][0], "level": "no", "kind": "cuda", "what": what}
+    elif newest and versions.numbers(newest) > versions.numbers(device.cuda):
+        what = (
+            f"it is of CUDA {newest}: with a driver of {device.cuda} machine code runs, and PTX of {newest} does not."
+        )
+        yield {"package": minors[newest][0], "level": NOTE, "kind": "cuda", "what": what}
+
+
+def find_lacking(found: t.Sequence[Contents], device: Device) -> None:
+    """Set ``lacking`` of wheels that are not installed, where no loader can be asked.
+
+    The driver's libraries and those of a base system count as there, and so do those of the CUDA toolkit of the
+    device's major, which DGX OS has.
+    """
+    provided = sonames(found)
+    major = device.cuda.partition(".")[0]
+    for library in (library for one in found for library in one["libraries"]):
+        library["lacking"] = [
+            name
+            for name in library["needed"]
+            if name not in provided and not _is_of_the_host(name, device.machine, major)
+        ]
+
+
+def _is_of_the_host(name: str, machine: str, major: str) -> bool:
+    brings = providers.provider(name, machine, f"{major}.0")
+    package = brings.package or ""
+    if brings.role == "driver" or package in _BASE or package.startswith("libpython"):
+        return True
+    return brings.role == "cuda_libraries" and re.search(rf"-{major}\b", package) is not None
+
+
+# --- table ---------------------------------------------------------------------------------------------------------
+
+
+def table(result: t.Mapping[str, t.Any]) -> str:
+    """Return a table in Markdown of the packages that have GPU code or a finding, and the verdict below it."""
+    rows = [["package", "version", "GPU code", "runs", "why"]]
+    quiet = 0
+    for one in result["packages"]:
+        own = [
+            finding
+            for finding in result["findings"]
+            if finding["package"] == one["name"] and (one["asked"] or finding["level"] != NOTE)
+        ]
+        if not ((one["asked"] and len(rows) < 40) or own or one["gpu_code"] != str(fatbin.Embedded())):
+            quiet += 1
+            continue
+        why = " ".join(finding["what"] for finding in own) or "-"
+        rows.append([one["name"], one["version"], one["gpu_code"], one["verdict"], why])
+    known = {one["name"] for one in result["packages"]}
+    rows += [
+        [finding["package"], "-", "-", finding["level"], finding["what"]]
+        for finding in result["findings"]
+        if finding["package"] not in known
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        "| " + " | ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) + " |" for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|---|")
+    rest = f" {quiet} more have no GPU code and nothing to say." if quiet else ""
+    return "\n".join([*lines, "", f"{result['verdict']}: {result['summary']}{rest}"])

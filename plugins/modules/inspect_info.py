@@ -1,0 +1,209 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: inspect_info
+short_description: Say whether packages will run on a GPU of a given compute capability, without one
+version_added: "0.1.0"
+description:
+  - Takes a requirement, a wheel, a virtual environment or an image's file system, and reads its files. Nothing of it is
+    run, imported or built.
+  - A requirement, and what a wheel requires, is resolved by uv for O(machine) and O(python). The wheels are fetched by
+    sha256, read and removed; what was found in each is kept in O(cache).
+  - Judged are machine code and PTX against O(capability), builds for the CPU, wheels for another machine, packages that
+    are source alone, CUDA versions that differ, and libraries that nobody provides.
+  - V(yes) says that nothing in the files speaks against it. That the numbers are right, only
+    M(sparkforge.dgx_spark.cuda_proof) says.
+  - A requirement and a wheel are looked at on the controller, a directory on the host.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+attributes:
+  platform:
+    support: full
+    platforms: all
+options:
+  target:
+    description:
+      - A requirement (V(vllm==0.32.0)); several stand on lines of their own and are resolved together.
+      - Or the path of a wheel on the controller, which ends in V(.whl).
+      - Or an absolute path of a directory on the host, which is a virtual environment, or the root of a file system
+        with environments in it, V(/) for the host's own.
+    type: str
+    required: true
+  machine:
+    description: The machine to judge for.
+    type: str
+    choices: [aarch64, x86_64]
+    default: aarch64
+  capability:
+    description: The compute capability of the GPU.
+    type: str
+    default: "12.1"
+  cuda:
+    description: The CUDA version of the driver, which compiles no PTX of a newer one.
+    type: str
+    default: "13.0"
+  python:
+    description: The Python that wheels are resolved for.
+    type: str
+    default: "3.12"
+  index_url:
+    description:
+      - The package index, by default the one that uv or the pip of Ansible's own Python is configured for.
+      - Empty or V(none) asks no index.
+    type: str
+  find_links:
+    description: Directories or pages of wheels, beside the index.
+    type: list
+    elements: str
+    default: []
+  uv:
+    description:
+      - The command of uv on the controller, by default that of Ansible's own Python, else the first one on E(PATH).
+    type: list
+    elements: str
+  cache:
+    description: Directory on the controller for what was found in wheels, by sha256.
+    type: path
+    default: ~/.cache/sparkforge/inspect
+  proxies:
+    description: Proxies by the keys V(http), V(https) and V(no_proxy).
+    type: dict
+    default: {}
+  ca_certificate:
+    description: A PEM file on the controller that is trusted beside the system's own certificates.
+    type: str
+    default: ""
+seealso:
+  - module: sparkforge.dgx_spark.elf_closure_info
+  - module: sparkforge.dgx_spark.cuda_proof
+author:
+  - The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Ask whether vLLM will run on a Spark
+  sparkforge.dgx_spark.inspect_info:
+    target: vllm
+  register: inspected
+
+- name: Ask the same of an environment that is there already
+  sparkforge.dgx_spark.inspect_info:
+    target: /home/ada/venv
+  register: inspected
+  failed_when: inspected.verdict == 'no'
+"""
+
+RETURN = r"""
+verdict:
+  description:
+    - V(yes) where nothing speaks against it, V(perhaps) where something may, V(no) where what was asked for cannot run.
+  returned: success
+  type: str
+  sample: perhaps
+summary:
+  description: The verdict in a sentence.
+  returned: success
+  type: str
+  sample: Nothing in the files of 31 packages speaks against aarch64 with a GPU of 12.1.
+findings:
+  description: What speaks against it, and what is worth knowing.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    package:
+      description: Whose it is.
+      type: str
+      sample: bitsandbytes
+    level:
+      description: V(no), V(perhaps) or V(note), which speaks against nothing.
+      type: str
+      sample: "no"
+    kind:
+      description:
+        - V(platform), V(machine), V(sdist), V(older), V(unresolved), V(empty), V(damaged), V(cpu_only), V(gpu_code),
+          V(ptx), V(attention_guard), V(soname), V(cuda) or V(compiles).
+      type: str
+      sample: machine
+    what:
+      description: A sentence.
+      type: str
+      sample: its libraries are for x86_64.
+packages:
+  description: Each package with its name, version, GPU code, number of libraries, verdict and whether it was asked for.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - {name: torch, version: 2.13.0, gpu_code: "8.0, 9.0, 10.0, 11.0, 12.0", libraries: 11, verdict: "yes", asked: true}
+table:
+  description: The packages of interest as a table in Markdown, and the verdict below it.
+  returned: success
+  type: str
+  sample: "| package | version | GPU code | runs | why |"
+"""
+
+import os
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+
+
+def look_at(directory: str, device: judge.Device) -> dict[str, t.Any]:
+    """Return the result for an environment or a file system.
+
+    :raises SparkforgeError: it is no directory, or has no Python package.
+    """
+    if not os.path.isdir(directory):
+        what = "is no directory and no wheel" if os.path.exists(directory) else "does not exist"
+        raise SparkforgeError(
+            f"{directory} {what}.", "Name a requirement, a file that ends in .whl, or a directory.", path=directory
+        )
+    is_root = all(os.path.isdir(os.path.join(directory, name)) for name in ("usr", "etc"))
+    root, environment = (directory, None) if is_root else ("/", os.path.abspath(directory))
+    found = contents.of_environments(root, environment)
+    if not is_root and os.uname().machine != device.machine:
+        # This host's loader says nothing of another machine's libraries.
+        judge.find_lacking(found, device)
+    result = judge.judge(found, device)
+    return {"changed": False, **result, "table": judge.table(result)}
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "target": {"type": "str", "required": True},
+            "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
+            "capability": {"type": "str", "default": "12.1"},
+            "cuda": {"type": "str", "default": "13.0"},
+            "python": {"type": "str", "default": "3.12"},
+            "index_url": {"type": "str"},
+            "find_links": {"type": "list", "elements": "str", "default": []},
+            "uv": {"type": "list", "elements": "str"},
+            "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
+            "proxies": {"type": "dict", "default": {}},
+            "ca_certificate": {"type": "str", "default": ""},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        given = module.params
+        device = judge.Device(given["machine"], given["capability"], given["cuda"], given["python"])
+        return look_at(given["target"], device)
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from lab import runs_on_spark
+
+
+def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
+    text = runs_on_spark.PAGE.read_text(encoding="utf-8")
+    day = re.search(r"answered on (\d{4}-\d\d-\d\d) for", text)
+    assert day
+    datetime.date.fromisoformat(day[1])
+    head, body = runs_on_spark.INTRODUCTION.format(day=day[1]), text
+    assert body.startswith(head)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body[len(head) :].splitlines()]
+    assert [row[0] for row in rows] == runs_on_spark.PACKAGES
+    for _name, _version, verdict, _code, _packages, why in rows:
+        assert verdict in ("yes", "perhaps", "no")
+        assert verdict == "yes" or why != "-"
+
+
+def test_a_row_says_what_speaks_against_it_and_whose_that_is() -> None:
+    result = {
+        "verdict": "perhaps",
+        "packages": [
+            {"name": "thing", "version": "1.0", "gpu_code": "12.0", "asked": True},
+            {"name": "dep", "version": "2.0", "gpu_code": "8.0", "asked": False},
+        ],
+        "findings": [
+            {"package": "thing", "level": "note", "kind": "ptx", "what": "it is compiled."},
+            {"package": "dep", "level": "no", "kind": "gpu_code", "what": "it has 8.0."},
+            {"package": "dep", "level": "note", "kind": "ptx", "what": "untold."},
+        ],
+    }
+    assert (
+        runs_on_spark.row("thing", result) == "| thing | 1.0 | perhaps | 12.0 | 2 | it is compiled. dep: it has 8.0. |"
+    )

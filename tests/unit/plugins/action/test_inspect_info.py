@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action plugin inspect_info: what a requirement resolves to, read from wheels, or one message."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.action import inspect_info
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+
+from lab.stand_ins import write_wheel
+from tests.unit.act import act
+from tests.unit.package_index import PackageIndex
+from tests.unit.plugins.module_utils._proof import gpu_library
+
+
+@pytest.fixture(autouse=True)
+def uv_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def ask(place: Path, target: str, **more: t.Any) -> dict[str, t.Any]:
+    """Ask with the wheels that lie in ``place`` alone."""
+    given = {"index_url": "none", "find_links": [str(place)], "cache": str(place / "cache"), **more}
+    return act(inspect_info.ActionModule, {"target": target, **given})
+
+
+def test_a_requirement_is_judged_with_all_that_it_needs_and_each_wheel_is_read_once(tmp_path: Path) -> None:
+    code = gpu_library.write(tmp_path / "x.so", "8.0").read_bytes()
+    # For aarch64 in e_machine, which stands at byte 18.
+    code = code[:18] + elf_writer.AARCH64.to_bytes(2, "little") + code[20:]
+    write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""}, ["dep"])
+    wheel = write_wheel(tmp_path, "dep", "2.0", {"dep/_C.so": code})
+    first = ask(tmp_path, "thing")
+    assert (first["verdict"], first["changed"]) == ("perhaps", False)
+    assert {one["name"]: (one["version"], one["verdict"]) for one in first["packages"]} == {
+        "thing": ("1.0", "yes"),
+        "dep": ("2.0", "no"),
+    }
+    assert "| dep " in first["table"]
+    assert len(list((tmp_path / "cache").iterdir())) == 2, "nothing but what was found is kept"
+    wheel.touch()
+    again = ask(tmp_path, "thing\ndep")
+    assert again["verdict"] == "no"
+    assert "MB" in first["shown"]
+    assert "MB" not in again["shown"]
+
+
+def test_a_wheel_on_the_controller_is_judged_with_what_it_requires(tmp_path: Path) -> None:
+    needs = {"thing/_C.so": elf_writer.elf_bytes(needed=["libdep.so.2"])}
+    wheel = write_wheel(
+        tmp_path / "mine", "thing", "1.0", needs, ["dep; python_version < '4'", "extra-thing; extra == 'x'"]
+    )
+    write_wheel(tmp_path, "dep", "2.0", {"dep/libdep.so.2": elf_writer.elf_bytes(soname="libdep.so.2")})
+    assert ask(tmp_path, str(wheel))["verdict"] == "yes"
+    (tmp_path / "dep-2.0-py3-none-any.whl").unlink()
+    found = ask(tmp_path, str(wheel))
+    assert (found["verdict"], found["findings"][0]["kind"]) == ("no", "unresolved")
+
+
+def test_what_is_source_alone_or_for_another_machine_or_went_back_is_an_answer(tmp_path: Path) -> None:
+    index = PackageIndex()
+    try:
+        page = "<!DOCTYPE html>\n"
+        index.files["/simple/source/"] = (
+            f'{page}<a href="/files/source-1.0.tar.gz#sha256={"a" * 64}">source-1.0.tar.gz</a>'.encode()
+        )
+        index.add("other", "1.0", tag="cp312-cp312-manylinux_2_28_x86_64")
+        index.add("apart", "1.0", "other")
+        found = {name: ask(tmp_path, name, index_url=index.simple) for name in ("source", "other", "apart")}
+    finally:
+        index.close()
+    assert {name: (one["verdict"], one["findings"][0]["kind"]) for name, one in found.items()} == {
+        "source": ("no", "sdist"),
+        "other": ("no", "platform"),
+        "apart": ("no", "unresolved"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("nothing-of-that-name", "nothing-of-that-name"),
+        ("not a requirement", "parse"),
+        ("./thing-1.0-py3-none-any.whl", "wheel"),
+    ],
+)
+def test_what_resolves_to_nothing_or_is_no_wheel_is_one_message(tmp_path: Path, target: str, words: str) -> None:
+    result = ask(tmp_path, target)
+    assert result["failed"] is True
+    assert words in result["cause"]
+    assert result["remedy"]
+
+
+def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path) -> None:
+    asked = []
+
+    def answer(name: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        asked.append((name, dict(arguments)))
+        return {"changed": False, "verdict": "yes"}
+
+    given = {"target": "/srv/venv", "cuda": "13.0", "cache": str(tmp_path), "find_links": []}
+    assert act(inspect_info.ActionModule, given, answer=answer)["verdict"] == "yes"
+    assert asked == [("", {"target": "/srv/venv", "cuda": "13.0"})]

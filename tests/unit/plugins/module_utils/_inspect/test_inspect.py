@@ -1,0 +1,291 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What findings follow from contents, and what contents are read from wheels and directories."""
+
+from __future__ import annotations
+
+import typing as t
+import zipfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+
+from lab.stand_ins import write_wheel
+from tests.unit.plugins.module_utils._proof import gpu_library
+from tests.unit.run_module import run_module
+
+SPARK = judge.Device()
+
+
+def library(
+    path: str,
+    cubins: str = "",
+    ptx: str = "",
+    *,
+    machine: str = "aarch64",
+    needed: str = "libc.so.6",
+    lacking: str = "",
+) -> contents.Library:
+    return {
+        "path": path,
+        "machine": machine,
+        "soname": path.rpartition("/")[2],
+        "needed": needed.split(),
+        "cubins": cubins.split(),
+        "ptx": ptx.split(),
+        "lacking": lacking.split(),
+    }
+
+
+def package(name: str, *libraries: contents.Library, version: str = "1.0", **more: t.Any) -> contents.Contents:
+    return t.cast(
+        contents.Contents,
+        {
+            "name": name,
+            "version": version,
+            "file": "",
+            "requires": [],
+            "files": 1,
+            "sources": 0,
+            "damaged": [],
+            "libraries": list(libraries),
+            **more,
+        },
+    )
+
+
+def answer(
+    *found: contents.Contents, asked: str = "", device: judge.Device = SPARK
+) -> tuple[str, set[tuple[str, str]]]:
+    """Return the verdict, and level and kind of each finding."""
+    result = judge.judge(found, device, asked.split())
+    assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]
+    return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
+
+
+# --- GPU code ---
+
+
+@pytest.mark.parametrize(
+    ("cubins", "ptx", "expected"),
+    [
+        ("9.0 12.0", "", ("yes", set())),
+        ("12.0f", "", ("yes", set())),
+        ("12.1a", "", ("yes", set())),
+        ("8.0", "12.0", ("yes", {("note", "ptx")})),
+        ("8.0", "12.0a", ("no", {("no", "gpu_code")})),
+        ("12.0a", "", ("no", {("no", "gpu_code")})),
+        ("8.0 9.0", "", ("no", {("no", "gpu_code")})),
+        ("8.0", "13.0", ("no", {("no", "gpu_code")})),
+        ("", "", ("yes", set())),
+    ],
+)
+def test_a_package_runs_where_its_code_does(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
+    assert answer(package("thing", library("thing/_C.so", cubins, ptx))) == expected
+
+
+def test_of_libraries_that_differ_in_numbers_alone_one_is_enough() -> None:
+    old, new = library("b/libb_cuda118.so", "8.0", lacking="libcudart.so.11.0"), library("b/libb_cuda130.so", "12.0")
+    assert answer(package("b", old, new)) == ("yes", set())
+    assert answer(package("b", old)) == ("no", {("no", "gpu_code")})
+    assert answer(package("k", library("k/sm90/ops.so", "9.0a"), library("k/sm120/ops.so", "12.0"))) == ("yes", set())
+
+
+def test_a_library_for_other_gpus_alone_is_a_note_beside_one_that_runs_and_else_a_doubt() -> None:
+    good = library("k/_C.so", "12.0")
+    assert answer(package("k", good, library("k/_flashmla.so", "9.0a 10.0f"))) == ("yes", {("note", "gpu_code")})
+    assert answer(package("k", good, library("k/_infllm.so", "9.0 12.0a"))) == ("perhaps", {("perhaps", "gpu_code")})
+
+
+def test_a_library_of_cuda_itself_is_no_doubt() -> None:
+    own = package("nvidia-cufft", library("nvidia/cu13/lib/libcufftw.so.12", "7.5"))
+    assert answer(own) == ("yes", {("note", "gpu_code")})
+
+
+def test_an_attention_that_is_empty_in_the_code_for_the_device_is_found_where_the_guard_is_not_lifted() -> None:
+    def torch(version: str, cubins: str) -> contents.Contents:
+        return package("torch", library("torch/lib/libtorch_cuda.so", cubins), version=version)
+
+    assert answer(torch("2.11.0", "12.0 12.1")) == ("no", {("no", "attention_guard")})
+    assert answer(torch("2.11.0", "12.0")) == ("yes", set())
+    assert answer(torch("2.12.0", "12.0 12.1")) == ("yes", set())
+
+
+# --- what else speaks against it ---
+
+
+def test_a_torch_without_cuda_is_a_build_for_the_cpu() -> None:
+    assert answer(package("torch", library("torch/lib/libtorch_cpu.so"))) == ("no", {("no", "cpu_only")})
+
+
+def test_a_wheel_for_any_machine_that_holds_another_ones_libraries_is_found() -> None:
+    found = package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl")
+    assert answer(found) == ("no", {("no", "machine")})
+    found = package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl")
+    assert answer(found) == ("no", {("no", "platform")})
+
+
+def test_a_placeholder_has_neither_a_file_nor_a_requirement() -> None:
+    assert answer(package("x", files=0)) == ("no", {("no", "empty")})
+    assert answer(package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]))[0] == "yes"
+
+
+def test_what_a_dependency_lacks_makes_it_perhaps() -> None:
+    bad = package("dep", library("dep/_C.so", "8.0"))
+    assert answer(package("thing"), bad, asked="thing")[0] == "perhaps"
+    assert answer(package("thing"), bad, asked="thing dep")[0] == "no"
+
+
+def test_cuda_versions_that_differ_are_named() -> None:
+    toolkit = package("cuda-toolkit", version="13.0.2")
+    assert answer(toolkit, package("nvidia-nvjitlink", version="13.0.39"))[0] == "yes"
+    assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == (
+        "perhaps",
+        {("perhaps", "cuda"), ("note", "cuda")},
+    )
+    assert answer(toolkit, package("torch", version="2.9.1+cu128"))[0] == "perhaps"
+    # nvJitLink takes what older minors made, and not what newer ones did.
+    assert answer(toolkit, package("nvidia-nvjitlink", version="13.5.37")) == ("yes", set())
+    assert (
+        answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink", version="13.0.39"))[0]
+        == "perhaps"
+    )
+    assert answer(package("cuda-toolkit", version="14.0.1")) == ("no", {("no", "cuda")})
+    one, other = (
+        package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
+    )
+    assert answer(one, other) == ("perhaps", {("perhaps", "cuda")})
+
+
+def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() -> None:
+    def found(needed: str, *others: contents.Contents) -> tuple[str, set[tuple[str, str]]]:
+        every = [package("thing", library("thing/_C.so", needed=needed)), *others]
+        judge.find_lacking(every, SPARK)
+        return answer(*every)
+
+    assert found("libc.so.6 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == ("yes", set())
+    assert found("libcudart.so.12") == ("no", {("no", "soname")})
+    assert found("libnobody.so.1")[0] == "no"
+    assert (
+        found("libtorch.so", package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so")))[0]
+        == "yes"
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"capability": "12.1a"}, {"capability": "new"}, {"cuda": "13"}, {"python": "3"}])
+def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(SparkforgeError):
+        judge.Device(**wrong)
+
+
+def test_the_table_shows_what_was_asked_for_and_what_speaks_against_the_rest() -> None:
+    result = judge.judge(
+        [package("thing", sources=3), package("quiet", sources=3), package("dep", library("d.so", "8.0"))],
+        SPARK,
+        ["thing"],
+    )
+    table = judge.table(result)
+    assert [line.split("|")[1].strip() for line in table.splitlines()[2:4]] == ["thing", "dep"]
+    assert "3 files of CUDA C++" in table
+    assert table.splitlines()[-1].startswith("perhaps: ")
+    assert "1 more" in table
+
+
+# --- reading ---
+
+
+def test_a_wheel_is_read_without_being_installed(tmp_path: Path) -> None:
+    code = gpu_library.write(tmp_path / "_C.so", "9.0", "12.0").read_bytes()
+    linked = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"])
+    files = {"thing/_C.so": code, "thing/libx.so.1": linked, "thing/k.cu": "", "d.so": b"\x7fELF"}
+    wheel = write_wheel(tmp_path, "thing", "1.0", files, ["torch>=2"])
+    found = contents.of_wheel(str(wheel), str(tmp_path))
+    assert (found["name"], found["version"], found["requires"]) == ("thing", "1.0", ["torch>=2"])
+    assert (found["files"], found["sources"], found["file"]) == (4, 1, wheel.name)
+    assert "d.so is a damaged ELF file" in found["damaged"][0]
+    by_path = {one["path"]: one for one in found["libraries"]}
+    assert (by_path["thing/_C.so"]["cubins"], by_path["thing/_C.so"]["ptx"]) == (["9.0"], ["12.0"])
+    assert (by_path["thing/libx.so.1"]["soname"], by_path["thing/libx.so.1"]["machine"]) == ("libx.so.1", "aarch64")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_C.so", wheel.name], "nothing may be left"
+
+
+def test_containers_outside_of_nvccs_sections_count_as_well(tmp_path: Path) -> None:
+    path = gpu_library.write(tmp_path / "libcufft.so.12", "7.5")
+    near_miss = gpu_library.fatbin("13.0")[:4] + b"\xff" * 40
+    path.write_bytes(
+        path.read_bytes() + bytes(70_000) + near_miss + gpu_library.fatbin("12.0") + gpu_library.fatbin("", "9.0")
+    )
+    wheel = write_wheel(tmp_path, "thing", "1.0", {"libcufft.so.12": path.read_bytes()})
+    (found,) = contents.of_wheel(str(wheel), str(tmp_path))["libraries"]
+    assert (found["cubins"], found["ptx"]) == (["12.0", "7.5"], ["9.0"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("thing-1.0-py3-none-any.whl", b"text", "not a zip file"),
+        ("thing-1.0-py3-none-any.whl", None, "No such file"),
+        ("thing.whl", b"", "is not the file name of a wheel"),
+    ],
+)
+def test_what_is_no_wheel_is_one_error(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SparkforgeError, match=words):
+        contents.of_wheel(str(tmp_path / name), str(tmp_path))
+
+
+def test_a_zip_without_metadata_is_no_wheel(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("thing.py", "")
+    with pytest.raises(SparkforgeError, match=r"no \.dist-info directory"):
+        contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
+
+
+def unpack(wheel: Path, site: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+
+
+def test_a_file_system_is_judged_by_its_own_loader_and_environments(tmp_path: Path) -> None:
+    root = tmp_path / "image"
+    libraries = {
+        "thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6", "libtorch.so", "libgone.so.1"]),
+        "thing/lib/libtorch.so": elf_writer.elf_bytes(soname="libtorch.so"),
+    }
+    unpack(write_wheel(tmp_path, "thing", "1.0", libraries), root / "opt/venv/lib/python3.12/site-packages")
+    elf_writer.write_elf(root / "lib/libc.so.6", soname="libc.so.6")
+    for name in ("usr", "etc"):
+        (root / name).mkdir()
+    result = run_module("inspect_info", target=str(root))
+    assert result["verdict"] == "perhaps", result
+    (finding,) = result["findings"]
+    assert finding["kind"] == "soname"
+    assert "libgone.so.1 (_C.so" in finding["what"]
+    assert "libtorch" not in finding["what"]
+    assert "libc.so" not in finding["what"]
+
+
+def test_an_environment_of_this_host_for_another_machine_is_judged_without_its_loader(tmp_path: Path) -> None:
+    site = tmp_path / "venv/lib/python3.12/site-packages"
+    unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"])}), site)
+    result = run_module("inspect_info", target=str(tmp_path / "venv"))
+    assert (result["verdict"], result["packages"][0]["libraries"]) == ("yes", 1)
+
+
+@pytest.mark.parametrize("kind", ["nothing", "a file", "an empty directory"])
+def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "target"
+    if kind == "a file":
+        path.write_text("")
+    elif kind != "nothing":
+        path.mkdir()
+    result = run_module("inspect_info", target=str(path))
+    assert result["failed"]
+    assert str(path) in result["cause"]
+    assert result["remedy"]
