@@ -52,7 +52,8 @@ class ActionModule(OnController):
         target = arguments["target"].strip()
         if target.startswith("/") and not target.endswith(".whl"):
             given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
-            return self._execute_module(module_args=given, task_vars=task_vars)
+            result: dict[str, t.Any] = self._execute_module(module_args=given, task_vars=task_vars)
+            return result
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
         index = resolve.Index(
             arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None

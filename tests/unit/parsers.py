@@ -34,6 +34,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     urls,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages, sampler
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as unit_receipt
@@ -214,6 +215,11 @@ PARSERS: dict[str, Parser] = {
     "report": of_file(_report, json.dumps(example_reports.healthy("spark1")).encode(), name="spark1.json"),
     "ELF": of_file(reader.read_elf, (DATA / "fatbin/kernels.so").read_bytes()[:20_000]),
     "fat binary": of_file(fatbin.architectures, (DATA / "fatbin/kernels.so").read_bytes()),
+    "wheel to be inspected": of_file(
+        lambda path: contents.of_wheel(path, str(Path(path).parent)),
+        wheel_tree.wheel("thing", "1.0"),
+        name="thing-1.0-py3-none-any.whl",
+    ),
     "loader cache": Parser(
         [new_cache([("libc.so.6", "/lib/libc.so.6", 0x303, ""), ("libm.so.6", "/lib/x/libm.so.6", 0x303, "x")])],
         lambda data, _place: (ldcache.parse_cache(data), probe.parse_loader_cache(data)),

@@ -12,6 +12,7 @@ import re
 import tempfile
 import typing as t
 import zipfile
+import zlib
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure, fatbin, reader
@@ -81,8 +82,8 @@ def of_wheel(path: str, place: str) -> Contents:
             )
     except StopIteration:
         raise _no_wheel(path, "it has no .dist-info directory with METADATA") from None
-    except zipfile.BadZipFile as error:
-        raise _no_wheel(path, str(error)) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise _no_wheel(path, str(error) or "it is cut off") from error
     except OSError as error:
         raise _no_wheel(path, error.strerror or str(error)) from error
     except SparkforgeError as error:
@@ -116,21 +117,11 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     for site in sites:
         for one in packages.installed([site]).values():
             rows = [row.path for row in packages.record(one) or []]
-            paths = [(files.inside(os.path.normpath(os.path.join(site, row))), os.path.join(site, row)) for row in rows]
-            found.append(
-                _contents(
-                    one.name,
-                    one.version,
-                    list(one.requires),
-                    rows,
-                    (
-                        # A link could lead out of the file system.
-                        (inside, path)
-                        for inside, path in paths
-                        if not os.path.islink(path) and reader.is_elf(path)
-                    ),
-                )
-            )
+            # Whatever RECORD and links say, what is read lies in the file system.
+            inside = [files.inside(os.path.normpath(os.path.join(site, row))) for row in rows]
+            paths = [(path, files.outside(path)) for path in inside]
+            binaries = ((path, outside) for path, outside in paths if reader.is_elf(outside))
+            found.append(_contents(one.name, one.version, list(one.requires), rows, binaries))
     missing = closure.Closure([files.inside(site) for site in sites], root=root, driver=True).result()["missing"]
     lacking: dict[str, list[str]] = {}
     for gap in missing:

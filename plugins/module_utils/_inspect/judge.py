@@ -154,7 +154,7 @@ def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
         if trapped and device.capability == architectures.TRAPPED:
             yield say("no", "attention_guard", f"its memory-efficient attention is empty in the code for {trapped[0]}.")
     if one["sources"]:
-        many = f"{one['sources']} files of CUDA C++"
+        many = f"{one['sources']} file{'' if one['sources'] == 1 else 's'} of CUDA C++"
         yield say(NOTE, "compiles", f"it brings {many}: what it compiles at run time needs nvcc on the host.")
     yield from _of_libraries(libraries, device, say)
 
@@ -192,23 +192,30 @@ def _of_libraries(
         if (all(one["path"] in single for one in dead) and not whole) or all(_is_nvidias(one) for one in dead):
             level = NOTE
         names = "; ".join(f"{os.path.basename(one['path'])} has {code[one['path']]}" for one in dead[:3])
-        yield say(
-            level, "gpu_code", f"{len(dead)} of its libraries have no code that a {device.capability} runs: {names}."
-        )
+        count = "1 of its libraries has" if len(dead) == 1 else f"{len(dead)} of its libraries have"
+        yield say(level, "gpu_code", f"{count} no code that a {device.capability} runs: {names}.")
     if waiting:
         names = ", ".join(sorted(os.path.basename(library["path"]) for library in waiting)[:3])
         yield say(NOTE, "ptx", f"the driver compiles the PTX of {names} at the first use.")
     if lacking:
-        whole = all(library in lacking for group in variants.values() for library in group)
-        missing: dict[str, list[str]] = {}
+        missing: dict[str, list[Library]] = {}
         for library in lacking:
             for name in library["lacking"]:
-                missing.setdefault(name, []).append(os.path.basename(library["path"]))
-        told = "; ".join(
-            f"{name} ({', '.join(by[:2])}; {providers.provider(name, device.machine, device.cuda).hint})"
-            for name, by in sorted(missing.items())[:4]
-        )
-        yield say("no" if whole else "perhaps", "soname", f"nobody provides {told}")
+                missing.setdefault(name, []).append(library)
+        brings = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
+        torch = sorted(name for name in missing if brings[name].role == "python_env")
+        if torch:
+            yield say("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, and does not require it.")
+        rest = {name: by for name, by in sorted(missing.items()) if name not in torch}
+        if rest:
+            lame = [library["path"] for by in rest.values() for library in by]
+            whole = all(library["path"] in lame for library in libraries)
+            told = "; ".join(
+                f"{name}, which {os.path.basename(by[0]['path'])} needs"
+                + (f" ({brings[name].hint.rstrip('.')})" if brings[name].role or brings[name].package else "")
+                for name, by in [*rest.items()][:4]
+            )
+            yield say("no" if whole else "perhaps", "soname", f"nobody provides {told}.")
 
 
 def _is_nvidias(library: Library) -> bool:

@@ -171,6 +171,7 @@ def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() 
     assert found("libc.so.6 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == ("yes", set())
     assert found("libcudart.so.12") == ("no", {("no", "soname")})
     assert found("libnobody.so.1")[0] == "no"
+    assert found("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
     assert (
         found("libtorch.so", package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so")))[0]
         == "yes"
@@ -266,7 +267,7 @@ def test_a_file_system_is_judged_by_its_own_loader_and_environments(tmp_path: Pa
     assert result["verdict"] == "perhaps", result
     (finding,) = result["findings"]
     assert finding["kind"] == "soname"
-    assert "libgone.so.1 (_C.so" in finding["what"]
+    assert "libgone.so.1, which _C.so needs" in finding["what"]
     assert "libtorch" not in finding["what"]
     assert "libc.so" not in finding["what"]
 
