@@ -22,6 +22,8 @@ FOREIGN = re.compile(
     r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc)"
     # What Ansible unpacks of itself: a module that is killed cannot take it away. Nothing of it is ours.
     r"|tmp/ansible_.*_payload_[^/]+"
+    # apt's links to what it gives to dpkg, in a directory that the next boot of a real host empties.
+    r"|tmp/apt-dpkg-install-[^/]+"
     # A build's own working place, which only its receipt and its artefact come out of.
     r"|opt/sparkforge/builds/.+)(/.*)?"
 )
