@@ -77,6 +77,7 @@ options:
         default.
       - C(survey) is for how many seconds the survey of torch's operators begins another one, in each format, 12 by
         default, in an order that changes by the day; C(samples) how many inputs each has, 3 by default.
+      - C(seed) decides the order and the inputs, by default the date.
     type: dict
     default: {}
   gpu_required:

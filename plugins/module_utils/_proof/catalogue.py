@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
@@ -27,12 +28,16 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     speed,
     storage,
     survey,
+    survey_modules,
     tensors,
     toolchain,
     training,
     triton_kernels,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Definition
+
+#: Files whose checks belong to a family of another name.
+PARTS = (survey_modules,)
 
 # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
 FAMILIES = (
@@ -67,27 +72,54 @@ def _names() -> t.List[str]:
 CHECKS: t.Dict[str, Definition] = dict(sorted(REGISTERED.items(), key=lambda item: _names().index(item[1].family)))
 
 
-#: Families of the GPU that tolerate no company: one takes what memory is free, the other measures speed.
-ALONE = ("tensors", "speed")
+#: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
+ALONE = ("tensors.memory", "speed.")
+#: From so many cores on, what takes long has lanes of its own.
+MANY_CORES = 8
+#: Lanes beside ``host`` and ``others``, by the beginning of a check's name; the first that fits. Building cuDNN's plans
+#: of attention takes one core half a minute, the references of a network and the survey's own compiling as long.
+LANES = {
+    "attention.cudnn": "cudnn",
+    "attention.": "attention",
+    "compilation.": "attention",
+    "survey.float64": "survey",
+    "survey.bfloat16": "survey",
+    "survey.": "rest of the survey",
+    "training.transformer": "transformer",
+    "training.compiled": "compiled",
+    "training.": "networks",
+    "sizes.": "sizes",
+    "inference.": "transformer",
+    "cpu.training.": "networks on the host",
+    "cpu.inference.": "networks on the host",
+    "cpu.survey.": "survey on the host",
+    "cpu.sizes.": "networks on the host",
+}
+#: The same with few cores.
+FEW_LANES = {"attention.": "attention"}
 
 
-def lanes(names: t.Sequence[str]) -> t.Tuple[t.List[t.List[str]], t.List[t.List[str]]]:
+def lanes(names: t.Sequence[str], cores: t.Optional[int] = None) -> t.Tuple[t.List[t.List[str]], t.List[t.List[str]]]:
     """Return what runs side by side, each in an interpreter of its own, and what runs alone after it.
 
-    Building cuDNN's plans of attention takes one core half a minute, in which the others compute. Everything on the GPU
-    begins with whether it can be reached.
+    Everything on the GPU begins with whether it can be reached.
+
+    :param cores: of this host, by default those that this process may use.
     """
-    groups: t.Dict[str, t.List[str]] = {"host": [], "attention": [], "others": [], "alone": []}
+    table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
+    groups: t.Dict[str, t.List[str]] = {"host": [], **{lane: [] for lane in table.values()}, "others": [], "alone": []}
     for name in names:
         one = CHECKS[name]
         if name == device.NAME:
             continue
-        group = "alone" if one.family in ALONE else "attention" if one.family == "attention" else "others"
-        groups["host" if one.device != "cuda" else group].append(name)
-    for name in ("attention", "others", "alone"):
-        if groups[name]:
-            groups[name].insert(0, device.NAME)
-    if device.NAME in names and not any(groups[name] for name in ("attention", "others", "alone")):
+        lane = next((lane for start, lane in table.items() if name.startswith(start)), "")
+        if one.device == "cuda" and name.startswith(ALONE):
+            lane = "alone"
+        groups[lane or ("others" if one.device == "cuda" else "host")].append(name)
+    on_gpu = [group for group in groups.values() if any(CHECKS[name].device == "cuda" for name in group)]
+    for group in on_gpu:
+        group.insert(0, device.NAME)
+    if device.NAME in names and not on_gpu:
         groups["others"].append(device.NAME)
-    beside = [groups[name] for name in ("host", "attention", "others") if groups[name]]
-    return beside, [groups["alone"]] if groups["alone"] else []
+    alone = groups.pop("alone")
+    return [group for group in groups.values() if group], [alone] if alone else []

@@ -117,6 +117,8 @@ class Context:
     :ivar reference: what the stack says that the environment is: see the module ``cuda_proof``.
     :ivar limits: ``memory_share`` of the device's memory that may be taken.
     :ivar directory: for scratch files; private to the run and removed after it.
+    :ivar step: told what a check of many parts begins with, see :class:`Definition`.
+    :ivar passed_over: parts that ended the process when they were tried, and how.
     """
 
     device: str
@@ -124,6 +126,8 @@ class Context:
     reference: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
     limits: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
     directory: str = "."
+    step: t.Callable[[str], None] = lambda part: None
+    passed_over: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def generator(self, words: str) -> torch.Generator:
         """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""
@@ -144,6 +148,8 @@ class Definition:
     :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
     :ivar numeric: compares numbers with a reference, so that its pass proves something.
     :ivar seconds: how long it may take on a host that is not emulated.
+    :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
+        hangs, the check is begun again without it.
     :ivar trial: what it finds wrong warns, for it was never seen to pass on a sound device of this kind.
     """
 
@@ -154,6 +160,7 @@ class Definition:
     seconds: float
     function: Function
     trial: bool = False
+    steps: bool = False
 
 
 REGISTERED: t.Dict[str, Definition] = {}
@@ -166,10 +173,13 @@ def check(
     numeric: bool = True,
     seconds: float = 60,
     trial: t.Collection[str] = (),
+    steps: bool = False,
+    family: str = "",
 ) -> t.Callable[[Function], Function]:
     """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there.
 
     :param trial: the devices on which it was never seen to pass.
+    :param family: by default the name of its file.
     """
 
     def register(function: Function) -> Function:
@@ -177,8 +187,8 @@ def check(
             full = f"cpu.{name}" if device == "cpu" else name
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
-            family = function.__module__.rpartition(".")[2]
-            REGISTERED[full] = Definition(full, family, device, numeric, seconds, function, device in trial)
+            of = family or function.__module__.rpartition(".")[2]
+            REGISTERED[full] = Definition(full, of, device, numeric, seconds, function, device in trial, steps)
         return function
 
     return register

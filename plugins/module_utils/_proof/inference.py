@@ -161,7 +161,7 @@ def _generate(weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], ste
     return torch.cat(found, 1)
 
 
-@check("inference.decode", devices=("cuda", "cpu"), trial=("cuda",))
+@check("inference.decode", devices=("cuda", "cpu"))
 def decode(context: Context) -> Measured:
     """A model that reads a prompt and then word by word, by its cache: the same scores as from the whole text."""
     import torch
@@ -250,7 +250,7 @@ def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Te
     cases.compare(name, away, torch.zeros_like(away), bound)
 
 
-@check("inference.sampling", devices=("cuda", "cpu"), trial=("cuda",))
+@check("inference.sampling", devices=("cuda", "cpu"))
 def sampling(context: Context) -> Measured:
     """What is sampled follows its distribution: words of a model, by temperature and top-p, and what dropout leaves."""
     import torch
@@ -342,7 +342,7 @@ def _left_by_dropout(cases: Cases, device: str) -> None:
 # -- attention's variants
 
 
-@check("inference.attention", devices=("cuda", "cpu"), trial=("cuda",))
+@check("inference.attention", devices=("cuda", "cpu"))
 def attention_variants(context: Context) -> Measured:
     """Sliding windows, distances that count and packed texts: by masks, and by flex_attention where there is one."""
     import torch

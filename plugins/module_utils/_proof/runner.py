@@ -40,6 +40,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 REAP = 10.0
 #: How often it is looked whether a silent child has ended, in seconds.
 LOOK = 0.5
+#: How many parts of a check may crash or hang before the check does.
+MOST_PASSED_OVER = 10
 #: How much of what a check printed is kept, in bytes.
 KEPT_OUTPUT = 64 << 10
 
@@ -97,8 +99,9 @@ def main(path: str) -> None:
                 names.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
                 say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
+        passed_over: t.Dict[str, t.Dict[str, str]] = {}
         while names:
-            child = Child(names, job, results)
+            child = Child(names, job, results, passed_over)
             names = child.run()
             blocked = blocked or device.NAME in child.failed
 
@@ -127,11 +130,19 @@ class Child:
     :param names: the checks, in order.
     :param job: the job file's content.
     :param results: where the results go.
+    :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
     """
 
-    def __init__(self, names: t.List[str], job: t.Mapping[str, t.Any], results: t.TextIO) -> None:
-        self.names, self.job, self.results = names, job, results
+    def __init__(
+        self,
+        names: t.List[str],
+        job: t.Mapping[str, t.Any],
+        results: t.TextIO,
+        passed_over: t.Dict[str, t.Dict[str, str]],
+    ) -> None:
+        self.names, self.job, self.results, self.passed_over = names, job, results, passed_over
         self.failed: t.Set[str] = set()
+        self.part: t.Optional[str] = None
         self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
 
     def run(self) -> t.List[str]:
@@ -176,14 +187,14 @@ class Child:
             say(pipe, event="start", check=name)
             offset = os.path.getsize(self.output)
             began = time.monotonic()
-            result, usable = self._one(definition)
+            result, usable = self._one(definition, pipe)
             result.seconds = round(time.monotonic() - began, 3)
             self._read_output(result, offset)
             say_result(pipe, result, definition)
             if not usable:
                 return
 
-    def _one(self, definition: check.Definition) -> t.Tuple[Result, bool]:
+    def _one(self, definition: check.Definition, pipe: t.TextIO) -> t.Tuple[Result, bool]:
         """Run one check; return what it found, and whether the process can still be used."""
         name = definition.name
         context = check.Context(
@@ -192,6 +203,8 @@ class Child:
             reference=self.job["reference"],
             limits=self.job["limits"],
             directory=self.job["directory"],
+            step=lambda part: say(pipe, event="step", part=part),
+            passed_over=self.passed_over.get(name, {}),
         )
         try:
             found = definition.function(context)
@@ -254,7 +267,10 @@ class Child:
             for line in lines:
                 said = json.loads(line)
                 if said["event"] == "start":
-                    current = said["check"]
+                    current, self.part = said["check"], None
+                    deadline = time.monotonic() + self._limit(current)
+                elif said["event"] == "step" and current:
+                    self.part = said["part"]
                     deadline = time.monotonic() + self._limit(current)
                 else:
                     self.results.write(line.decode() + "\n")
@@ -267,6 +283,8 @@ class Child:
             if (ready and not block) or (not ready and has_ended(process)):
                 status = self._end(process)
                 lost = current or (left[0] if left == self.names else None)
+                if lost and self._passes_over(lost, how_it_ended(status)):
+                    return left
                 if lost:
                     cause = f"The process that ran {lost} {how_it_ended(status)}."
                     self._lost(Result(lost, FAIL, "a crash", "a result", cause, CRASH_REMEDY))
@@ -276,6 +294,8 @@ class Child:
                 self._end(process)
                 lost = current or left[0]
                 seconds = self._limit(lost)
+                if self._passes_over(lost, f"gave no answer within {seconds:.0f} seconds"):
+                    return left
                 cause = f"{lost} gave no answer within {seconds:.0f} seconds and was ended."
                 result = Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds)
                 result.unanswered = True
@@ -285,6 +305,14 @@ class Child:
 
     def _limit(self, name: str) -> float:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])
+
+    def _passes_over(self, name: str, how: str) -> bool:
+        """Say whether a check is begun again without the part that ended it."""
+        passed = self.passed_over.setdefault(name, {})
+        if not CHECKS[name].steps or self.part is None or len(passed) >= MOST_PASSED_OVER:
+            return False
+        passed[self.part] = how
+        return True
 
     def _lost(self, result: Result) -> None:
         self.failed.add(result.name)

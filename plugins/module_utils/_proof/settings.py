@@ -17,6 +17,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 #: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
 #: survey of operators the inputs of each and the seconds for each format.
 LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
+#: What may be given beside them: which inputs of the survey are drawn, by default by the date.
+OPTIONAL = ("seed",)
 #: Rows of the host's side that a profile may require.
 HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure")
 
@@ -32,9 +34,9 @@ def check(patterns: t.Sequence[str], required: t.Mapping[str, str], limits: t.Ma
                     f"The names are in the role verify's README; families: "
                     f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
                 )
-    unknown = sorted(set(limits) - set(LIMITS))
+    unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
     if unknown:
-        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known are {', '.join(LIMITS)}.")
+        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known are {known}.")
     for key, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
             raise SparkforgeError(f"limits.{key} is {value!r}.", "Give a number above 0.")

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import math
 import random
+import re
 import sys
 import time
 import types
@@ -25,9 +27,10 @@ import typing as t
 import unittest
 import warnings
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import survey_bounds
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import survey_bounds, survey_variants
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import UNIT_ROUNDOFF, allow_tf32
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    FULL,
     Context,
     Failed,
     Measured,
@@ -38,11 +41,20 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 if t.TYPE_CHECKING:
     import torch
 
+#: How long one operator may take: some are compiled at their first use.
+STEP_SECONDS = 120
 #: How many of the operators that are off are named.
 NAMED = 5
 #: A gradient is nothing but rounding where it is smaller than this part of what went in, and then it may be so many
 #: times as far off.
 VANISHING, CANCELLED = 1e-6, 1e4
+
+#: What an operator of the catalogue has.
+INTERFACE = (
+    *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
+    "supported_backward_dtypes",
+)
+_OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
     "Take another stack, or build this one again with other flags; to see it by itself, run the operator on the device"
@@ -54,8 +66,10 @@ REMEDY = (
 class Survey:
     """What a run over the catalogue found in one format.
 
-    :ivar units: by operator, the worst error of the results and of the gradients, in units.
-    :ivar refused: by operator, what the device said that does not offer it in this format.
+    :ivar units: by operator, the worst error of the results and of the gradients, in units; for another way to call it
+        under ``name, strided``.
+    :ivar refused: by operator, what the device said that does not offer it in this format, or not so.
+    :ivar ended: operators that ended with an error where the CPU in float64 computes them, and with which.
     :ivar left_out: operators that are not compared, see ``survey_bounds.LEFT_OUT``.
     :ivar waiting: how many there was no time for.
     """
@@ -63,8 +77,18 @@ class Survey:
     units: t.Dict[str, t.List[float]] = dataclasses.field(default_factory=dict)
     refused: t.Dict[str, str] = dataclasses.field(default_factory=dict)
     left_out: t.List[str] = dataclasses.field(default_factory=list)
+    ended: t.Dict[str, str] = dataclasses.field(default_factory=dict)
     samples: int = 0
     waiting: int = 0
+
+    def note(self, name: str, both: t.Sequence[float]) -> None:
+        """Keep the larger of these errors and of those that are there."""
+        self.units[name] = [max(pair) for pair in zip(both, self.units.get(name, (0.0, 0.0)))]
+
+    @property
+    def operators(self) -> int:
+        """How many were computed."""
+        return len([name for name in self.units if "," not in name])
 
 
 def catalogue() -> t.List[t.Any]:
@@ -80,10 +104,29 @@ def catalogue() -> t.List[t.Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from torch.testing._internal.common_methods_invocations import op_db
+            listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
+        # Those of optimisers are in lists of their own: many tensors at once.
+        groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
+        found = [operator for group in groups for operator in group]
+        for operator in found:
+            _look_at(operator)
     except ImportError as error:
         raise Skipped(f"This torch's list of operators cannot be read: {error}.") from error
-    return list(op_db)
+    except (AttributeError, TypeError, RuntimeError) as error:
+        version = importlib.import_module("torch").__version__
+        raise Skipped(
+            f"The list of operators of torch {version} has another interface than the survey knows: {short(error)}."
+        ) from error
+    return found
+
+
+def _look_at(operator: t.Any) -> None:
+    """Read what the survey reads of an operator.
+
+    :raises AttributeError: it is not there.
+    """
+    for name in INTERFACE:
+        getattr(operator, name)
 
 
 def name_of(operator: t.Any) -> str:
@@ -98,24 +141,34 @@ def survey(
     seed: int,
     only: t.Optional[t.Collection[str]] = None,
     seconds: float = math.inf,
+    passed_over: t.Collection[str] = (),
+    step: t.Callable[[str], None] = lambda name: None,
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order that the seed gives.
+
+    On a GPU those that are compiled at their first use, which takes seconds each, come last.
 
     :param form: ``float32``.
     :param samples: how many inputs of each operator, drawn by ``seed`` from those that it brings.
     :param only: names of operators; all where it is left out.
     :param seconds: after which no other operator is begun.
+    :param passed_over: names of operators that ended the process before.
+    :param step: told the name of each operator that is begun.
     """
     import torch
 
     found, dtype, operators = Survey(), getattr(torch, form), catalogue()
     random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
+    if device == "cuda":
+        operators.sort(key=lambda operator: survey_bounds.compiled(name_of(operator)))
     began = time.monotonic()
     # After that import cuDNN's flags are changed by its own context alone.
     with allow_tf32(torch.backends.cuda.matmul, False), torch.backends.cudnn.flags(allow_tf32=False):
         for operator in operators:
             name = name_of(operator)
-            if (only is not None and name not in only) or dtype not in operator.supported_dtypes(device):
+            if (only is not None and name not in only) or name in passed_over:
+                continue
+            if dtype not in operator.supported_dtypes(device):
                 continue
             if survey_bounds.left_out(name):
                 found.left_out.append(name)
@@ -123,13 +176,12 @@ def survey(
             if time.monotonic() - began > seconds:
                 found.waiting += 1
                 continue
+            step(name)
             try:
-                units, count = _operator(operator, dtype, device, samples, f"{seed} {name}")
+                _operator(found, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
+                found.units.pop(name, None)
                 found.refused[name] = str(error)
-                continue
-            found.units[name] = units
-            found.samples += count
     return found
 
 
@@ -151,41 +203,102 @@ class Computed:
     scale: float
 
 
-def _operator(operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> t.Tuple[t.List[float], int]:
-    """Return the worst errors of results and of gradients in units, and of how many inputs."""
+def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
+    """Compare an operator's results and gradients for some inputs."""
     import torch
 
-    differentiable = bool(operator.supports_autograd) and dtype in operator.supported_backward_dtypes(device)
-    torch.manual_seed(random.Random(seed).getrandbits(32))  # noqa: S311 - which inputs are tried is no secret
-    worst, count = [0.0, 0.0], 0
-    for sample in _drawn(operator.sample_inputs(device, dtype, requires_grad=differentiable), samples, seed):
-        count += 1
+    name = name_of(operator)
+    # Optimisers differentiate nothing.
+    differentiable = (
+        bool(operator.supports_autograd)
+        and dtype in operator.supported_backward_dtypes(device)
+        and not name.startswith("_foreach")
+    )
+    torch.manual_seed(number_of(seed))
+    try:
+        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=differentiable), samples, seed)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise NotOffered(f"its inputs cannot be made: {short(error)}") from error
+    found.note(name, (0.0, 0.0))
+    for number, sample in enumerate(inputs):
+        found.samples += 1
         # A probability of dropout: two devices draw other numbers.
         if sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"):
             continue
         try:
-            exact = _computed(operator, *_exact(sample), dtype, seed)
-        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-            raise NotOffered(f"the CPU in float64: {_short(error)}") from error
+            exact = computed(operator, *exact_of(sample), dtype, seed)
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
+            raise NotOffered(f"the CPU in float64: {short(error)}") from error
         moved = exact
         # A step may lead out of what an operator takes: a probability beyond 1.
         with contextlib.suppress(RuntimeError, ValueError):
-            moved = _computed(operator, *_exact(sample, spacing(dtype)), dtype, seed)
+            moved = computed(operator, *exact_of(sample, spacing(dtype)), dtype, seed)
         try:
-            found = _computed(operator, sample, _leaves(sample), dtype, seed)
+            plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
-            raise NotOffered(_short(error)) from error
+            raise NotOffered(short(error)) from error
         except RuntimeError as error:
-            raise RuntimeError(f"{name_of(operator)}: {_short(error)}") from error
-        for one, other, near in zip(found.results, exact.results, moved.results):
-            worst[0] = max(worst[0], units(one, other, dtype, moved=near))
-        for leaf, wanted, beside in zip(found.gradients, exact.gradients, moved.gradients):
-            if leaf is not None and wanted is not None and beside is not None:
-                worst[1] = max(worst[1], _gradient(leaf, wanted, beside, dtype, exact.scale))
-    return worst, count
+            if "CUDA error" in str(error):
+                # What comes after it would end so as well.
+                raise RuntimeError(f"{name}: {short(error)}") from error
+            found.ended[name] = f"ended with an error: {short(error)}"
+            continue
+        found.note(name, away(plain, exact, moved, dtype))
+        # By one of the inputs, or by all where all are asked for: the last, for the first may be without a dimension.
+        if number == len(inputs) - 1 or samples >= FULL["samples"]:
+            _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
 
 
-def _computed(
+def _other_ways(
+    found: Survey,
+    operator: t.Any,
+    sample: t.Any,
+    known: t.Tuple[Computed, Computed, Computed],
+    dtype: torch.dtype,
+    seed: str,
+) -> None:
+    """Compare what an operator makes of strided inputs, in place, and in tensors that are given.
+
+    :param known: what it makes of the sample, what is exact, and what is exact of inputs one step beside.
+    """
+    name, (plain, exact, moved) = name_of(operator), known
+    for way in (survey_variants.STRIDED, *survey_variants.CALLS):
+        full = f"{name}, {way}"
+        if survey_bounds.left_out(full):
+            found.left_out.append(full)
+            continue
+        try:
+            if way == survey_variants.STRIDED:
+                if not survey_variants.has_steps(sample):
+                    continue
+                apart = sample.noncontiguous()
+                made = computed(operator, apart, leaves(apart), dtype, seed)
+            else:
+                results = survey_variants.CALLS[way](operator, sample, plain.results)
+                if results is None:
+                    continue
+                made = Computed(results, [], 0.0)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+            found.refused[full] = short(error)
+            continue
+        found.note(full, away(made, exact, moved, dtype))
+
+
+def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> t.List[float]:
+    """Return the worst errors of results and of gradients, in units.
+
+    :param scale: what an error of a result is measured by at least.
+    """
+    worst = [0.0, 0.0]
+    for one, other, near in zip(made.results, exact.results, moved.results):
+        worst[0] = max(worst[0], units(one, other, dtype, scale, moved=near))
+    for leaf, wanted, beside in zip(made.gradients, exact.gradients, moved.gradients):
+        if leaf is not None and wanted is not None and beside is not None:
+            worst[1] = max(worst[1], _gradient(leaf, wanted, beside, dtype, exact.scale))
+    return worst
+
+
+def computed(
     operator: t.Any, sample: t.Any, leaves: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
 ) -> Computed:
     """Compute an operator forward and, for gradients of its results that are drawn by the seed, backward."""
@@ -195,7 +308,7 @@ def _computed(
     through = [result for result in results if result.requires_grad]
     if not through or not leaves:
         return Computed([result.detach() for result in results], [], 0.0)
-    generator = torch.Generator().manual_seed(random.Random(seed).getrandbits(32))  # noqa: S311 - as above
+    generator = torch.Generator().manual_seed(number_of(seed))
     upstream = [
         torch.randn(result.shape, generator=generator, dtype=torch.float64).to(dtype).to(torch.float64)
         for result in through
@@ -225,7 +338,12 @@ def _gradient(
     return value / CANCELLED if float(wanted.abs().max()) <= VANISHING * scale else value
 
 
-def _drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> t.List[t.Any]:
+def number_of(seed: str) -> int:
+    """Return what a generator of torch is seeded with."""
+    return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
+
+
+def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> t.List[t.Any]:
     """Return some of the inputs: the first, which is the plainest, and others by the seed."""
     listed = []
     for sample in samples:
@@ -238,7 +356,7 @@ def _drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> t.List[t.Any]:
     return [listed[0], *random.Random(seed).sample(listed[1:], count - 1)]  # noqa: S311 - as above
 
 
-def _leaves(sample: t.Any) -> t.List[torch.Tensor]:
+def leaves(sample: t.Any) -> t.List[torch.Tensor]:
     """Return what is differentiated for, in the order of a transformation."""
     import torch
 
@@ -253,7 +371,7 @@ def _leaves(sample: t.Any) -> t.List[torch.Tensor]:
     return found
 
 
-def _exact(sample: t.Any, step: float = 0.0) -> t.Tuple[t.Any, t.List[torch.Tensor]]:
+def exact_of(sample: t.Any, step: float = 0.0) -> t.Tuple[t.Any, t.List[torch.Tensor]]:
     """Return the same inputs in float64 on the CPU, each value larger or smaller by a step, and what has a gradient."""
     import torch
 
@@ -270,12 +388,13 @@ def _exact(sample: t.Any, step: float = 0.0) -> t.Tuple[t.Any, t.List[torch.Tens
             return exact.clone().requires_grad_() if value.requires_grad else exact
         if isinstance(value, torch.dtype) and value.is_floating_point:
             return torch.float64
-        if isinstance(value, torch.device) or (isinstance(value, str) and value.startswith("cuda")):
-            return "cpu"
         return value
 
     changed = sample.transform(change)
-    return changed, _leaves(changed)
+    if changed.kwargs.get("device") is not None:
+        # What makes tensors is told where, which a transformation leaves as it is.
+        changed.kwargs["device"] = "cpu"
+    return changed, leaves(changed)
 
 
 def tensors(value: t.Any) -> t.List[torch.Tensor]:
@@ -311,6 +430,7 @@ def units(
     import torch
 
     got, expected = actual.detach().to("cpu"), expected.detach().to("cpu")
+    moved = moved.detach().to("cpu") if moved is not None else None
     if expected.layout is not torch.strided:
         got, expected = got.to_dense(), expected.to_dense()
         moved = moved.to_dense() if moved is not None else None
@@ -352,7 +472,7 @@ def units(
     return float(((got - expected).abs() / (spacing(dtype) * around)).max())
 
 
-def _short(error: BaseException) -> str:
+def short(error: BaseException) -> str:
     return " ".join(str(error).split())[:160]
 
 
@@ -361,28 +481,55 @@ def _surveyed(context: Context, form: str) -> Measured:
 
     :raises Failed: one is off by more than it may.
     """
-    seed = int(time.strftime("%Y%m%d", time.gmtime()))
+    seed = seed_of(context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = survey(
-            context.device, form, int(context.limits["samples"]), seed, seconds=float(context.limits["survey"])
+            context.device,
+            form,
+            int(context.limits["samples"]),
+            seed,
+            seconds=float(context.limits["survey"]),
+            passed_over=context.passed_over,
+            step=context.step,
         )
+    return judged(context, found, {name: survey_bounds.bounds(name, form) for name in found.units}, form, seed)
+
+
+def seed_of(context: Context) -> int:
+    """Return what decides which inputs are drawn: the limit ``seed``, or the date."""
+    return int(context.limits.get("seed") or time.strftime("%Y%m%d", time.gmtime()))
+
+
+def judged(
+    context: Context, found: Survey, allowed: t.Mapping[str, t.Tuple[float, float]], form: str, seed: int
+) -> Measured:
+    """Compare what was found with its bounds.
+
+    :param allowed: for each name how many units results and gradients may be off; infinite: not compared.
+    :raises Failed: one is off by more than it may, or ended the process that computed it.
+    """
     off, worst, worst_name = [], 0.0, "none"
     for name, both in found.units.items():
-        for value, allowed, what in zip(both, survey_bounds.bounds(name, form), ("", ", backward")):
-            if math.isinf(allowed):
+        for value, most, what in zip(both, allowed[name], ("", ", backward")):
+            if math.isinf(most):
                 continue
-            ratio = value / allowed
+            ratio = value / most
             if ratio >= worst:
                 worst, worst_name = ratio, f"{name}{what}"
             if ratio > 1:
-                off.append((ratio, f"{name}{what} by {value:.3g} units (bound {allowed:g})"))
+                off.append((ratio, f"{name}{what} by {value:.3g} units (bound {most:g})"))
     bound = "four times the units that sound stacks were off by"
     measured = (
-        f"{len(found.units)} operators with {found.samples} inputs, at worst {worst:.2g} of the bound ({worst_name});"
-        f" {len(found.refused)} not offered, {len(found.left_out)} left out, {found.waiting} for another day;"
-        f" seed {seed}"
+        f"{found.operators} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
+        f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not offered,"
+        f" {len(found.left_out)} left out, {found.waiting} for another day; seed {seed}"
     )
+    ended = [f"{name} {how}" for name, how in {**context.passed_over, **found.ended}.items()]
+    if ended:
+        off.sort(reverse=True)
+        said = "; ".join([*ended, *(text for _ratio, text in off[:NAMED])])
+        raise Failed(f"In {form}: {said}. All others were computed.", REMEDY, measured, bound)
     if not found.units:
         raise Failed("No operator was computed.", REMEDY, measured, bound)
     if off:
@@ -396,25 +543,25 @@ def _surveyed(context: Context, form: str) -> Measured:
     return Measured(measured, bound, worst)
 
 
-@check("survey.float64", devices=("cuda",), seconds=3600)
+@check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True)
 def float64(context: Context) -> Measured:
     """Each operator in float64: another algorithm than the CPU's, the same numbers."""
     return _surveyed(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=3600)
+@check("survey.float32", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
 def float32(context: Context) -> Measured:
     """Each operator in float32, without TensorFloat-32."""
     return _surveyed(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=3600)
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
 def bfloat16(context: Context) -> Measured:
     """Each operator in bfloat16."""
     return _surveyed(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=3600)
+@check("survey.float16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
 def float16(context: Context) -> Measured:
     """Each operator in float16."""
     return _surveyed(context, "float16")

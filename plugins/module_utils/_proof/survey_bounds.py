@@ -35,7 +35,8 @@ LEFT_OUT: t.Dict[str, str] = {
         "the CPU has no such operator",
     ),
     **dict.fromkeys(
-        "_native_batch_norm_legit native_layer_norm".split(), "the CPU returns statistics of another shape or format"
+        "_native_batch_norm_legit native_batch_norm native_layer_norm".split(),
+        "the CPU returns statistics of another shape or format",
     ),
     "as_strided.partial_views": "it reads past what a copy of the view holds",
     "signal.windows.blackman": "the values of a window of two are what is left of a cancellation",
@@ -43,7 +44,18 @@ LEFT_OUT: t.Dict[str, str] = {
         ("grid_sampler_2d", "grid_sampler_3d"),
         "nn.functional.grid_sample is the same, and takes a hundredth of the time",
     ),
+    "_softmax_backward_data": "one of its inputs mixes two formats, which no GPU differentiates",
     "to": "it moves its result from one device to another",
+    **dict.fromkeys(
+        ("as_strided, strided", "as_strided_copy, strided", "as_strided_scatter, strided"),
+        "it says itself how its elements lie, so that it means others when they lie elsewhere",
+    ),
+    **{
+        f"{name}, out=": "torch 2.13's kernel of the CPU, or 2.11's of CUDA, does not write to elements that lie apart"
+        for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
+        " fft.ihfft2".split()
+    },
+    "linalg.eigh, out=": "the sign of a vector is free, and it is the plain call that makes it none",
 }
 
 #: Operator, format, and by how many units its results and its gradients may be off: four times what they were at most.
@@ -53,6 +65,7 @@ LEFT_OUT: t.Dict[str, str] = {
 _TABLE = """
 __rmatmul__ float64 100 64
 __rmul__ float16 6 8.9
+__rpow__ bfloat16 6 inf
 __rpow__ float16 6 inf
 _upsample_bilinear2d_aa float32 41 32
 argsort bfloat16 inf 6
@@ -61,10 +74,16 @@ atanh float16 6 8.7
 atanh float32 32 61
 corrcoef bfloat16 6 8.9
 cov float32 35 35
+cov float64 inf inf
 digamma float32 32 110
+dist float16 6 30
 div.trunc_rounding bfloat16 12 6
 erfinv bfloat16 6 6.8
-fmod bfloat16 6 12
+_batch_norm_with_update bfloat16 6 24
+_batch_norm_with_update float16 6 50
+fmod bfloat16 inf inf
+fmod float16 inf inf
+histc float16 inf 6
 linalg.eig float32 32 43
 linalg.eigh float32 32 62
 linalg.householder_product float32 32 75
@@ -85,16 +104,20 @@ msort float16 6 inf
 mul float16 6 6.4
 native_group_norm bfloat16 6 12
 native_group_norm float16 6 13
+nn.functional.batch_norm bfloat16 6 24
+nn.functional.batch_norm float16 6 50
 nn.functional.conv3d float32 32 39
 nn.functional.ctc_loss float32 32 1700
 nn.functional.ctc_loss float64 64 1100
-nn.functional.grid_sample bfloat16 6.4 inf
-nn.functional.grid_sample float16 6.3 21
+nn.functional.grid_sample bfloat16 inf inf
+nn.functional.embedding_bag bfloat16 180 6
+nn.functional.grid_sample float16 inf inf
 nn.functional.hardsigmoid float64 2.8e+08 64
 nn.functional.hardswish float64 2.8e+08 64
 nn.functional.layer_norm float32 32 55
 nn.functional.layer_norm float64 64 7100
 nn.functional.normalize bfloat16 6 8.8
+nn.functional.scaled_dot_product_attention float64 64 140
 nn.functional.soft_margin_loss float16 inf inf
 pinverse float64 64 87
 polygamma.polygamma_n_0 float16 6 inf
@@ -106,6 +129,8 @@ polygamma.polygamma_n_2 float32 120 32
 polygamma.polygamma_n_3 float32 120 32
 polygamma.polygamma_n_4 float32 120 32
 pow float16 6 inf
+remainder bfloat16 inf inf
+remainder float16 inf inf
 signal.windows.nuttall float32 160 32
 sort bfloat16 inf inf
 sort float16 inf inf
@@ -118,6 +143,22 @@ special.polygamma.special_polygamma_n_0 float32 120 32
 topk bfloat16 inf inf
 """
 
+#: Of modules, which are some operators in a row.
+DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
+#: Modules that are not compared, and why.
+MODULES_LEFT_OUT: t.Dict[str, str] = {
+    **dict.fromkeys(
+        "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
+        " nn.FractionalMaxPool2d nn.FractionalMaxPool3d".split(),
+        "it draws random numbers, and two devices draw others",
+    ),
+    **dict.fromkeys(
+        "nn.LazyConv1d nn.LazyConv2d nn.LazyConv3d nn.LazyConvTranspose1d nn.LazyConvTranspose2d"
+        " nn.LazyConvTranspose3d".split(),
+        "it becomes the module without Lazy in its name when it is first called",
+    ),
+}
+
 
 def _read(table: str) -> t.Dict[t.Tuple[str, str], t.Tuple[float, float]]:
     rows = [line.split() for line in table.strip().splitlines()]
@@ -125,6 +166,14 @@ def _read(table: str) -> t.Dict[t.Tuple[str, str], t.Tuple[float, float]]:
 
 
 CALIBRATED = _read(_TABLE)
+
+#: As the table above.
+_MODULES = """
+nn.CTCLoss float32 64 1700
+nn.KLDivLoss bfloat16 12 inf
+nn.KLDivLoss float32 64 inf
+"""
+CALIBRATED_MODULES = _read(_MODULES)
 
 
 def unknown(device: str, capabilities: t.Collection[str]) -> float:
@@ -137,8 +186,38 @@ def unknown(device: str, capabilities: t.Collection[str]) -> float:
 
 
 def bounds(name: str, form: str) -> t.Tuple[float, float]:
-    """Return how many units the results and the gradients of an operator may be off in a format."""
-    return CALIBRATED.get((name, form), (DEFAULT[form], DEFAULT[form]))
+    """Return how many units the results and the gradients of an operator may be off in a format, however it is called.
+
+    :param name: ``sort``, or ``sort, strided``.
+    """
+    return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
+
+
+#: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
+COMPILED = (
+    *"special. polygamma mvlgamma masked.prod prod nanprod i0 erf lgamma sinc exp2 digamma gcd lcm".split(),
+    "signal.windows.kaiser",
+)
+
+
+def compiled(name: str) -> bool:
+    """Say whether an operator is one that takes seconds to compile at its first use."""
+    return name.startswith(COMPILED)
+
+
+def left_out_module(name: str) -> str:
+    """Return why a module is not compared; empty where it is."""
+    return MODULES_LEFT_OUT.get(name, "")
+
+
+def of_module(name: str) -> t.Tuple[float, float]:
+    """Return how many units the results and the gradients of a module may be off.
+
+    :param name: ``nn.Linear trained (float32)``.
+    """
+    module, _unused, form = name.split(" ")
+    form = form.strip("()")
+    return CALIBRATED_MODULES.get((module, form), (DEFAULT_OF_MODULES[form],) * 2)
 
 
 def left_out(name: str) -> str:

@@ -206,9 +206,9 @@ class Curve(t.NamedTuple):
     weights: t.Dict[str, torch.Tensor]
 
 
-def ways(device: str) -> t.List[Way]:
-    """Return how each network is trained on a device."""
-    found = [
+def ways() -> t.List[Way]:
+    """Return how each network is trained."""
+    return [
         Way("float32", options={"foreach": False}),
         Way("float32, one optimiser kernel for all weights", options={"foreach": True}),
         Way("float32, fused optimiser", options={"fused": True}),
@@ -221,9 +221,10 @@ def ways(device: str) -> t.List[Way]:
         Way("float16 with loss scaling", "float16", options={"foreach": True}),
         Way("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}),
     ]
-    if device == "cuda":
-        found.append(Way("float32, compiled", options={"foreach": True}, compiled=True))
-    return found
+
+
+#: Of ``training.compiled``.
+COMPILED = Way("float32, compiled", options={"foreach": True}, compiled=True)
 
 
 #: With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
@@ -425,9 +426,15 @@ class Allowed(t.NamedTuple):
     weights: t.Dict[str, float]
 
 
-def _allowed(context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch]) -> Allowed:
+def _allowed(
+    context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch], known: t.Optional[Curve]
+) -> Allowed:
+    """Return the float64 run and what is allowed beside it.
+
+    :param known: the float64 run, where it is known already.
+    """
     with one_thread():
-        exact = _train(network, batches, way, "exact")
+        exact = _train(network, batches, way, "exact") if known is None else known
         moved = []
         for number in range(MOVED):
             noise = _Moved(way.form, context.generator(f"training {name} {way.form} {way.optimizer} {number}"))
@@ -473,12 +480,13 @@ def _network(context: Context, name: str) -> Measured:
         stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        for way in ways(context.device):
+        for way in ways():
             if way.checkpoints and not len(network.parts):
                 continue
             key = (way.form, way.optimizer)
             if key not in known:
-                known[key] = _allowed(context, name, way, network, batches)
+                same = next((one.exact for other, one in known.items() if other[1] == way.optimizer), None)
+                known[key] = _allowed(context, name, way, network, batches, same)
             try:
                 with _processes(context) if way.parallel else contextlib.nullcontext():
                     curve = _train(network, batches, way, context.device)
@@ -489,7 +497,7 @@ def _network(context: Context, name: str) -> Measured:
                 left_out.append(f"{way.name}: {said[:120]}")
                 continue
             _compare(cases, way, curve, known[key])
-            if way == ways(context.device)[0]:
+            if way == ways()[0]:
                 again = _train(network, batches, way, context.device)
                 cases.exactly("the same losses twice", torch.tensor(again.losses), torch.tensor(curve.losses).double())
         measured = cases.result()
@@ -516,22 +524,39 @@ def _processes(context: Context) -> t.Iterator[None]:
             os.unlink(store)
 
 
-@check("training.transformer", devices=("cuda", "cpu"), seconds=300, trial=("cuda",))
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300)
 def transformer(context: Context) -> Measured:
     """A transformer of two blocks over a hundred steps."""
     return _network(context, "transformer")
 
 
-@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, trial=("cuda",))
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300)
 def convolutional(context: Context) -> Measured:
     """Convolutions with normalisation by batch and by group over a hundred steps."""
     return _network(context, "convolutional")
 
 
-@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, trial=("cuda",))
+@check("training.recurrent", devices=("cuda", "cpu"), seconds=300)
 def recurrent(context: Context) -> Measured:
     """An LSTM of two layers and a GRU over a hundred steps."""
     return _network(context, "recurrent")
+
+
+@check("training.compiled", devices=("cuda",), seconds=300)
+def compiled(context: Context) -> Measured:
+    """Two of the networks as torch.compile has them; of the third it leaves the recurrence as it is."""
+    import torch
+
+    cases = Cases("training a compiled network", REMEDY)
+    with allow_tf32(torch.backends.cuda.matmul, False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True):
+            for name in ("transformer", "convolutional"):
+                network, batches = _drawn(context, name)
+                allowed = _allowed(context, name, COMPILED, network, batches, None)
+                curve = _train(network, batches, COMPILED, context.device)
+                _compare(cases, COMPILED._replace(name=f"{name}, compiled"), curve, allowed)
+    return cases.result()
 
 
 # -- optimisers
@@ -557,7 +582,7 @@ OPTIMIZERS: t.Dict[str, t.List[t.Dict[str, t.Any]]] = {
 OPTIMIZER_UNITS = 2.0
 
 
-@check("training.optimizers", devices=("cuda", "cpu"), trial=("cuda",))
+@check("training.optimizers", devices=("cuda", "cpu"))
 def optimizers(context: Context) -> Measured:
     """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
     import torch
@@ -574,10 +599,10 @@ def optimizers(context: Context) -> Measured:
         for options in variants:
             with one_thread():
                 definition = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else kind
-                exact, largest = _stepped(definition, options, weights, gradients, "cpu", torch.float64)
+                exact, largest = stepped(definition, options, weights, gradients, "cpu", torch.float64)
             for way in ({"foreach": False}, {"foreach": True}, {"fused": True}):
                 try:
-                    found, _largest = _stepped(
+                    found, _largest = stepped(
                         kind, {**options, **way}, weights, gradients, context.device, torch.float32
                     )
                 except (TypeError, RuntimeError, ValueError) as error:
@@ -592,7 +617,7 @@ def optimizers(context: Context) -> Measured:
     return cases.result()
 
 
-def _stepped(
+def stepped(
     kind: t.Any,
     options: t.Mapping[str, t.Any],
     weights: t.Sequence[torch.Tensor],
@@ -613,7 +638,7 @@ def _stepped(
     return [weight.detach() for weight in given], largest
 
 
-@check("training.loss_scaling", devices=("cuda", "cpu"), trial=("cuda",))
+@check("training.loss_scaling", devices=("cuda", "cpu"))
 def loss_scaling(context: Context) -> Measured:
     """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
     import torch

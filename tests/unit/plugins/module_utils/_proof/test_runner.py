@@ -53,12 +53,24 @@ def prints(context):
     os.write(1, b"FATAL: kernel fmha is for sm80-sm100, but was built for sm121\\n")
     return Measured("1", "1")
 
-functions = dict(right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
+def steps(context, end):
+    for part in ("one", "two", "three"):
+        if part not in context.passed_over:
+            context.step(part)
+            if part == "two":
+                end()
+    return Measured(f"without {{dict(context.passed_over)}}", "1")
+def steps_crashes(context): return steps(context, lambda: os.kill(os.getpid(), signal.SIGSEGV))
+def steps_hangs(context): return steps(context, lambda: time.sleep(600))
+
+functions = dict(steps_crashes=steps_crashes, steps_hangs=steps_hangs,
+                 right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
                  refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
-        f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function)
+        f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function,
+        steps="steps" in name)
     for name, function in functions.items() for number in (1, 2)}}
 runner.main(sys.argv[1])
 """
@@ -108,6 +120,15 @@ def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
     assert found["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing."
     assert found["absent1"]["cause"] == "There is none."
     assert all(row["remedy"] for row in found.values() if row["status"] == "fail")
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("crashes", "died by SIGSEGV"), ("hangs", "gave no answer within 2 seconds")]
+)
+def test_a_part_that_ends_its_check_is_passed_over_and_the_other_parts_run(tmp_path: Path, name: str, how: str) -> None:
+    found = run(tmp_path, f"steps_{name}1", "right1")
+    assert found[f"steps_{name}1"]["measured"] == f"without {{'two': '{how}'}}"
+    assert found["right1"]["status"] == "pass"
 
 
 def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
