@@ -4,6 +4,8 @@
 
 """What the proof finds and what it costs: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
 
+With --mutate N it plants N random faults in torch's operators instead, see benchmarks/campaign.py.
+
 Every fault of tests/proof that needs no GPU is planted in a copy of an environment with torch, and proven; so is a
 sound copy, N times. Beside it stands the check that people run today. With --python, the interpreter of an environment
 that computes on this host's GPU, it is the faults that a GPU computes and that environment, and rates are printed too.
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
 import os
 import shutil
 import statistics
@@ -27,6 +30,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / ".collections"))
 
+from benchmarks import campaign
 from tests.proof import environment, on_gpu, outcome, provisioned
 from tests.proof.faults import FAULTS, Report
 
@@ -196,6 +200,28 @@ def _say(text: str) -> None:
     print(f"proof: {text}", flush=True)
 
 
+def mutate(arguments: argparse.Namespace) -> int:
+    """Run a campaign of mutants; return 0 where nine in ten of the large ones were caught and no sound one was."""
+    python = arguments.python or environment.make().python
+    rows = campaign.run(
+        campaign.Campaign(
+            python,
+            "cuda" if arguments.python else "cpu",
+            arguments.mutate,
+            arguments.seed,
+            arguments.out or Path(tempfile.mkdtemp(prefix="campaign-")) / "mutants.jsonl",
+            arguments.workers or min(8, os.cpu_count() or 1),
+            tuple(arguments.check),
+            arguments.seconds,
+        ),
+        _say,
+    )
+    print(campaign.report(rows))
+    large = [row for row in rows if row["large"]]
+    alarms = [row for row in rows if row["kind"] == "sound" and row["caught"]]
+    return 0 if sum(bool(row["caught"]) for row in large) >= 0.9 * len(large) and not alarms else 1
+
+
 def main(argv: list[str] | None = None) -> int:
     """Plant, prove, print."""
     parser = argparse.ArgumentParser(
@@ -204,7 +230,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, help="proofs of a sound environment (default: 20, on a GPU 3)")
     parser.add_argument("--python", type=Path, help="of an environment that computes on this host's GPU")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--mutate", type=int, metavar="N", help="plant N random faults in torch's operators")
+    parser.add_argument("--seed", type=int, default=1, help="which faults (default: 1)")
+    parser.add_argument("--workers", type=int, help="mutants at a time (default: the cores, 8 at most)")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which no further mutant is begun")
+    parser.add_argument("--out", type=Path, help="the campaign's file, which a further run goes on from")
+    parser.add_argument(
+        "--check", action="append", default=[], metavar="PATTERN", help="only these checks, of a campaign"
+    )
     arguments = parser.parse_args(argv)
+    if arguments.mutate is not None:
+        return mutate(arguments)
     count = (3 if arguments.python else 20) if arguments.runs is None else arguments.runs
     if count < 1:
         parser.error("--runs takes a number from 1")

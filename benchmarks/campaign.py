@@ -1,0 +1,278 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A campaign of mutants: random faults in torch's operators, and what share of them the proof catches.
+
+`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py says how a fault is planted. What came of each
+is a line of JSON in a file that a second run goes on from.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import typing as t
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, settings, verdict
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+#: What is not run for a mutant by default, for it takes minutes for each or is not about an operator's numbers. What
+#: only these would see counts as missed.
+NOT_RUN = (
+    "*compilation.*",
+    "*collectives.*",
+    "*companions.*",
+    "*storage.*",
+    "*triton_kernels.*",
+    "speed.*",
+    "attention.cudnn",
+    "*tensors.memory",
+    "*sizes.elements",
+)
+#: One sound run in so many.
+SOUND_EVERY = 10
+#: Of the confidence interval: 95 per cent.
+Z = 1.959964
+
+Row = t.Mapping[str, t.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """How many of how many, with Wilson's interval."""
+
+    caught: int
+    total: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        if not self.total:
+            return 0.0, 1.0
+        part, square = self.caught / self.total, Z * Z / self.total
+        middle = (part + square / 2) / (1 + square)
+        half = Z * math.sqrt(part * (1 - part) / self.total + square / (4 * self.total)) / (1 + square)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "none"
+        low, high = self.interval
+        return f"{self.caught} / {self.total} = {self.caught / self.total:.1%} ({low:.1%} to {high:.1%})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Campaign:
+    """What is run.
+
+    :ivar python: an environment's interpreter.
+    :ivar device: ``cpu`` or ``cuda``.
+    :ivar out: the file of results, a line of JSON each.
+    :ivar checks: patterns of the checks that are run; all but ``NOT_RUN`` where it is empty.
+    :ivar seconds: after which no further mutant is begun.
+    :ivar survey: seconds for each format of the survey.
+    """
+
+    python: Path
+    device: str
+    count: int
+    seed: int
+    out: Path
+    workers: int = 2
+    checks: tuple[str, ...] = ()
+    seconds: float = math.inf
+    survey: float = 3600.0
+
+    def names(self) -> list[str]:
+        """Return the checks that are run."""
+        return [
+            name
+            for name, one in catalogue.CHECKS.items()
+            if one.device == self.device
+            and one.numeric
+            and (verdict.selects(self.checks, name) if self.checks else not verdict.selects(NOT_RUN, name))
+        ]
+
+
+def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.Any]]:
+    """Plant what is not in the file yet; return the rows of all."""
+    with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
+        known = _traced(campaign, Path(directory), say)
+        done = {row["number"] for row in rows_of(campaign.out)}
+        left = [number for number in range(1, campaign.count + 1) if number not in done]
+        jobs = [
+            {"numbers": left[first :: campaign.workers], "trace": str(known), "out": str(campaign.out)}
+            for first in range(campaign.workers)
+        ]
+        _work(campaign, Path(directory), [job for job in jobs if job["numbers"]])
+    return rows_of(campaign.out)
+
+
+def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -> Path:
+    """Return the file that says which check calls which operator; made by unspoiled runs where it is not there."""
+    path = campaign.out.with_suffix(".calls.json")
+    if path.exists():
+        return path
+    names = campaign.names()
+    by_lane: dict[str, list[str]] = collections.defaultdict(list)
+    for name in names:
+        one = catalogue.CHECKS[name]
+        by_lane[name if one.family == "survey" else one.family].append(name)
+    lanes = sorted(by_lane.values(), key=lambda lane: catalogue.CHECKS[lane[0]].family not in ("survey", "training"))
+    parts = [directory / f"calls-{number}.json" for number in range(len(lanes))]
+    jobs: list[dict[str, t.Any]] = [{"checks": lane, "out": str(part)} for lane, part in zip(lanes, parts, strict=True)]
+    for first in range(0, len(jobs), campaign.workers):
+        _work(campaign, directory, jobs[first : first + campaign.workers])
+    whole: dict[str, t.Any] = {"calls": {}, "seconds": {}, "failed": {}}
+    for part in parts:
+        found = json.loads(part.read_text())
+        for key in ("calls", "seconds", "failed"):
+            whole[key].update(found[key])
+        whole.update({key: found[key] for key in ("operators", "others")})
+    for name in whole["failed"]:
+        # What it says of a mutant says nothing.
+        whole["calls"].pop(name, None)
+    path.write_text(json.dumps(whole))
+    say(f"{len(whole['calls'])} checks traced; failed unspoiled: {whole['failed'] or 'none'}")
+    return path
+
+
+def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+    """Run a worker for each job, side by side, and wait for them."""
+    running = []
+    for number, job in enumerate(jobs):
+        scratch = Path(tempfile.mkdtemp(prefix=f"worker-{number}-", dir=directory))
+        whole = {
+            "checks": campaign.names(),
+            "device": campaign.device,
+            "seed": campaign.seed,
+            "sound_every": SOUND_EVERY,
+            "directory": str(scratch),
+            "profile": {"name": "generic"},
+            "reference": {"capabilities": ["9.0"]},
+            "limits": {
+                **settings.LIMITS,
+                "factor": 10.0,
+                "survey": campaign.survey,
+                "memory_share": 0.3 / campaign.workers + 0.1,
+            },
+            **({} if math.isinf(campaign.seconds) else {"seconds": campaign.seconds}),
+            **job,
+        }
+        file = scratch / "job.json"
+        file.write_text(json.dumps(whole))
+        variables = {
+            **os.environ,
+            "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        command = [str(campaign.python), "-m", "benchmarks.mutation", str(file)]
+        with open(scratch / "log", "wb") as log:
+            running.append(
+                subprocess.Popen(command, cwd=CHECKOUT, env=variables, stdout=log, stderr=log, start_new_session=True)
+            )
+    try:
+        for process in running:
+            process.wait()
+    finally:
+        for process in running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    failed = [number for number, process in enumerate(running) if process.returncode]
+    if failed:
+        logs = sorted(directory.glob(f"worker-{failed[0]}-*/log"), key=lambda path: path.stat().st_mtime)
+        sys.exit(f"A worker of the campaign ended with an error:\n{logs[-1].read_text(errors='replace')[-3000:]}")
+
+
+def rows_of(path: Path) -> list[dict[str, t.Any]]:
+    """Return what is in a file of results."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def family(operator: str) -> str:
+    """Return what kind of operator one is, by its name alone: ``backward``, ``in place`` …"""
+    base, _unused, overload = operator.partition("::")[2].partition(".")
+    for words, name in (
+        (("_foreach", "_fused", "_amp"), "of optimisers"),
+        (("backward",), "backward"),
+        (("conv", "mm", "bmm", "matmul", "dot", "linear", "attention", "addmv", "addr", "baddbmm"), "products"),
+        (("linalg", "cholesky", "lu_", "qr", "triangular", "inverse"), "linear algebra"),
+        (("fft", "stft"), "Fourier transforms"),
+        (("norm",), "normalisation"),
+        (("pool", "upsample", "pad", "grid_sampler"), "pooling and resampling"),
+        (("loss",), "losses"),
+        (("scatter", "gather", "index", "embedding", "take", "put", "masked"), "indexing"),
+        (("sum", "mean", "prod", "max", "min", "any", "all", "var", "std", "cum"), "reductions"),
+        (("bernoulli", "normal", "uniform", "rand", "exponential", "multinomial", "dropout"), "random numbers"),
+        (("special_",), "special functions"),
+    ):
+        if any(word in base for word in words):
+            return name
+    return "in place" if base.endswith("_") else "into a tensor that is given" if "out" in overload else "others"
+
+
+def report(rows: t.Sequence[Row]) -> str:
+    """Return the figures as text: shares with their intervals of 95 per cent, by kind of fault and of operator."""
+    sound = [row for row in rows if row["kind"] == "sound"]
+    planted = [row for row in rows if row["kind"] != "sound"]
+    reached = [row for row in planted if row["faults"]]
+    large = [row for row in reached if row["large"]]
+    wrapped = [row for row in sound if row["calls"]]
+    lines = [
+        f"planted                          {len(planted)}",
+        f"  never called by a check        {sum(not row['calls'] for row in planted)}",
+        f"  called, but never as it takes  {sum(bool(row['calls']) and not row['faults'] for row in planted)}",
+        f"  not more than 10 times a bound {len(reached) - len(large)}",
+        f"    of these caught              {_share([row for row in reached if not row['large']])}",
+        f"  larger                         {len(large)}",
+        f"    of these caught              {_share(large)}",
+        f"caught of all that did anything  {_share(reached)}",
+        f"caught of all planted            {_share(planted)}",
+        f"false alarms of sound wrappers   {sum(bool(row['caught']) for row in sound)} / {len(sound)}"
+        f" ({len(wrapped)} of them called)",
+        "",
+        "larger than 10 times the bound, caught, by kind of fault:",
+        *_by(large, lambda row: row["kind"]),
+        "by kind of operator:",
+        *_by(large, lambda row: family(row["operator"])),
+        "seen first by:",
+    ]
+    first = collections.Counter(
+        catalogue.CHECKS[name].family for row in large if row["caught"] for name in list(row["caught"])[:1]
+    )
+    lines += [f"  {name:30} {count}" for name, count in first.most_common()]
+    missed = [row for row in large if not row["caught"]]
+    if missed:
+        lines.append("missed:")
+        lines += [f"  {described(row)}" for row in missed]
+    return "\n".join(lines)
+
+
+def described(row: Row) -> str:
+    """Return one mutant in words."""
+    what = {"scale": f"times {row['factor']}", "swap": "two lanes swapped", "drop": "last row zero", "zero": "all zero"}
+    only = f", {row['only']}" if row["only"] else ""
+    return (
+        f"{row['number']}: {row['operator']}, {what.get(row['defect'], 'sound')}{only}; {row['faults']} faults in"
+        f" {row['calls']} calls, {len(row['ran'])} checks"
+    )
+
+
+def _share(rows: t.Sequence[Row]) -> Share:
+    return Share(sum(bool(row["caught"]) or "error" in row for row in rows), len(rows))
+
+
+def _by(rows: t.Sequence[Row], key: t.Callable[[Row], str]) -> list[str]:
+    groups: dict[str, list[Row]] = collections.defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return [f"  {name:30} {_share(groups[name])}" for name in sorted(groups)]
