@@ -256,7 +256,7 @@ def all_optimizers(context: Context) -> Measured:
                     cases.compare(f"{case}, weight {number}", actual, wanted, unit * (wanted.abs() + largest[number]))
     if context.passed_over:
         said = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
-        raise Failed(f"An optimiser: {said}. All others were computed.", survey.REMEDY)
+        raise Failed(f"An optimiser: {said}. The others were not stopped by it.", survey.REMEDY)
     measured = cases.result()
     measured.measured += f"; {refused} not offered, {left_out} left out"
     return measured
