@@ -1,0 +1,36 @@
+"""A machine that announces itself by multicast DNS, on the loopback interface alone: zeroconf is the responder."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+from zeroconf import ServiceInfo, Zeroconf
+
+HERE = "127.0.0.1"
+
+
+@contextmanager
+def announced(*names: str, port: int = 22, addresses: tuple[str, ...] = (HERE,)) -> Iterator[Zeroconf]:
+    """Announce ssh for every name, as a Spark does, until the end of the block."""
+    responder = Zeroconf(interfaces=[HERE])
+    kind = "_ssh._tcp.local."
+    packed = [socket.inet_aton(address) for address in addresses]
+    try:
+        for name in names:
+            instance = f"{name} SSH.{kind}"
+            responder.register_service(ServiceInfo(kind, instance, port, addresses=packed, server=f"{name}.local."))
+        yield responder
+    finally:
+        responder.close()
+
+
+def settings(folder: Path, **options: object) -> Path:
+    """Write a file for the inventory plugin that asks on the loopback interface."""
+    path = folder / "discover.yml"
+    known = {"plugin": "sparkforge.dgx_spark.discover", "interfaces": [HERE], "wait": 3.5}
+    path.write_text(yaml.safe_dump({**known, **options}))
+    return path

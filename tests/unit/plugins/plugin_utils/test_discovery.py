@@ -1,0 +1,75 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import discovery
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.discovery import Answer, Spark, sparks
+
+
+def ssh(server: str, *addresses: str, port: int = 22) -> Answer:
+    return Answer(server, "_ssh._tcp", port, addresses or ("192.0.2.1",))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark-85e8", "gx10-49d1", "zgx-5a09", "promaxgb10-41b1", "thinkstationpgx-2be0", "edgexpert-d623",
+        "aitopatom-9ab9", "gn100-3511",
+    ],
+)  # fmt: skip
+def test_names_from_the_factory_are_sparks(name: str) -> None:
+    assert [spark.name for spark in sparks([ssh(f"{name}.local."), ssh(f"{name.upper()}-2.local.")])] == [
+        name,
+        f"{name}-2",
+    ]
+
+
+@pytest.mark.parametrize("name", ["printer", "spark", "sparkle-1", "my-spark-85e8", "raspberrypi", "gx100-1"])
+def test_other_machines_are_not(name: str) -> None:
+    assert sparks([ssh(f"{name}.local.")]) == []
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "spark-../../etc.local.", "spark-{{ lookup('pipe', 'id') }}.local.", "spark-a\nb.local.", "spark-ä.local.",
+        "spark-.local.", "spark-ab12.example.com.", "spark-ab12.", "spark-ab 12.local.", f"spark-{'a' * 60}.local.",
+    ],
+)  # fmt: skip
+def test_a_name_that_is_none_is_not_believed(server: str) -> None:
+    assert sparks([ssh(server)]) == []
+
+
+def test_own_patterns_take_the_place_of_the_factory_s_and_case_does_not_count() -> None:
+    answers = [ssh("Lab-GB10-1.local."), ssh("spark-85e8.local.")]
+    assert [spark.name for spark in sparks(answers, ["lab-gb10-*"])] == ["lab-gb10-1"]
+    assert [spark.name for spark in sparks(answers, ["LAB-*", "spark-*"])] == ["lab-gb10-1", "spark-85e8"]
+
+
+def test_one_machine_with_two_services_is_one_and_sshd_s_port_is_that_of_ssh() -> None:
+    answers = [
+        Answer("zgx-5a09.local.", "_hpzgx._tcp", 8080, ("192.0.2.9",)),
+        ssh("ZGX-5a09.local.", "192.0.2.3", port=2222),
+    ]
+    assert sparks(answers) == [Spark("zgx-5a09", "zgx-5a09.local", ("192.0.2.3", "192.0.2.9"), 2222)]
+    assert sparks(answers[:1])[0].port == 22
+
+
+def test_addresses_of_one_cable_alone_come_last() -> None:
+    (spark,) = sparks([ssh("spark-1.local.", "fe80::1%eth0", "169.254.9.9", "2001:db8::1", "192.0.2.9", "192.0.2.10")])
+    assert spark.addresses == ("192.0.2.9", "192.0.2.10", "2001:db8::1", "169.254.9.9", "fe80::1%eth0")
+
+
+def test_without_zeroconf_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "HAS_ZEROCONF", False)
+    with pytest.raises(SparkforgeError, match=r"zeroconf.*pip install zeroconf.*browse: false"):
+        discovery.browse()
+
+
+def test_a_type_of_service_that_is_none_is_named() -> None:
+    with pytest.raises(SparkforgeError, match=r"^ssh is no type of a service.*_ssh._tcp"):
+        discovery.browse(["_ssh._tcp", "ssh"])
