@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli
+from sparkforge import cli as command_line
 
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -71,7 +72,18 @@ def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball:
     with tarfile.open(tarball) as archive:
         names = archive.getnames()
     tops = {name.split("/")[0] for name in names}
-    assert not tops & {"tests", "lab", "molecule", "benchmarks", ".venv", ".ci", ".collections", ".git", "reports"}
+    assert not tops & {
+        "tests",
+        "lab",
+        "molecule",
+        "benchmarks",
+        "cli",
+        ".venv",
+        ".ci",
+        ".collections",
+        ".git",
+        "reports",
+    }
     assert {"roles", "plugins", "playbooks", "README.md", "LICENSE"} <= tops
     assert not [name for name in names if "__pycache__" in name or "generated.yml" in name]
 
@@ -183,6 +195,8 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
     elif words[0] in RUN_BY:
         assert (CHECKOUT / RUN_BY[words[0]]).is_file()
+    elif words[0] in ("sparkforge", "uvx"):
+        command_line.make_parser().parse_args(words[words.index("sparkforge") + 1 :])
     elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
         assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
     else:

@@ -1,0 +1,27 @@
+"""The command `sparkforge`: a door to the playbooks of the collection. It has no engine of its own."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+
+COLLECTION = "sparkforge.dgx_spark"
+#: What the command ends with; `sparkforge --help` says it in words.
+Exit = enum.IntEnum("Exit", ["DONE", "FAILED", "USAGE", "NO_SPARK", "NO_SSH", "REFUSED", "DECLINED"], start=0)
+INTERRUPTED = 130
+
+
+@dataclass
+class Refusal(Exception):
+    """A reason to stop that a person can act on: one sentence of cause, one of remedy."""
+
+    code: int
+    cause: str
+    remedy: str
+
+
+def collections_path() -> Path:
+    """Return the directory that has ``ansible_collections``: inside the installed package, or of the checkout."""
+    shipped = Path(__file__).with_name("_collections")
+    return shipped if shipped.is_dir() else Path(__file__).parents[2] / ".collections"

@@ -1,0 +1,105 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command line of `sparkforge`. What runs something is imported when it is needed: Tab asks at every press."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from argcomplete import autocomplete, shell_integration
+
+from sparkforge import INTERRUPTED, Exit, Refusal
+
+EXITS = """exit codes:
+  0 done   1 a host failed   2 wrong usage   3 no Spark found, or two of one name
+  4 no ssh server   5 user name or password refused   6 licence declined   130 interrupted"""
+DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the
+ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
+#: Each other command: the playbook, its own arguments, whether --check means anything to it, and what it does.
+COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
+    "status": ("status", [], False, "show what each Spark has, its last proof, and what a run would change"),
+    "prove": ("site", ["--tags", "verify"], False, "compute with the environment and compare with float64"),
+    "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
+    "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
+    "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
+}
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser("sparkforge", description=DESCRIPTION, epilog=EXITS)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    setup = add(commands, "setup", "find Sparks, ask five questions, write the inventory, and run", check=True)
+    setup.add_argument(
+        "--host", action="append", metavar="NAME", help="a name or an address, for no question; repeat it"
+    )
+    setup.add_argument("--user", help="your user name on the Sparks")
+    setup.add_argument("--accept-nvidia-license", action="store_true", help="you read and accept NVIDIA's licences")
+    setup.add_argument("--method", choices=["wheels", "source"], help="wheels (minutes) or source (hours)")
+    setup.add_argument("--discover", type=Path, metavar="FILE", help="settings of the inventory plugin discover")
+    for name, (_playbook, _arguments, check, text) in COMMANDS.items():
+        command = add(commands, name, text, check)
+        if name == "inspect":
+            command.add_argument("target", help="a requirement, a file or a directory")
+    completion = commands.add_parser("completion", help='for Tab: eval "$(sparkforge completion bash)"')
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    return parser
+
+
+def add(commands: Any, name: str, text: str, check: bool) -> argparse.ArgumentParser:
+    """Add a command with the options that each has."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text.capitalize()}.")
+    parser.add_argument("-i", "--inventory", type=Path, metavar="FILE", help="default: ~/.config/sparkforge/hosts.yml")
+    limit = parser.add_argument("-l", "--limit", metavar="HOSTS", help="only these hosts of the inventory")
+    limit.completer = complete_hosts  # type: ignore[attr-defined]
+    parser.add_argument("--dry-run", action="store_true", help="print the line; neither run nor write anything")
+    if check:
+        parser.add_argument("--check", action="store_true", help="ask the Sparks what would change (--check --diff)")
+    parser.add_argument(
+        "--no-password", action="store_true", help="do not ask: sudo wants none, or the inventory has it"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="all that Ansible prints, on a terminal too")
+    return parser
+
+
+def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Return the hosts of the inventory, for the shell."""
+    from sparkforge import inventory
+
+    known = inventory.load(parsed_args.inventory or inventory.default_path())
+    return [name for name in known["all"]["children"]["sparks"]["hosts"] if name.startswith(prefix)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the status to exit with."""
+    parser = make_parser()
+    autocomplete(parser)
+    words = list(sys.argv[1:] if argv is None else argv)
+    cut = words.index("--") if "--" in words else len(words)
+    arguments = parser.parse_args(words[:cut])
+    arguments.further = words[cut + 1 :]
+    if arguments.command == "completion":
+        sys.stdout.write(shell_integration.shellcode(["sparkforge"], shell=arguments.shell))
+        return Exit.DONE
+    from rich.console import Console
+
+    from sparkforge import commands
+
+    errors = Console(stderr=True, soft_wrap=True, markup=False, highlight=False)
+    run = commands.setup if arguments.command == "setup" else commands.command
+    try:
+        return run(arguments, Console(markup=False, highlight=False))
+    except Refusal as refusal:
+        errors.print(f"sparkforge: {refusal.cause}\n  {refusal.remedy}")
+        return refusal.code
+    except (KeyboardInterrupt, EOFError):
+        errors.print("\nsparkforge: interrupted; nothing was written.")
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

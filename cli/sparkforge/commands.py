@@ -1,0 +1,118 @@
+"""What each command of `sparkforge` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from sparkforge import INTERRUPTED, Exit, Refusal, find, inventory, play, questions
+from sparkforge.cli import COMMANDS
+from sparkforge.find import Spark
+from sparkforge.play import Play
+from sparkforge.questions import Answers
+
+
+def command(arguments: argparse.Namespace, console: Console) -> int:
+    """Run a command other than setup."""
+    playbook, own, _check, _text = COMMANDS[arguments.command]
+    path = arguments.inventory or inventory.default_path()
+    if arguments.command == "inspect":
+        own, path = ["-e", json.dumps({"inspect_target": arguments.target})], path if path.exists() else "localhost,"
+    elif not path.exists():
+        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
+    return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
+
+
+def for_ansible(arguments: argparse.Namespace) -> list[str]:
+    """Return what of the command line ansible-playbook gets."""
+    limit = ["-l", arguments.limit] if arguments.limit else []
+    check = ["--check", "--diff"] if getattr(arguments, "check", False) else []
+    return [*limit, *check, *(["-v"] if arguments.verbose else []), *arguments.further]
+
+
+def finish(arguments: argparse.Namespace, console: Console, last: Play, password: str | None = None) -> int:
+    """Run the last play of a command, and return the status to exit with."""
+    if arguments.dry_run:
+        line = (last if arguments.no_password or arguments.command == "inspect" else last.asking()).line
+        console.print(f"+ {line}", soft_wrap=True)
+        console.print("Nothing was run or written. To ask the Sparks what would change: --check, where there is one.")
+        return Exit.DONE
+    if password is None:
+        ask = questions.terminal() and not arguments.no_password and arguments.command != "inspect"
+        password = questions.ask_password(console, "Your password on the Sparks") if ask else ""
+    outcome = play.run(last, password, console, arguments.verbose)
+    if outcome.code == play.CANCELLED:
+        console.print("Interrupted. A build goes on where it runs; sparkforge build follows it.")
+        return INTERRUPTED
+    # Ansible ends with 4 where a host was not reached.
+    return {0: Exit.DONE, 4: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
+
+
+def setup(arguments: argparse.Namespace, console: Console) -> int:
+    """Find Sparks, ask, try the answers on the Sparks, write the inventory, and run the site."""
+    path = (arguments.inventory or inventory.default_path()).absolute()
+    keys = path.with_name("known_hosts")
+    known = inventory.load(path)
+    answers = questions.ask(arguments, console, candidates(arguments, console, keys))
+    hosts, key_lines = inventory.made(known, answers), inventory.known_keys(keys, answers.sparks)
+    arguments.limit = arguments.limit or ",".join(spark.name for spark in answers.sparks)
+    site = Play("site", path, for_ansible(arguments))
+    if arguments.dry_run:
+        console.print(f"{path} would be:\n{hosts}", soft_wrap=True)
+        return finish(arguments, console, site)
+    # A copy is tried: an inventory that does not work is not written.
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
+        trial = Path(folder) / "hosts.yml"
+        inventory.write(trial, hosts)
+        inventory.write(trial.with_name("known_hosts"), key_lines)
+        connect(arguments, console, Play("connect", trial, ["-l", arguments.limit, *arguments.further]), answers)
+    inventory.write(keys, key_lines)
+    inventory.write(path, hosts)
+    console.print(f"Written: {path}", soft_wrap=True)
+    return finish(arguments, console, site, answers.password)
+
+
+def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> list[Spark]:
+    """Return the machines that can be chosen, each with its ssh host key, or those that were named.
+
+    :raises Refusal: there is none, or none that has ssh.
+    """
+    with console.status("Looking for Sparks"):
+        found = find.combined([] if arguments.host else find.by_mdns(arguments.discover), find.by_sync())
+        sparks = find.by_name(arguments.host, found) if arguments.host else found
+        find.reach(sparks, keys)
+    if not sparks:
+        cause = "No Spark answered in this network, and NVIDIA Sync knows none."
+        remedy = "Check that it is on and in the network of this machine, or name it: sparkforge setup --host NAME."
+        raise Refusal(Exit.NO_SPARK, cause, remedy)
+    silent = [spark for spark in sparks if not spark.able]
+    if silent and (arguments.host or len(silent) == len(sparks)):
+        where = ", ".join(f"{spark.name} ({', '.join(spark.addresses)}, port {spark.port})" for spark in silent)
+        remedy = "On the Spark, run sudo systemctl enable --now ssh, and see that no firewall is between."
+        raise Refusal(Exit.NO_SSH, f"No ssh server answers at {where}.", remedy)
+    return sparks
+
+
+def connect(arguments: argparse.Namespace, console: Console, trial: Play, answers: Answers) -> None:
+    """Log in and become root on every Spark; a wrong password may be mended twice, as with sudo.
+
+    :raises Refusal: that does not work.
+    """
+    for left in (2, 1, 0):
+        outcome = play.run(trial, answers.password, console, arguments.verbose, quiet=not arguments.verbose)
+        if outcome.code == play.CANCELLED:
+            raise KeyboardInterrupt
+        if outcome.code == 0:
+            return
+        failed = ", ".join(sorted(outcome.unreachable or outcome.failed)) or "Ansible failed"
+        way = "log in over ssh" if outcome.unreachable else "become root"
+        if not left or not answers.password:
+            break
+        console.print(f"{answers.user} could not {way} with it: {failed}.")
+        answers.password = questions.ask_password(console, f"Password of {answers.user}, again")
+    remedy = "Check the user name and the password with ssh, and with sudo -v there; -v shows what they say."
+    raise Refusal(Exit.REFUSED, f"{answers.user} could not {way}: {failed}. Nothing was written.", remedy)

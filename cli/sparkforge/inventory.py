@@ -1,0 +1,95 @@
+"""The inventory that `sparkforge setup` writes: hosts.yml, and known_hosts beside it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sparkforge import Exit, Refusal
+from sparkforge.find import Spark, address_to_keep
+from sparkforge.questions import METHODS, Answers
+
+HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add; comments it does not keep.\n"
+#: inventory_dir is where the file lies, so that it may be moved. The name of the host is what its key is known under.
+SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
+-o 'UserKnownHostsFile="{{ inventory_dir }}/known_hosts"'"""
+MEND = "Mend it, or name another file with -i."
+
+
+def default_path() -> Path:
+    """Return where the inventory lies: SPARKFORGE_INVENTORY, else hosts.yml in a folder of the person's settings."""
+    folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+    return Path(os.environ.get("SPARKFORGE_INVENTORY") or folder / "sparkforge" / "hosts.yml")
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return what the inventory has, empty where there is none.
+
+    :raises Refusal: it is not one that can be added to.
+    """
+    try:
+        node = known = yaml.safe_load(path.read_text()) or {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Refusal(Exit.USAGE, f"{path} cannot be read: {str(error).splitlines()[0]}.", MEND) from error
+    for key in ("all", "children", "sparks", "hosts", ""):
+        if not isinstance(node, dict):
+            raise Refusal(Exit.USAGE, f"{path} is no inventory with a group sparks.", MEND)
+        node = node.get(key) or {}
+    return dict(known)
+
+
+def made(known: dict[str, Any], answers: Answers) -> str:
+    """Return the text of the inventory: what was known, and what was answered."""
+    node = known
+    for key in ("all", "children", "sparks"):
+        node[key] = node = node.get(key) or {}
+    hosts = node["hosts"] = node.get("hosts") or {}
+    for spark in answers.sparks:
+        variables = {"ansible_connection": "local"} if spark.local else {"ansible_host": address_to_keep(spark)}
+        port = {"ansible_port": spark.port} if spark.port != 22 else {}
+        file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
+        hosts[spark.name] = {**(hosts.get(spark.name) or {}), **variables, **port, **file}
+    node["vars"] = {
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "stack_profile": "gb10",
+        **(node.get("vars") or {}),
+        "ansible_user": answers.user,
+        "ansible_ssh_common_args": SSH_ARGUMENTS,
+        "sparkforge_accept_nvidia_license": True,
+        **METHODS[answers.method],
+    }
+    return HEAD + yaml.safe_dump(known, sort_keys=False, width=1000)
+
+
+def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
+    """Return the text of known_hosts: the lines of other hosts, and one for each of these."""
+    names = {spark.name for spark in sparks}
+    kept = path.read_text().splitlines() if path.is_file() else []
+    lines = [line for line in kept if line.split(" ")[0] not in names]
+    return "".join(f"{line}\n" for line in (*lines, *(f"{spark.name} {spark.key}" for spark in sparks if spark.key)))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all, for its owner alone.
+
+    :raises Refusal: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            partial = Path(folder) / path.name
+            partial.touch(0o600)
+            with partial.open("w") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(path)
+    except OSError as error:
+        raise Refusal(Exit.USAGE, f"{path} cannot be written: {error.strerror}.", MEND) from error

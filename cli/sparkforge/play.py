@@ -1,0 +1,155 @@
+"""Runs one ansible-playbook line with ansible-runner, and shows how it goes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import ansible_runner  # type: ignore[import-untyped]
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from sparkforge import COLLECTION, collections_path
+
+#: What ansible-playbook asks with --ask-pass and --ask-become-pass.
+PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
+ASKED = re.compile(r"^(SSH|BECOME) password[^:]*:\s*$", re.M)
+#: Events that a terminal shows above the bar, and actions whose result is meant to be read; -v shows all.
+SHOWN = re.compile(r".*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
+SPEAKING = re.compile(r".*\.(debug|fleet_status|fleet_report|verify_report|inspect)")
+#: How a build says how far it is: docs/how-to.md, "Build from source".
+BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
+#: How ansible-runner ends what was interrupted.
+CANCELLED = 254
+
+
+@dataclass(frozen=True)
+class Play:
+    """One line of ansible-playbook. ``playbook`` is a name of the collection's (``site``)."""
+
+    playbook: str
+    inventory: Path | str
+    arguments: Sequence[str] = ()
+
+    @property
+    def words(self) -> list[str]:
+        return ["ansible-playbook", "-i", str(self.inventory), f"{COLLECTION}.{self.playbook}", *self.arguments]
+
+    @property
+    def line(self) -> str:
+        """The command as a shell takes it, with the variables that make Ansible find this collection."""
+        variables = [f"{name}={shlex.quote(value)}" for name, value in [*environment().items()][:2]]
+        own = str(Path(sys.executable).with_name("ansible-playbook"))
+        program = "ansible-playbook" if shutil.which("ansible-playbook") == own else own
+        return " ".join([*variables, shlex.join([program, *self.words[1:]])])
+
+    def asking(self) -> Play:
+        """Return the same with Ansible asking for the password, of ssh and of sudo."""
+        return replace(self, arguments=[*self.arguments, "--ask-pass", "--ask-become-pass"])
+
+
+@dataclass
+class Outcome:
+    """How a play ended: Ansible's exit status, and the hosts that it could not reach or that failed."""
+
+    code: int = 0
+    unreachable: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+
+
+def environment() -> dict[str, str]:
+    """Return what Ansible runs in; the first two are printed. A person's own settings and collections stay in force."""
+    own = os.environ.get("ANSIBLE_COLLECTIONS_PATH")
+    ours = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
+    return {
+        "ANSIBLE_CONFIG": os.environ.get("ANSIBLE_CONFIG") or str(ours / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": f"{collections_path()}:{own}" if own else str(collections_path()),
+        # ansible-runner turns this off where nobody says otherwise.
+        "ANSIBLE_HOST_KEY_CHECKING": os.environ.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
+    }
+
+
+def run(play: Play, password: str, console: Console, verbose: bool = False, quiet: bool = False) -> Outcome:
+    """Print the line, run it, and return how it ended.
+
+    ``password`` goes to Ansible's prompts through a pseudo-terminal: it is in no file, variable or command line.
+    """
+    if password:
+        play = play.asking()
+    console.print(f"+ {play.line}", soft_wrap=True)
+    outcome = Outcome()
+    handler = signal.getsignal(signal.SIGINT)
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as private, Screen(console, verbose, quiet) as screen:
+
+        def handle(event: Mapping[str, Any]) -> bool:
+            data = event.get("event_data") or {}
+            if event["event"] == "runner_on_unreachable":
+                outcome.unreachable.add(data["host"])
+            elif event["event"] == "runner_on_failed" and not data.get("ignore_errors"):
+                outcome.failed.add(data["host"])
+            screen.show(event)
+            return False
+
+        options: dict[str, Any] = {"passwords": dict.fromkeys(PROMPTS, password)} if password else {}
+        # Else ansible-runner writes all that it was given into files, the password too.
+        options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
+        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "envvars": environment()}
+        _out, _error, outcome.code = ansible_runner.run_command(
+            play.words[0], cmdline_args=play.words[1:], event_handler=handle, **options
+        )
+    # ansible-runner put its own in place, which would swallow Ctrl-C at the next question.
+    signal.signal(signal.SIGINT, handler)
+    return outcome
+
+
+class Screen:
+    """What a person sees of a run: bars on a terminal, and Ansible's own lines elsewhere."""
+
+    def __init__(self, console: Console, verbose: bool, quiet: bool = False) -> None:
+        self.console = console
+        self.all = verbose or not console.is_terminal
+        self.quiet = quiet
+        columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=12)]
+        self.progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+        self.bars: dict[str, TaskID] = {}
+        self.steps = 0
+
+    def __enter__(self) -> Screen:
+        if self.console.is_terminal:
+            self.progress.start()
+            self._bar("play", "Ansible starts")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bars:
+            self.progress.stop()
+
+    def show(self, event: Mapping[str, Any]) -> None:
+        """Show one event of ansible-runner."""
+        text = ASKED.sub("", str(event.get("stdout") or "")).strip("\r\n")
+        kind, data = event["event"], event.get("event_data") or {}
+        if kind == "playbook_on_task_start":
+            self.steps += 1
+            self._bar("play", f"{self.steps} {data.get('name', '')}"[: max(8, self.console.width - 26)])
+        if building := BUILDING.search(text):
+            self._bar(building["what"], building["what"], int(building["done"]), int(building["total"]))
+        speaks = kind == "runner_on_ok" and SPEAKING.fullmatch(str(data.get("task_action", "")))
+        if text and not self.quiet and (self.all or ((speaks or SHOWN.fullmatch(kind)) and not building)):
+            self.console.print(text, soft_wrap=True)
+
+    def _bar(self, key: str, text: str, done: int | None = None, total: int | None = None) -> None:
+        if not self.console.is_terminal:
+            return
+        if key not in self.bars:
+            self.bars[key] = self.progress.add_task(text, total=total)
+        self.progress.update(self.bars[key], description=text, completed=done, total=total)

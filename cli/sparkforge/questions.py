@@ -1,0 +1,102 @@
+"""The five questions of `sparkforge setup`: what cannot be guessed. Each has an option, for where nobody is asked."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.prompt import Confirm, Prompt
+
+from sparkforge import Exit, Refusal
+from sparkforge.find import Spark
+
+#: The variables that each method stands for (docs/reference.md, "Stacks").
+METHODS = {
+    "wheels": {"stack_name": "torch-2.13.0", "stack_method": "wheel"},
+    "source": {"stack_name": "torch-2.9.1", "stack_method": "build"},
+}
+LICENCE = """The libraries come under NVIDIA's licences: the CUDA Toolkit EULA (docs.nvidia.com/cuda/eula) and \
+those of cuDNN, NCCL, cuSPARSELt, cuDSS and NVPL. Nothing is installed unless you accept them."""
+USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]*")
+
+
+@dataclass
+class Answers:
+    """What a person answered; the licences are accepted."""
+
+    sparks: list[Spark]
+    user: str
+    method: str
+    password: str
+
+
+def terminal() -> bool:
+    """Tell whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) -> Answers:
+    """Show the machines, and ask what the command line does not say.
+
+    :raises Refusal: the licences are not accepted, a user name is none, or there is nobody to ask.
+    """
+    told = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
+    if not told and not terminal():
+        remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
+        raise Refusal(Exit.USAGE, "There is no terminal to ask on.", remedy)
+    show(console, sparks)
+    chosen = sparks if arguments.host else ask_hosts(console, sparks)
+    # The account that NVIDIA Sync uses is offered.
+    default = next((spark.user for spark in chosen if spark.user), getpass.getuser())
+    user = arguments.user or Prompt.ask("2 of 5: Your user name there", console=console, default=default).strip()
+    if not USER.fullmatch(user):
+        raise Refusal(Exit.USAGE, f"{user!r} is no user name.", "Give the name of your account on the Sparks.")
+    if not arguments.accept_nvidia_license:
+        console.print(LICENCE)
+        if not Confirm.ask("3 of 5: Do you accept them?", console=console, default=False):
+            remedy = "Read them, and run sparkforge setup again if you accept them."
+            raise Refusal(Exit.DECLINED, "NVIDIA's licences were not accepted, and nothing was written.", remedy)
+    method = arguments.method
+    if not method:
+        console.print("PyTorch as official wheels (minutes), or built from source (hours; wheels until then)?")
+        method = Prompt.ask("4 of 5: Which?", console=console, choices=[*METHODS], default="wheels")
+    secret = terminal() and not arguments.no_password and not arguments.dry_run
+    password = ask_password(console, f"5 of 5: Password of {user}") if secret else ""
+    return Answers(chosen, user, method, password)
+
+
+def show(console: Console, sparks: Sequence[Spark]) -> None:
+    """List the machines with what tells one from another: name, address, fingerprint of the ssh host key."""
+    for number, spark in enumerate(sparks, 1):
+        console.print(f"{number}. {spark.name} ({spark.source})")
+        if spark.local:
+            console.print("   this machine")
+        elif spark.key:
+            console.print(f"   {spark.addresses[0]}\n   {spark.fingerprint}", soft_wrap=True)
+        else:
+            console.print(f"   no ssh at {', '.join(spark.addresses)}")
+
+
+def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
+    """Ask which machines are to be set up; who chooses one takes the key that is shown for it."""
+    named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
+    while True:
+        said = Prompt.ask("1 of 5: Which ones? Numbers or names, with commas", console=console, default="all")
+        words = [word.lower() for word in re.split(r"[,\s]+", said) if word]
+        if words == ["all"]:
+            return [spark for spark in sparks if spark.able]
+        if wrong := [word for word in words if word not in named or not named[word].able]:
+            console.print(f"Not in the list, or without ssh: {', '.join(wrong)}.")
+        elif words:
+            return list({named[word].name: named[word] for word in words}.values())
+
+
+def ask_password(console: Console, text: str) -> str:
+    """Ask for the password, which is shown nowhere; it is empty where sudo asks for none."""
+    console.print(f"{text} (Enter if sudo asks for none and ssh has a key): ", end="")
+    return getpass.getpass("")

@@ -1,0 +1,126 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An owner's first evening: a Spark that Avahi announces, and the command sparkforge at a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+import yaml
+from sparkforge import Exit
+
+from lab import image
+from lab.bench import bridge_address
+from tests.integration.conftest import Bench, Host
+from tests.playbooks import mdns
+from tests.playbooks.test_front_door import OTHER, Person, answer
+
+#: Another worker's bench is in the same network.
+NAME = f"spark-{os.getpid():x}"
+SERVICE = """<?xml version="1.0" standalone="no"?>
+<!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+<service-group><name replace-wildcards="yes">%h SSH</name>
+<service><type>_ssh._tcp</type><port>22</port></service></service-group>
+"""
+#: Not the lab's own, which is the user's name and is found everywhere.
+PASSWORD = "secret-4711"
+ANSWERS = [("1 of 5", "1"), ("2 of 5", image.USER), ("3 of 5", "y"), ("4 of 5", "wheels")]
+
+
+def announce(host: Host) -> None:
+    """Have the real avahi-daemon announce the host; nothing else of it changes."""
+    host.execute(f"""set -eu
+        apt-get update -q
+        apt-get install -y -q --no-install-recommends avahi-daemon
+        sed -i 's/^#host-name=.*/host-name={NAME}/; s/^#enable-dbus=.*/enable-dbus=no/' /etc/avahi/avahi-daemon.conf
+        cat > /etc/avahi/services/ssh.service <<'END'\n{SERVICE}END
+        echo '{image.USER}:{PASSWORD}' | chpasswd
+        avahi-daemon --daemonize --no-drop-root --no-rlimits --no-chroot""")
+
+
+@pytest.fixture(scope="module")
+def announced(bench: Bench) -> Iterator[Host]:
+    host = bench.fresh()
+    announce(host)
+    yield host
+    host.execute("avahi-daemon --kill")
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    made = Person(tmp_path)
+    made.settings = mdns.settings(tmp_path, interfaces=[bridge_address()], names=[NAME], wait=4.0)
+    return made
+
+
+def passwords(started: pexpect.spawn[str], *words: str) -> None:
+    for word in words:
+        started.expect("5 of 5|again")
+        started.expect(r":\s*$")
+        started.sendline(word)
+
+
+@pytest.mark.long
+def test_a_wrong_password_is_asked_for_again_and_nothing_is_written(person: Person, announced: Host) -> None:
+    started = person.starts()
+    answer(started, ANSWERS)
+    passwords(started, "wrong", "wrong again", "still wrong")
+    assert person.ends(started) == Exit.REFUSED
+    said = " ".join(person.said.split())
+    assert f"{image.USER} could not log in over ssh: {NAME}. Nothing was written." in said
+    assert "still wrong" not in person.said
+    assert person.wrote_nothing()
+
+
+def test_five_answers_give_an_inventory_that_works(person: Person, announced: Host) -> None:
+    started = person.starts()
+    answer(started, ANSWERS)
+    passwords(started, "wrong", PASSWORD)
+    # The site looks at the container, which is no Spark, and says so; the test below has a stack for it.
+    assert person.ends(started) == Exit.FAILED, person.said
+    assert f"{NAME} cannot get stack torch-2.13.0." in person.said
+    sparks = yaml.safe_load(person.inventory.read_text())["all"]["children"]["sparks"]
+    assert sparks["hosts"] == {NAME: {"ansible_host": announced.execute("hostname -I").split()[0]}}
+    assert sparks["vars"]["ansible_user"] == image.USER
+    key = announced.execute("ssh-keygen -y -f /etc/ssh/ssh_host_ed25519_key").split()[:2]
+    known = person.inventory.with_name("known_hosts")
+    assert known.read_text() == f"{NAME} {' '.join(key)}\n"
+    for path in person.home.rglob("*"):
+        assert path.is_dir() or path.is_socket() or PASSWORD not in path.read_text(errors="replace"), path
+
+    # Somebody else answers in its place.
+    known.write_text(f"{NAME} {OTHER}\n")
+    assert person.run() == Exit.NO_SSH
+    assert "another ssh host key" in " ".join(person.said.split())
+
+
+@pytest.mark.long
+def test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there(person: Person, announced: Host) -> None:
+    lab = yaml.safe_load((announced.inventory / "group_vars/lab/main.yml").read_text())
+    lab = {name: value for name, value in lab.items() if not name.startswith("ansible_")}
+    generated = yaml.safe_load((announced.inventory / "group_vars/lab/generated.yml").read_text())
+    variables = person.home.parent / "lab.yml"
+    variables.write_text(yaml.safe_dump({**generated, **lab}))
+    # The stack of the lab, as a stack of one's own lies beside the inventory.
+    for folder in ("stacks", "locks"):
+        shutil.copytree(announced.inventory / folder, person.inventory.parent / folder)
+    started = person.starts("--", "-e", f"@{variables}")
+    answer(started, ANSWERS)
+    passwords(started, PASSWORD)
+    assert person.ends(started) == Exit.DONE, person.said[-6000:]
+    assert f"report | {NAME}: unproven" in person.said
+    assert announced.execute("test -x /opt/sparkforge/bin/torch-python && echo there") == "there"
+    for command, expected in (("status", "1 as the stack wants it"), ("prove", "unproven"), ("build", "PLAY RECAP")):
+        started = person.starts("--", "-e", f"@{variables}", command=command)
+        started.expect("Your password on the Sparks")
+        started.expect(r":\s*$")
+        started.sendline(PASSWORD)
+        assert person.ends(started) == Exit.DONE, person.said[-3000:]
+        assert expected in " ".join(person.said.split())

@@ -1,0 +1,89 @@
+"""The command sparkforge as its users get it: a wheel that has the collection inside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.lint.test_collection import BIN, CHECKOUT, copy_of_the_tracked_files, run
+
+INSIDE = "sparkforge/_collections/ansible_collections/sparkforge/dgx_spark/"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_of_the_tracked_files(tmp_path_factory.mktemp("package") / "clone")
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path) -> Path:
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        clone / "dist",
+        ".",
+        cwd=clone,
+    )
+    version = yaml.safe_load((clone / "galaxy.yml").read_text())["version"]
+    return clone / "dist" / f"sparkforge-{version}-py3-none-any.whl"
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path) -> Path:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(wheel.parent / "unpacked")
+    return wheel.parent / "unpacked"
+
+
+def test_the_wheel_has_all_of_the_collection_that_runs(clone: Path, unpacked: Path) -> None:
+    run(BIN / "ansible-galaxy", "collection", "build", "--output-path", clone / "dist", cwd=clone)
+    (tarball,) = (clone / "dist").glob("sparkforge-dgx_spark-*.tar.gz")
+    with tarfile.open(tarball) as archive:
+        files = {member.name for member in archive if member.isfile()}
+    run_time = {name for name in files if name.split("/")[0] in ("plugins", "roles", "playbooks", "meta")}
+    run_time |= {"ansible.cfg", *(name for name in files if name.startswith("docs/") and name.endswith(".schema.json"))}
+    inside = {str(path.relative_to(unpacked / INSIDE)) for path in (unpacked / INSIDE).rglob("*") if path.is_file()}
+    assert run_time
+    assert run_time - inside == set()
+    assert inside - run_time == {"galaxy.yml"}
+    assert not [path for path in unpacked.rglob("*") if "__pycache__" in path.parts]
+
+
+def test_the_command_in_the_wheel_runs_the_collection_in_the_wheel(unpacked: Path, tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
+    command = [sys.executable, "-m", "sparkforge.cli", "prove", "-i", inventory, "--no-password", "--", "--list-tasks"]
+    printed = run(*command, cwd=tmp_path, PYTHONPATH=str(unpacked), ANSIBLE_CONFIG="", ANSIBLE_COLLECTIONS_PATH="")
+    assert f"ANSIBLE_COLLECTIONS_PATH={unpacked / 'sparkforge/_collections'}" in printed
+    assert "sparkforge.dgx_spark.verify" in printed
+    assert str(CHECKOUT) not in printed.replace(str(BIN), "")
+
+
+@pytest.mark.long
+def test_the_wheel_installs_where_nothing_is(wheel: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    subprocess.run([tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check", wheel], check=True)
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
+    environment = {**os.environ, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [tmp_path / "venv/bin/sparkforge", "status", "-i", inventory, "--no-password", "--", "--list-tasks"],
+        env=environment, cwd=tmp_path, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Show all hosts" in done.stdout

@@ -1,0 +1,230 @@
+"""The command sparkforge on a terminal: what it asks, and that it leaves nothing half written."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pexpect
+import pytest
+import yaml
+from rich.console import Console
+from sparkforge import INTERRUPTED, Exit, play
+
+from tests.playbooks import mdns
+
+CHECKOUT = Path(__file__).parents[2]
+#: Another worker may announce machines at the same time.
+MINE = f"d{os.getpid()}"
+SPARK = f"{MINE}-ab12"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
+OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlJAZ0CjOXPmmRrkPuSFWSKKFScUxVzwDe5iF8f+d8z"
+#: The five questions, with an answer to each.
+QUESTIONS = [("1 of 5", "all"), ("2 of 5", "ada"), ("3 of 5", "y"), ("4 of 5", "wheels"), ("5 of 5", "secret-4711")]
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Person:
+    """Somebody at a terminal, with a home of their own and one Spark in the network."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.tools = folder / "tools"
+        self.tools.mkdir()
+        self.inventory = self.home / "settings" / "hosts.yml"
+        self.settings = mdns.settings(folder, names=[f"{MINE}-*"])
+        self.said = ""
+
+    def sshd_answers(self, keys: dict[str, str]) -> None:
+        """Put a stand-in of ssh-keyscan on PATH, which knows the key of each address."""
+        cases = "".join(f"*' {address}') echo '{address} {key}';;\n" for address, key in keys.items())
+        tool = self.tools / "ssh-keyscan"
+        tool.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}esac\n')
+        tool.chmod(0o755)
+
+    def starts(self, *words: str, columns: int = 100, command: str = "setup") -> pexpect.spawn[str]:
+        env = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE")}
+        env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
+        env |= {"TERM": "xterm", "SPARKFORGE_INVENTORY": str(self.inventory)}
+        discover = ["--discover", str(self.settings)] if command == "setup" else []
+        command_line = ["-m", "sparkforge.cli", command, *discover, *words]
+        started = pexpect.spawn(
+            sys.executable,
+            command_line,
+            env=env,
+            cwd=self.home,
+            encoding="utf-8",
+            dimensions=(24, columns),
+            timeout=600,
+        )
+        started.logfile_read = io.StringIO()
+        return started
+
+    def ends(self, started: pexpect.spawn[str]) -> int:
+        """Wait for the end, keep what was shown, and return the exit status."""
+        started.expect(pexpect.EOF)
+        started.close()
+        self.said = ANSI.sub("", started.logfile_read.getvalue())
+        assert "Traceback" not in self.said
+        return int(started.exitstatus)
+
+    def run(self, *words: str, columns: int = 100) -> int:
+        return self.ends(self.starts(*words, columns=columns))
+
+    def wrote_nothing(self) -> bool:
+        """Whether the home is as it was, but for what Ansible itself keeps there."""
+        return [path for path in self.home.rglob("*") if ".ansible" not in path.parts] == []
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    return Person(tmp_path)
+
+
+@pytest.fixture
+def spark(person: Person) -> Iterator[Person]:
+    """A person whose Spark answers mDNS and ssh."""
+    person.sshd_answers({mdns.HERE: KEY})
+    with mdns.announced(SPARK):
+        yield person
+
+
+def answer(started: pexpect.spawn[str], questions: Sequence[tuple[str, str]]) -> None:
+    for question, words in questions:
+        started.expect(question)
+        started.expect(r":\s*$")
+        started.sendline(words)
+
+
+def test_no_spark_in_the_network(person: Person) -> None:
+    assert person.run() == Exit.NO_SPARK
+    assert "No Spark answered in this network, and NVIDIA Sync knows none." in person.said
+    assert "--host NAME" in person.said
+    assert person.wrote_nothing()
+
+
+def test_two_sparks_of_one_name(person: Person) -> None:
+    person.sshd_answers({"127.0.0.1": KEY, "127.0.0.2": OTHER})
+    with mdns.announced(SPARK, addresses=("127.0.0.1", "127.0.0.2")):
+        assert person.run() == Exit.NO_SPARK
+    said = " ".join(person.said.split())
+    assert f"Two machines are called {SPARK}: 127.0.0.1 and 127.0.0.2 have different ssh host keys." in said
+    assert person.wrote_nothing()
+
+
+def test_a_spark_that_answers_mdns_and_not_ssh(person: Person) -> None:
+    with socket.socket() as closed:
+        closed.bind((mdns.HERE, 0))
+        port = closed.getsockname()[1]
+        # Bound and not listening: ssh-keyscan itself is refused.
+        with mdns.announced(SPARK, port=port):
+            assert person.run() == Exit.NO_SSH
+    said = " ".join(person.said.split())
+    assert f"No ssh server answers at {SPARK} (127.0.0.1, port {port})." in said
+    assert "systemctl enable --now ssh" in said
+    assert person.wrote_nothing()
+
+
+def test_a_declined_licence(spark: Person) -> None:
+    started = spark.starts()
+    answer(started, [*QUESTIONS[:2], ("3 of 5", "")])
+    assert spark.ends(started) == Exit.DECLINED
+    assert "NVIDIA's licences were not accepted, and nothing was written." in spark.said
+    assert spark.wrote_nothing()
+
+
+@pytest.mark.parametrize("at", range(5), ids=[question for question, _answer in QUESTIONS])
+def test_ctrl_c_at_a_question_writes_nothing(at: int, spark: Person) -> None:
+    started = spark.starts("--host", mdns.HERE) if at else spark.starts()
+    answer(started, QUESTIONS[min(at, 1) : at])
+    started.expect(QUESTIONS[at][0])
+    started.expect(r":\s*$")
+    started.sendintr()
+    assert spark.ends(started) == INTERRUPTED
+    assert "interrupted; nothing was written" in spark.said
+    assert spark.wrote_nothing()
+
+
+def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> None:
+    started = spark.starts("--dry-run", columns=40)
+    answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
+    assert spark.ends(started) == Exit.DONE
+    assert "Not in the list, or without ssh: 7." in spark.said
+    assert "…" not in spark.said
+    # The sentences are folded between words; what may be copied, a fingerprint or a file, is the terminal's to fold.
+    copied = (str(spark.inventory), "SHA256:")
+    for line in spark.said.replace("\r", "\n").partition("would be:")[0].split("\n"):
+        # Answers are typed behind a question, and the terminal folds them.
+        asked = re.match(r"\d of 5: [^:]*:", line)
+        assert len(asked[0] if asked else line) <= 41 or any(word in line for word in copied), line
+    assert "5 of 5" not in spark.said
+    written = yaml.safe_load(spark.said.replace("\r", "").partition("would be:\n")[2].partition("\n+ ")[0])
+    sparks = written["all"]["children"]["sparks"]
+    assert sparks["hosts"] == {SPARK: {"ansible_host": "127.0.0.1"}}
+    assert sparks["vars"]["ansible_user"] == "ada"
+    line = next(line for line in spark.said.splitlines() if line.startswith("+ "))
+    assert line.strip().endswith(f"sparkforge.dgx_spark.site -l {SPARK} --ask-pass --ask-become-pass")
+    assert "Nothing was run or written." in " ".join(spark.said.split())
+    assert spark.wrote_nothing()
+
+
+def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: Person) -> None:
+    words = [sys.executable, "-m", "sparkforge.cli", "setup", "--host", mdns.HERE, "--dry-run", "-i", spark.inventory]
+    env = {**os.environ, "PYTHONPATH": str(CHECKOUT / "cli"), "PATH": f"{spark.tools}:{os.environ['PATH']}"}
+    env["HOME"] = str(spark.home)
+    options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
+    asked = subprocess.run(words, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert asked.returncode == Exit.USAGE
+    assert "There is no terminal to ask on." in asked.stderr
+    done = subprocess.run([*words, *options], env=env, check=False, capture_output=True, text=True)
+    assert done.returncode == Exit.DONE, done.stderr
+    assert "stack_method: build" in done.stdout
+    assert spark.wrote_nothing()
+
+
+def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ansible-runner was given and wrote is kept here, and searched."""
+    secret = "secret-4711-" + str(os.getpid())
+    kept = tmp_path / "kept"
+    kept.mkdir()
+
+    class Kept:
+        def __init__(self, **_: object) -> None: ...
+
+        def __enter__(self) -> str:
+            return str(kept)
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr(play.tempfile, "TemporaryDirectory", Kept)
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text("all: {hosts: {here: {ansible_connection: local, ansible_become_method: ansible.builtin.su}}}\n")
+    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+    seen: list[str] = []
+    shown = play.Screen.show
+
+    def show(screen: play.Screen, event: dict[str, object]) -> None:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                seen.append(path.read_text())
+            except OSError:
+                continue
+        shown(screen, event)
+
+    monkeypatch.setattr(play.Screen, "show", show)
+    outcome = play.run(play.Play("connect", hosts), secret, console)
+    assert outcome.code in (0, 2), console.file.getvalue()  # type: ignore[attr-defined]
+    written = [path for path in kept.rglob("*") if path.is_file()]
+    assert written
+    assert not [path for path in written if secret in path.read_text(errors="replace")]
+    assert seen
+    assert not [line for line in seen if secret in line]
+    assert secret not in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "--ask-become-pass" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from sparkforge import Exit, Refusal, find
+from sparkforge.find import Spark
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
+OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlJAZ0CjOXPmmRrkPuSFWSKKFScUxVzwDe5iF8f+d8z"
+
+
+def spark(name: str, *addresses: str, source: str = "answers mDNS") -> Spark:
+    return Spark(name, list(addresses or ("192.0.2.1",)), source)
+
+
+def test_the_entries_of_an_ssh_configuration_are_names_without_patterns() -> None:
+    text = (
+        'Host spark-85e8.local  gx10-1\n  Hostname x\n\nhost="lab"\nHost *\nMatch host a\n# Host commented\nHost !no\n'
+    )
+    assert find.sync_aliases(text) == ["spark-85e8.local", "gx10-1", "lab"]
+
+
+def test_nvidia_sync_s_file_is_read_as_openssh_reads_it(tmp_path: Path) -> None:
+    key = tmp_path / "Application Support" / "nvsync.key"
+    key.parent.mkdir()
+    key.touch()
+    path = tmp_path / "ssh_config"
+    path.write_text(
+        f'Host spark-85e8.local\n  Hostname spark-85e8.local\n  User ada\n  Port 2200\n  IdentityFile "{key}"\n'
+        "Host Attic\n  Hostname 192.0.2.7\n  IdentityFile /nowhere/key\nHost *\n  User bob\n"
+    )
+    first, second = find.by_sync(path)
+    assert first == Spark("spark-85e8", ["spark-85e8.local"], "in NVIDIA Sync", 2200, "ada", str(key))
+    assert (second.name, second.addresses, second.port, second.user) == ("attic", ["192.0.2.7"], 22, "bob")
+    assert second.key_file == ""
+    assert find.by_sync(tmp_path / "none") == []
+
+
+def test_who_answers_and_is_in_nvidia_sync_is_one() -> None:
+    mdns = [spark("spark-1", "192.0.2.1"), spark("spark-2", "192.0.2.2"), spark("spark-3", "192.0.2.3")]
+    sync = [
+        Spark("spark-1", ["spark-1.local"], "in NVIDIA Sync", user="ada", key_file="/k"),
+        Spark("desk", ["192.0.2.2"], "in NVIDIA Sync", user="bob"),
+        Spark("away", ["198.51.100.1"], "in NVIDIA Sync"),
+    ]
+    found = find.combined(mdns, sync)
+    assert [one.name for one in found] == ["away", "spark-1", "spark-2", "spark-3"]
+    assert (found[1].user, found[1].key_file, found[1].addresses) == ("ada", "/k", ["192.0.2.1"])
+    assert found[1].source == "answers mDNS, in NVIDIA Sync"
+    assert found[2].user == "bob"
+
+
+def keys(monkeypatch: pytest.MonkeyPatch, home: Path, **by_address: str) -> None:
+    """Have sshd answer with these keys: ``a1`` is the address."""
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(find, "host_key", lambda address, _port: by_address.get(address, ""))
+
+
+def test_the_first_address_that_answers_is_kept_with_its_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    keys(monkeypatch, tmp_path, a2=KEY, a3=KEY)
+    one, silent = spark("spark-1", "a1", "a2", "a3"), spark("spark-2", "a4")
+    find.reach([one, silent], tmp_path / "known_hosts")
+    assert (one.addresses, one.key, one.able) == (["a2"], KEY, True)
+    assert (silent.addresses, silent.key, silent.able) == (["a4"], "", False)
+
+
+def test_two_machines_of_one_name_are_refused_with_both_addresses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    keys(monkeypatch, tmp_path, a1=KEY, a2=OTHER)
+    with pytest.raises(Refusal) as refused:
+        find.reach([spark("spark-1", "a1", "a2")], tmp_path / "known_hosts")
+    assert refused.value.code == Exit.NO_SPARK
+    assert refused.value.cause == "Two machines are called spark-1: a1 and a2 have different ssh host keys."
+    assert "hostnamectl" in refused.value.remedy
+
+
+@pytest.mark.parametrize("name", ["spark-1", "spark-1.local", "a1"])
+@pytest.mark.parametrize("hashed", [False, True])
+def test_another_key_than_the_known_one_is_refused(
+    name: str, hashed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    known = tmp_path / "known_hosts"
+    known.write_text(f"# a comment\n{name} {KEY}\n")
+    if hashed:
+        subprocess.run(["ssh-keygen", "-H", "-f", known], check=True, capture_output=True)
+    keys(monkeypatch, tmp_path, a1=OTHER)
+    with pytest.raises(Refusal, match="another ssh host key") as refused:
+        find.reach([spark("spark-1", "a1")], known)
+    assert refused.value.code == Exit.NO_SSH
+    keys(monkeypatch, tmp_path, a1=KEY)
+    find.reach([spark("spark-1", "a1")], known)
+
+
+def test_the_fingerprint_is_ssh_keygen_s(tmp_path: Path) -> None:
+    one = spark("spark-1")
+    one.key = KEY
+    (tmp_path / "key.pub").write_text(KEY)
+    told = subprocess.run(["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True)
+    assert one.fingerprint == told.stdout.split()[1]
+
+
+def test_a_name_that_is_given_is_looked_up_or_taken_as_it_is() -> None:
+    known = [spark("spark-1", "192.0.2.1")]
+    assert find.by_name(["spark-1.local", "192.0.2.1"], known) == known * 2
+    (other,) = find.by_name(["Attic.example"], known)
+    assert (other.name, other.addresses, other.local) == ("attic.example", ["Attic.example"], False)
+    assert find.by_name(["localhost"], [])[0].local
+    for wrong in ("-oProxyCommand=id", "a b", "", "a;b", "{{ x }}"):
+        with pytest.raises(Refusal, match="is no name of a host"):
+            find.by_name([wrong], known)
+
+
+def test_the_name_is_kept_where_this_machine_resolves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = spark("spark-1", "192.0.2.1")
+    monkeypatch.setattr("socket.getaddrinfo", lambda name, _port: [(0, 0, 0, "", ("192.0.2.1", 22))])
+    assert find.address_to_keep(one) == "spark-1.local"
+    monkeypatch.setattr("socket.getaddrinfo", lambda name, _port: [(0, 0, 0, "", ("192.0.2.66", 22))])
+    assert find.address_to_keep(one) == "192.0.2.1"

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from sparkforge import Refusal, inventory
+from sparkforge.find import Spark
+from sparkforge.questions import METHODS, Answers
+
+KEY = "ssh-ed25519 AAAA"
+
+
+@pytest.fixture(autouse=True)
+def _addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inventory, "address_to_keep", lambda spark: spark.addresses[0])
+
+
+def answers(*sparks: Spark, method: str = "wheels") -> Answers:
+    one = Spark("spark-1", ["192.0.2.1"], "", 2222, key_file="/k y", key=KEY)
+    return Answers(list(sparks or (one,)), "ada", method, "secret")
+
+
+def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
+    text = inventory.made({}, answers())
+    assert "secret" not in text
+    sparks = yaml.safe_load(text)["all"]["children"]["sparks"]
+    assert sparks["hosts"]["spark-1"] == {
+        "ansible_host": "192.0.2.1",
+        "ansible_port": 2222,
+        "ansible_ssh_private_key_file": "/k y",
+    }
+    assert sparks["vars"]["ansible_user"] == "ada"
+    assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
+    assert METHODS["wheels"].items() <= sparks["vars"].items()
+
+
+def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:
+    known = yaml.safe_load(inventory.made({}, answers()))
+    known["all"]["vars"] = {"verify_schedule": "weekly"}
+    known["all"]["children"]["fabric"] = {"hosts": {"spark-1": None}}
+    sparks = known["all"]["children"]["sparks"]
+    sparks["hosts"]["spark-1"]["mine"] = 1
+    sparks["vars"]["stack_profile"] = "generic"
+    again = inventory.made(known, answers(Spark("spark-2", ["192.0.2.2"], "", local=True), method="source"))
+    made = yaml.safe_load(again)["all"]
+    assert made["vars"] == {"verify_schedule": "weekly"}
+    assert made["children"]["fabric"] == {"hosts": {"spark-1": None}}
+    hosts, variables = made["children"]["sparks"]["hosts"], made["children"]["sparks"]["vars"]
+    assert hosts["spark-1"]["mine"] == 1
+    assert hosts["spark-2"] == {"ansible_connection": "local"}
+    assert variables["stack_profile"] == "generic"
+    assert variables["stack_method"] == "build"
+
+
+@pytest.mark.parametrize("text", ["[", "- a\n", "all: [1]\n", "all: {children: {sparks: {hosts: [a]}}}\n", "\0"])
+def test_a_file_that_is_no_such_inventory_is_refused_and_stays(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "hosts.yml"
+    path.write_text(text)
+    with pytest.raises(Refusal, match=r"hosts\.yml"):
+        inventory.load(path)
+    assert path.read_text() == text
+
+
+def test_keys_of_other_hosts_stay(tmp_path: Path) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text("spark-0 ssh-rsa A\nspark-1 ssh-rsa B\n")
+    assert inventory.known_keys(path, answers().sparks) == f"spark-0 ssh-rsa A\nspark-1 {KEY}\n"
+
+
+def test_a_file_is_written_whole_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "hosts.yml"
+    inventory.write(path, "a\n")
+    inventory.write(path, "b\n")
+    assert path.read_text() == "b\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["hosts.yml"]
+    (tmp_path / "file").touch()
+    with pytest.raises(Refusal, match="cannot be written"):
+        inventory.write(tmp_path / "file" / "hosts.yml", "a\n")
+
+
+def test_the_inventory_lies_in_the_person_s_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARKFORGE_INVENTORY", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/settings")
+    assert inventory.default_path() == Path("/settings/sparkforge/hosts.yml")
+    monkeypatch.setenv("SPARKFORGE_INVENTORY", "/elsewhere.yml")
+    assert inventory.default_path() == Path("/elsewhere.yml")
