@@ -25,9 +25,16 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 
 COLLECTION = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "identities.json"
-STACKS = ("torch-2.9.1", "torch-2.13.0", "torch-2.15.0", "cpu", "lab", "lab-native")
+STACKS = ("torch-2.9.1", "torch-2.13.0", "torch-2.15.0", "vllm-0.32.0", "sglang-0.5.23", "cpu", "lab", "lab-native")
 # What cannot be had from the lock that is shipped, of which the pins are taken as they are.
-WITHOUT_LOCK = {("torch-2.15.0", "build"), ("torch-2.13.0", "build"), ("cpu", "build"), ("torch-2.9.1", "wheel")}
+WITHOUT_LOCK = {
+    ("torch-2.15.0", "build"),
+    ("torch-2.13.0", "build"),
+    ("cpu", "build"),
+    ("vllm-0.32.0", "build"),
+    ("sglang-0.5.23", "build"),
+    ("torch-2.9.1", "wheel"),
+}
 # A builder, as the fingerprint sees it.
 TOOLS = {"cc": "gcc 13", "cmake": "3.28", "ninja": "1.11", "nvcc": "13.0", "python": "cp312"}
 CASES = [(name, method) for name in STACKS for method in ("build", "wheel")]
