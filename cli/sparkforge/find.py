@@ -26,8 +26,7 @@ SYNC_FILES = {
     "darwin": "~/Library/Application Support/NVIDIA/Sync/config/ssh_config",
     "linux": "~/.config/NVIDIA/Sync/config/ssh_config",
 }
-#: Seconds that sshd has for an answer.
-SSH_WAIT = 5
+SSH_WAIT = 5  # seconds
 #: The key that is kept of those that a host has: the first of these.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")

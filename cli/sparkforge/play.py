@@ -25,7 +25,7 @@ PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
 ASKED = re.compile(r"^(SSH|BECOME) password[^:]*:\s*$", re.M)
 #: Events that a terminal shows above the bar, and actions whose result is meant to be read; -v shows all.
 SHOWN = re.compile(r".*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
-SPEAKING = re.compile(r".*\.(debug|fleet_status|fleet_report|verify_report|inspect)")
+SPEAKING = re.compile(r".*\.(debug|assert|fleet_status|fleet_report|verify_report|inspect)")
 #: How a build says how far it is: docs/how-to.md, "Build from source".
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
 #: How ansible-runner ends what was interrupted.
@@ -66,7 +66,7 @@ class Outcome:
     failed: set[str] = field(default_factory=set)
 
 
-def environment() -> dict[str, str]:
+def environment(colour: bool = False) -> dict[str, str]:
     """Return what Ansible runs in; the first two are printed. A person's own settings and collections stay in force."""
     own = os.environ.get("ANSIBLE_COLLECTIONS_PATH")
     ours = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
@@ -75,6 +75,7 @@ def environment() -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": f"{collections_path()}:{own}" if own else str(collections_path()),
         # ansible-runner turns this off where nobody says otherwise.
         "ANSIBLE_HOST_KEY_CHECKING": os.environ.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
+        "ANSIBLE_NOCOLOR": str(not colour),
         "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}",
     }
 
@@ -101,9 +102,10 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
             return False
 
         options: dict[str, Any] = {"passwords": dict.fromkeys(PROMPTS, password)} if password else {}
+        options["envvars"] = environment(console.is_terminal)
         # Else ansible-runner writes all that it was given into files, the password too.
         options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
-        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "envvars": environment()}
+        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd())}
         _out, _error, outcome.code = ansible_runner.run_command(
             play.words[0], cmdline_args=play.words[1:], event_handler=handle, **options
         )

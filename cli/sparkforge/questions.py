@@ -61,8 +61,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         if not Confirm.ask("3 of 5: Do you accept them?", console=console, default=False):
             remedy = "Read them, and run sparkforge setup again if you accept them."
             raise Refusal(Exit.DECLINED, "NVIDIA's licences were not accepted, and nothing was written.", remedy)
-    method = arguments.method
-    if not method:
+    if not (method := arguments.method):
         console.print("PyTorch as official wheels (minutes), or built from source (hours; wheels until then)?")
         method = Prompt.ask("4 of 5: Which?", console=console, choices=[*METHODS], default="wheels")
     secret = terminal() and not arguments.no_password and not arguments.dry_run

@@ -63,9 +63,8 @@ def test_inspect_needs_no_inventory_and_no_password(
 
 
 def test_every_command_s_playbook_is_there() -> None:
-    # inspect.yml comes with the module inspect.
     for playbook, *_ in cli.COMMANDS.values():
-        assert (CHECKOUT / "playbooks" / f"{playbook}.yml").is_file() or playbook == "inspect"
+        assert (CHECKOUT / "playbooks" / f"{playbook}.yml").is_file()
 
 
 def test_without_an_inventory_the_error_says_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
