@@ -112,8 +112,8 @@ class Machine:
             image.podman("rm", "-f", "-t", "0", container, quiet=True)
             self.bench.containers.clear()
         self.unmount()
-        # os.path.ismount knows no directory that is mounted on itself.
-        run("umount", self.folder, quiet=True)
+        # The mirror's server, which still has files open there, is ended next.
+        run("umount", "--lazy", self.folder, quiet=True)
         benches.down(self.bench.name, self.inventory)
 
     def _serve(self) -> None:
