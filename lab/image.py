@@ -60,15 +60,35 @@ def build(architecture: str, init: str = "sshd", extra: Sequence[str] = ()) -> s
     :param extra: packages beside those of the factory.
     """
     packages = [*FACTORY_PACKAGES, *INIT_PACKAGES[init], *extra]
-    key = digest_of(SUITE, packages, PROVISION, architecture)
-    name = f"{NAME}:{architecture}-{key}"
-    archive = cache_directory() / "images" / f"{architecture}-{key}.tar"
-    archive.parent.mkdir(exist_ok=True)
+    name = f"{NAME}:{architecture}-{digest_of(SUITE, packages, PROVISION, architecture)}"
+    archive = _archive(name)
     with archive.with_suffix(".lock").open("w") as lock:
         # Two benches that start at once make the image once.
         fcntl.flock(lock, fcntl.LOCK_EX)
         _build(name, archive, architecture, packages)
     return name
+
+
+def root_file_system(name: str) -> Path:
+    """Return the archive of an image that :func:`build` named, taken from podman where the cache has lost it."""
+    archive = _archive(name)
+    with archive.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not archive.exists():
+            partial = archive.with_suffix(".partial")
+            container = podman("create", name, "true").stdout.strip()
+            try:
+                podman("export", "-o", partial, container)
+            finally:
+                podman("rm", "-f", container, quiet=True)
+            partial.replace(archive)
+    return archive
+
+
+def _archive(name: str) -> Path:
+    directory = cache_directory() / "images"
+    directory.mkdir(exist_ok=True)
+    return directory / f"{name.partition(':')[2]}.tar"
 
 
 def _build(name: str, archive: Path, architecture: str, packages: list[str]) -> None:

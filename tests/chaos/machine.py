@@ -76,7 +76,7 @@ class Machine:
         # No room that is root's alone: a full disk is full for everybody.
         run("mkfs.ext4", "-q", "-F", "-m", "0", "-N", "120000", self.disk)
         self.mount()
-        run("tar", "-C", self.root, "--numeric-owner", "-xf", cache_directory() / f"images/{tag.partition(':')[2]}.tar")
+        run("tar", "-C", self.root, "--numeric-owner", "-xf", image.root_file_system(tag))
         (self.root / "usr/lib/python3/dist-packages/chaos.pth").write_text(HOLD)
         hooks = "".join(f"{when}-invoke={DPKG.format(when=when)}\n" for when in ("pre", "post"))
         (self.root / "etc/dpkg/dpkg.cfg.d/chaos").write_text(hooks)
