@@ -117,6 +117,7 @@ nn.functional.hardswish float64 2.8e+08 64
 nn.functional.layer_norm float32 32 55
 nn.functional.layer_norm float64 64 7100
 nn.functional.normalize bfloat16 6 8.8
+nn.functional.pairwise_distance float16 6 120
 nn.functional.scaled_dot_product_attention float64 64 140
 nn.functional.soft_margin_loss float16 inf inf
 pinverse float64 64 87
