@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -184,7 +185,7 @@ def test_a_block_that_is_marked_gives_its_reason() -> None:
     "command", readme_commands(*(str(page.relative_to(CHECKOUT)) for page in PAGES if "evidence" not in page.parts))
 )
 def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
-    words = command.split()
+    words = shlex.split(command)
     if words[0] == "make":
         run("make", "-n", *words[1:], cwd=CHECKOUT)
     elif words[0].removeprefix(".venv/bin/") == "ansible-playbook":
