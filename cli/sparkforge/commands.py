@@ -43,7 +43,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
         return Exit.DONE
     if password is None:
         ask = questions.terminal() and not arguments.no_password and arguments.command != "inspect"
-        password = questions.ask_password(console, "Your password on the Sparks") if ask else ""
+        password = questions.ask_password("Your password on the Sparks") if ask else ""
     outcome = play.run(last, password, console, arguments.verbose)
     if outcome.code == play.CANCELLED:
         console.print("Interrupted. A build goes on where it runs; sparkforge build follows it.")
@@ -113,6 +113,6 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
         if not left or not answers.password:
             break
         console.print(f"{answers.user} could not {way} with it: {failed}.")
-        answers.password = questions.ask_password(console, f"Password of {answers.user}, again")
+        answers.password = questions.ask_password(f"Password of {answers.user}, again")
     remedy = "Check the user name and the password with ssh, and with sudo -v there; -v shows what they say."
     raise Refusal(Exit.REFUSED, f"{answers.user} could not {way}: {failed}. Nothing was written.", remedy)

@@ -65,7 +65,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         console.print("PyTorch as official wheels (minutes), or built from source (hours; wheels until then)?")
         method = Prompt.ask("4 of 5: Which?", console=console, choices=[*METHODS], default="wheels")
     secret = terminal() and not arguments.no_password and not arguments.dry_run
-    password = ask_password(console, f"5 of 5: Password of {user}") if secret else ""
+    password = ask_password(f"5 of 5: Password of {user}") if secret else ""
     return Answers(chosen, user, method, password)
 
 
@@ -95,7 +95,6 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
             return list({named[word].name: named[word] for word in words}.values())
 
 
-def ask_password(console: Console, text: str) -> str:
-    """Ask for the password, which is shown nowhere; it is empty where sudo asks for none."""
-    console.print(f"{text} (Enter if sudo asks for none and ssh has a key): ", end="")
-    return getpass.getpass("")
+def ask_password(text: str) -> str:
+    """Ask for the password; getpass prompts, for it throws away what was typed while the terminal still showed it."""
+    return getpass.getpass(f"{text} (Enter if sudo asks for none and ssh has a key): ")

@@ -63,7 +63,7 @@ def person(tmp_path: Path) -> Person:
 def passwords(started: pexpect.spawn[str], *words: str) -> None:
     for word in words:
         started.expect("5 of 5|again")
-        started.expect(r":\s*$")
+        started.expect(r"has a key\):\s*$")
         started.sendline(word)
 
 
