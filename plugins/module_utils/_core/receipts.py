@@ -115,6 +115,8 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
         # Unlinked while it is held: who waits for it notices that the name has gone, and begins anew.
         with contextlib.suppress(OSError):
             os.unlink(path)
+            # Else a disk that fails soon after brings the name back, for good where no further run takes the lock.
+            disk.fsync_directory(root)
         os.close(descriptor)
         for directory in reversed(made):
             with contextlib.suppress(OSError):

@@ -198,3 +198,12 @@ def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     assert receipts.remove(str(tmp_path), "one")
     assert synced == [(tmp_path / "receipts").stat().st_ino]
+
+
+def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(disk, "fsync_directory", lambda path: synced.append((path, os.listdir(path))))
+    (tmp_path / "kept").touch()
+    with receipts.lock(str(tmp_path), "env"):
+        synced.clear()
+    assert synced == [(str(tmp_path), ["kept"])]
