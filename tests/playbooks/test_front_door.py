@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -63,6 +64,8 @@ class Person:
             encoding="utf-8",
             dimensions=(24, columns),
             timeout=600,
+            # As a shell starts what a person types; what runs in the background, as this may, ignores Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.logfile_read = io.StringIO()
         return started
