@@ -79,7 +79,7 @@ def test_a_wrong_password_is_asked_for_again_and_nothing_is_written(person: Pers
     assert person.wrote_nothing()
 
 
-# It passes alone; in a whole make test the right password was refused after the wrong one, twice, and nobody knows why yet.
+# It passes alone; in two whole runs of make test the right password after a wrong one was refused, nobody knows why.
 @pytest.mark.long
 def test_five_answers_give_an_inventory_that_works(person: Person, announced: Host) -> None:
     started = person.starts()

@@ -51,7 +51,9 @@ class Person:
         tool.chmod(0o755)
 
     def starts(self, *words: str, columns: int = 100, command: str = "setup") -> pexpect.spawn[str]:
-        env = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE")}
+        # COLUMNS and LINES would count for more than the terminal's own size.
+        without = ("ANSIBLE", "COLUMNS", "LINES")
+        env = {name: value for name, value in os.environ.items() if not name.startswith(without)}
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
         env |= {"TERM": "xterm", "SPARKFORGE_INVENTORY": str(self.inventory)}
         discover = ["--discover", str(self.settings)] if command == "setup" else []
