@@ -26,7 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 )
 
 Facts = t.Mapping[str, t.Any]
-Code = t.Dict[str, fatbin.Embedded]
+Code = dict[str, fatbin.Embedded]
 
 #: Module -> distribution, of those that bring GPU code. Triton compiles its own for the device that it finds.
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
@@ -43,9 +43,9 @@ _OURS = re.compile(r"(?:^|\.)sf[0-9a-f]{8}(?:\.|$)")
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def libraries(module: str, found: t.Mapping[str, packages.Distribution]) -> t.List[str]:
+def libraries(module: str, found: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Return the shared libraries of a module: those in its directory, and those that its wheel put beside it."""
-    paths: t.Dict[str, str] = {}
+    paths: dict[str, str] = {}
     spec = importlib.util.find_spec(module)
     for directory in (spec.submodule_search_locations if spec else None) or []:
         for base, folders, names in os.walk(directory):
@@ -91,7 +91,7 @@ def code_of(torch: t.Any) -> Code:
     return read(path for module in MODULES for path in libraries(module, found))
 
 
-def capabilities(context: Context) -> t.List[str]:
+def capabilities(context: Context) -> list[str]:
     """Return the compute capabilities of the devices, else the profile's, none where neither says."""
     seen = [str(capability) for capability in context.reference.get("capabilities") or []]
     wanted = context.profile.get("compute_capability")
@@ -158,9 +158,7 @@ def embedded(context: Context) -> Measured:
     return Measured(measured, bound)
 
 
-def coverage(
-    code: Code, devices: t.Sequence[str]
-) -> t.Tuple[t.List[t.Tuple[str, str]], t.List[t.Tuple[str, str]], t.List[str]]:
+def coverage(code: Code, devices: t.Sequence[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:
     """Return library and device where nothing runs, where PTX alone does, and the libraries for single GPUs alone.
 
     The latter hold kernels that exist for some GPUs (``a``, ``f``), and what calls them asks for the device first.
@@ -249,7 +247,7 @@ def attention_guard(context: Context) -> Measured:
     )
 
 
-def trapped(one: fatbin.Embedded, flags: t.Sequence[str]) -> t.List[str]:
+def trapped(one: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]:
     """Return the names of the code that a device of 12.1 takes for the attention kernels and that is made for 12.1.
 
     :param flags: of the list that torch was compiled for: ``sm_120``, ``sm_121a``; what only single kernels are
@@ -267,7 +265,7 @@ def trapped(one: fatbin.Embedded, flags: t.Sequence[str]) -> t.List[str]:
     return found
 
 
-def is_guarded(unit: t.Optional[Facts]) -> bool:
+def is_guarded(unit: Facts | None) -> bool:
     """Say whether the receipt of the unit, if it is this torch's and sound, lists a change of the guarded kernels."""
     if not unit or not unit.get("installed") or not unit.get("intact"):
         return False

@@ -102,7 +102,7 @@ class Case(t.NamedTuple):
 
     format: str
     mask: str
-    shape: t.Tuple[int, int, int, int, int, int]
+    shape: tuple[int, int, int, int, int, int]
 
     def __str__(self) -> str:
         _unused, heads, key_heads, queries, keys, size = self.shape
@@ -114,7 +114,7 @@ class Case(t.NamedTuple):
         return ", ".join(words)
 
 
-def plan(formats: t.Sequence[str], thin: bool = False, small: bool = False) -> t.List[Case]:
+def plan(formats: t.Sequence[str], thin: bool = False, small: bool = False) -> list[Case]:
     """Return the cases of one kernel: formats x masks x head sizes, and longer, uneven and grouped ones.
 
     :param thin: leave out every second one, so that still each pair of format, mask and head size occurs, and masks
@@ -143,7 +143,7 @@ class Inputs(t.NamedTuple):
     key: torch.Tensor
     value: torch.Tensor
     gradient: torch.Tensor
-    mask: t.Optional[torch.Tensor]
+    mask: torch.Tensor | None
 
 
 class Bound(t.NamedTuple):
@@ -218,16 +218,16 @@ def share(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     return _whole(actual * expected) / _whole(expected.square())
 
 
-def _partial_sums(left: torch.Tensor, right: torch.Tensor, block: int) -> t.List[torch.Tensor]:
+def _partial_sums(left: torch.Tensor, right: torch.Tensor, block: int) -> list[torch.Tensor]:
     """Return what the matrix product has come to after each block of terms but the last."""
-    sums: t.List[torch.Tensor] = []
+    sums: list[torch.Tensor] = []
     for start in range(0, right.shape[-2] - block, block):
         part = left[..., start : start + block] @ right[..., start : start + block, :]
         sums.append(sums[-1] + part if sums else part)
     return sums
 
 
-def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False) -> t.Dict[str, Bound]:
+def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False) -> dict[str, Bound]:
     """Compute attention, its gradients and the bounds that the head of this file derives, in float64.
 
     :param half: for inputs of 16 bit.
@@ -335,7 +335,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
     dq_unit = dq_unit + of_rows(rows, scale * (p @ k) * dq)
     dk_unit = dk_unit + of_rows(rows, scale * (p @ e_k) * q)
 
-    def of_scores(e: torch.Tensor, dp_off: torch.Tensor) -> t.Tuple[torch.Tensor, ...]:
+    def of_scores(e: torch.Tensor, dp_off: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Return the variances of errors of S and dP, each element's its own, and of the fraction of P, each row's."""
         pe = p * e
         fraction = pe.square().sum(-1, keepdim=True)
@@ -443,10 +443,10 @@ def rounds_scores(form: str) -> bool:
 
 
 #: References that more than one check compares with: the checks of a family run in one process.
-_KNOWN: t.Dict[t.Tuple[t.Any, ...], t.Tuple[Inputs, t.Dict[str, Bound]]] = {}
+_KNOWN: dict[tuple[t.Any, ...], tuple[Inputs, dict[str, Bound]]] = {}
 
 
-def _expected(context: Context, case: Case, kernel: str = "") -> t.Tuple[Inputs, t.Dict[str, Bound]]:
+def _expected(context: Context, case: Case, kernel: str = "") -> tuple[Inputs, dict[str, Bound]]:
     """Return the inputs of a case and the bounds, which are those of one kernel where it is named."""
     half, cpu = case.format in HALF, context.device == "cpu"
     rounds = half and cpu and kernel != "math" and rounds_scores(case.format)
@@ -463,7 +463,7 @@ class _Arguments(t.NamedTuple):
     key: torch.Tensor
     value: torch.Tensor
     gradient: torch.Tensor
-    mask: t.Optional[torch.Tensor]
+    mask: torch.Tensor | None
 
 
 def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Arguments:
@@ -483,7 +483,7 @@ def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Argum
     return _Arguments(query, key, value, inputs.gradient.to(device, form), mask)
 
 
-def _attend(case: Case, given: _Arguments) -> t.Tuple[torch.Tensor, ...]:
+def _attend(case: Case, given: _Arguments) -> tuple[torch.Tensor, ...]:
     import torch
 
     options = {"enable_gqa": True} if case.shape[1] != case.shape[2] else {}
@@ -584,7 +584,7 @@ def _with_the_known_trap() -> t.Iterator[None]:
         ) from error
 
 
-def _not_built(backend: str) -> t.Optional[str]:
+def _not_built(backend: str) -> str | None:
     """Return why torch has no such kernel at all, where it says so."""
     import torch
 
@@ -762,7 +762,7 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
         result, _unused = layer(given, given, given, need_weights=False)
         grads = gradients(result, wanted, gradient.to(context.device, getattr(torch, form)))
 
-    def summed(left: torch.Tensor, off: torch.Tensor, right: torch.Tensor) -> t.Tuple[torch.Tensor, torch.Tensor]:
+    def summed(left: torch.Tensor, off: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return left^T right over all tokens and its bound, where ``left`` is off by ``off``."""
         left, off, right = (y.flatten(0, 1) for y in (left, off, right))
         size = left.abs().T @ right.abs()
@@ -816,9 +816,7 @@ def flash_package(context: Context) -> Measured:
         "Build it again against the torch of this environment with FLASH_ATTN_CUDA_ARCHS=120 (90 for 9.0).",
     )
 
-    def run(
-        case: Case, inputs: t.Sequence[torch.Tensor], attend: t.Callable[..., torch.Tensor]
-    ) -> t.List[torch.Tensor]:
+    def run(case: Case, inputs: t.Sequence[torch.Tensor], attend: t.Callable[..., torch.Tensor]) -> list[torch.Tensor]:
         form = getattr(torch, case.format)
         q, k, v, gradient = (x.to(context.device, form) for x in inputs)
         for x in (q, k, v):

@@ -27,7 +27,7 @@ if t.TYPE_CHECKING:
 
 #: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits (NVIDIA's A100 whitepaper), as float16 has.
 #: NVIDIA does not say that the conversion to it rounds to nearest, so that twice as much is allowed.
-UNIT_ROUNDOFF: t.Dict[str, float] = {
+UNIT_ROUNDOFF: dict[str, float] = {
     "float64": 2.0**-53,
     "float32": 2.0**-24,
     "tf32": 2.0**-10,
@@ -39,7 +39,7 @@ UNIT_ROUNDOFF: t.Dict[str, float] = {
 }
 
 #: Half the smallest subnormal number by format.
-UNDERFLOW: t.Dict[str, float] = {
+UNDERFLOW: dict[str, float] = {
     "float64": 2.0**-1075,
     "float32": 2.0**-150,
     "tf32": 2.0**-137,
@@ -71,14 +71,14 @@ def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dty
 
 def gradients(
     result: torch.Tensor, leaves: t.Sequence[torch.Tensor], upstream: torch.Tensor
-) -> t.Tuple[torch.Tensor, ...]:
+) -> tuple[torch.Tensor, ...]:
     """Return the gradients of ``leaves`` where that of ``result`` is ``upstream``.
 
     Through a sum, because torch imports SymPy, which takes seconds, where it is given the gradient itself.
     """
     import torch
 
-    gradients: t.Tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
+    gradients: tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
     return gradients
 
 
@@ -139,7 +139,7 @@ class Cases:
         self.count = 0
         self.worst = 0.0
         self.worst_case = ""
-        self._problem: t.Optional[str] = None
+        self._problem: str | None = None
 
     def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor) -> float:
         """Compare one result and return its worst error by its bound: 1 and less is right.
@@ -198,7 +198,7 @@ class Cases:
             self._problem = f"{self.what[0].upper()}{self.what[1:]} ({case}) {said}."
         return value
 
-    def result(self, rates: t.Optional[t.Mapping[str, float]] = None) -> Measured:
+    def result(self, rates: t.Mapping[str, float] | None = None) -> Measured:
         """Return what was measured.
 
         :raises Failed: one of the cases is off, or there was none.

@@ -64,12 +64,12 @@ FAMILIES = (
 )
 
 
-def _names() -> t.List[str]:
+def _names() -> list[str]:
     return [family.__name__.rpartition(".")[2] for family in FAMILIES]
 
 
 #: By name, in the order in which they run.
-CHECKS: t.Dict[str, Definition] = dict(sorted(REGISTERED.items(), key=lambda item: _names().index(item[1].family)))
+CHECKS: dict[str, Definition] = dict(sorted(REGISTERED.items(), key=lambda item: _names().index(item[1].family)))
 
 
 #: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
@@ -99,7 +99,7 @@ LANES = {
 FEW_LANES = {"attention.": "attention"}
 
 
-def lanes(names: t.Sequence[str], cores: t.Optional[int] = None) -> t.Tuple[t.List[t.List[str]], t.List[t.List[str]]]:
+def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[list[str]]]:
     """Return what runs side by side, each in an interpreter of its own, and what runs alone after it.
 
     Everything on the GPU begins with whether it can be reached.
@@ -107,7 +107,7 @@ def lanes(names: t.Sequence[str], cores: t.Optional[int] = None) -> t.Tuple[t.Li
     :param cores: of this host, by default those that this process may use.
     """
     table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
-    groups: t.Dict[str, t.List[str]] = {"host": [], **{lane: [] for lane in table.values()}, "others": [], "alone": []}
+    groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table.values()}, "others": [], "alone": []}
     for name in names:
         one = CHECKS[name]
         if name == device.NAME:

@@ -21,7 +21,7 @@ PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 MEASURED = "measured on "
 
 #: The limits of a proof that leaves no operator of the survey to another day.
-FULL: t.Dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
+FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
 
 
 def blocks(evidence: str) -> bool:
@@ -53,7 +53,7 @@ class Failed(Exception):
         remedy: str,
         measured: str = "",
         bound: str = "",
-        ratio: t.Optional[float] = None,
+        ratio: float | None = None,
         blocks: bool = True,
     ) -> None:
         super().__init__(cause)
@@ -74,9 +74,9 @@ class Measured:
 
     measured: str
     bound: str
-    ratio: t.Optional[float] = None
-    rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
-    warning: t.Optional[Failed] = None
+    ratio: float | None = None
+    rates: dict[str, float] = dataclasses.field(default_factory=dict)
+    warning: Failed | None = None
 
 
 @dataclasses.dataclass
@@ -100,8 +100,8 @@ class Result:
     family: str = "host"
     numeric: bool = False
     seconds: float = 0.0
-    ratio: t.Optional[float] = None
-    rates: t.Dict[str, float] = dataclasses.field(default_factory=dict)
+    ratio: float | None = None
+    rates: dict[str, float] = dataclasses.field(default_factory=dict)
     required: bool = False
     blocked: bool = False
     evidence: str = ""
@@ -163,7 +163,7 @@ class Definition:
     steps: bool = False
 
 
-REGISTERED: t.Dict[str, Definition] = {}
+REGISTERED: dict[str, Definition] = {}
 
 
 def check(

@@ -64,10 +64,10 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     return made
 
 
-def profiles() -> t.Dict[str, t.Dict[str, t.Any]]:
+def profiles() -> dict[str, dict[str, t.Any]]:
     """Return the profiles that the archive brings."""
     with zipfile.ZipFile(sys.argv[0]) as archive:
-        return t.cast("t.Dict[str, t.Dict[str, t.Any]]", json.loads(archive.read(PROFILES)))
+        return t.cast("dict[str, dict[str, t.Any]]", json.loads(archive.read(PROFILES)))
 
 
 def chosen(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
@@ -77,7 +77,7 @@ def chosen(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities
     return next((one for one, what in known.items() if what.get("compute_capability") in capabilities), "generic")
 
 
-def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> t.List[str]:
+def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
     """Return the patterns of the checks that are asked for.
 
     :raises SparkforgeError: there is no such family.
@@ -90,7 +90,7 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> t.List[str]:
     return [*found, *names] or ["*"]
 
 
-def main(argv: t.Optional[t.Sequence[str]] = None) -> int:
+def main(argv: t.Sequence[str] | None = None) -> int:
     """Run the checks, print what is wrong, and return the exit status."""
     known = profiles()
     given = parser(known).parse_args(argv)
@@ -120,7 +120,7 @@ def main(argv: t.Optional[t.Sequence[str]] = None) -> int:
     return {verdict.PROVEN: PROVEN, verdict.UNPROVEN: UNPROVEN}.get(report["verdict"], FAILED)
 
 
-def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> t.Dict[str, t.Any]:
+def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
     """Run the checks in this interpreter's environment and return the report.
 
     :raises SparkforgeError: there is no torch, or no such check.
@@ -157,7 +157,7 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
     return {**report, "host": socket.gethostname(), "written": now}
 
 
-def of_the_role(prefix: str) -> t.Dict[str, str]:
+def of_the_role(prefix: str) -> dict[str, str]:
     """Return how the role python_env names an environment that it made, so that its receipt is found; else nothing."""
     environments, name, one = prefix.rpartition("/envs/")[0], *os.path.split(prefix.rpartition("/envs/")[2])
     if not environments or not os.path.isfile(os.path.join(environments, "receipts", f"env-{name}.json")):
@@ -165,7 +165,7 @@ def of_the_role(prefix: str) -> t.Dict[str, str]:
     return {"root": environments, "environment": name, "environment_id": one}
 
 
-def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Iterator[t.Tuple[str, str]]:
+def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, str]]:
     """Yield each file that is asked for, and its text.
 
     :raises SparkforgeError: the page cannot be made: torch requires the jinja2 that draws it, so an environment has it.

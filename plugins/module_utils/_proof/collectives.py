@@ -83,7 +83,7 @@ def _group(context: Context, backend: str, rank: int, world: int) -> t.Iterator[
             del os.environ[variable]
 
 
-def _inputs(context: Context, rank: int, length: int) -> t.Dict[str, torch.Tensor]:
+def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
     """Return what a rank brings, which every rank can compute. The integers' sums are exact in float32."""
     import torch
 
@@ -148,7 +148,7 @@ def _others(context: Context, backend: str, world: int, length: int) -> t.Iterat
     """Run the ranks from 1 on, and see that each ends well."""
     code = f"from {__name__} import other_rank; import sys; other_rank(sys.argv[1])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    running: t.List[t.Tuple[int, subprocess.Popen[bytes], t.Any]] = []
+    running: list[tuple[int, subprocess.Popen[bytes], t.Any]] = []
     told = {"device": context.device, "directory": context.directory}
     finished = False
     try:

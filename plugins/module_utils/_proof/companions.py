@@ -60,7 +60,7 @@ def _rebuild(module: str) -> str:
 # -- torchvision
 
 
-def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> t.List[t.List[float]]:
+def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
     """Return what each two boxes share, as a part of what they cover together."""
 
     def area(left: float, top: float, right: float, bottom: float) -> float:
@@ -71,10 +71,10 @@ def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> t.List[t.List[float]]:
     return [[part / (areas[i] + areas[j] - part) for j, part in enumerate(row)] for i, row in enumerate(shared)]
 
 
-def kept(boxes: t.Sequence[t.Sequence[int]], scores: t.Sequence[float], threshold: float) -> t.List[int]:
+def kept(boxes: t.Sequence[t.Sequence[int]], scores: t.Sequence[float], threshold: float) -> list[int]:
     """Return the boxes that non-maximum suppression keeps, the best first."""
     parts = overlaps(boxes)
-    left: t.List[int] = []
+    left: list[int] = []
     for index in sorted(range(len(boxes)), key=lambda index: -scores[index]):
         if all(parts[index][better] <= threshold for better in left):
             left.append(index)
@@ -113,7 +113,7 @@ def torchvision(context: Context) -> Measured:
 # -- torchaudio
 
 
-def filtered(wave: torch.Tensor, old: int, new: int) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def filtered(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a wave at another rate in float64, and how far float32 may be off.
 
     Each new sample is the sum of the old ones times a sinc below a squared cosine, as torchaudio documents it.
@@ -136,7 +136,7 @@ def filtered(wave: torch.Tensor, old: int, new: int) -> t.Tuple[torch.Tensor, to
     return taps @ wave, off * (1 + 1 / 32)
 
 
-def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the power of each frequency in each frame in float64, and how far float32 may be off.
 
     A fast Fourier transform of n numbers is off by at most 8 u log2(n) of their norm (Higham, section 24.1), which is

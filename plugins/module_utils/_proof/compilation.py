@@ -79,7 +79,7 @@ _EXACT = frozenset(
 # -- the block
 
 
-def _parameters(random: torch.Generator, dtype: torch.dtype) -> t.Tuple[t.List[torch.Tensor], torch.Tensor]:
+def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
     """Return the block's input and parameters, then the gradient of its result."""
     import torch
 
@@ -161,7 +161,7 @@ def elementary(values: t.Sequence[torch.Tensor], stored: t.Callable[[torch.Tenso
 
 def _run(
     function: t.Callable[..., torch.Tensor], values: t.Sequence[torch.Tensor], gradient: torch.Tensor
-) -> t.List[torch.Tensor]:
+) -> list[torch.Tensor]:
     """Return the function's result and the gradients of all that it is given."""
     import torch
 
@@ -202,7 +202,7 @@ def _operations(random: torch.Generator) -> t.ContextManager[t.Any]:
 
     class Operations(TorchDispatchMode):
         def __torch_dispatch__(
-            self, function: t.Any, types: t.Any, args: t.Any = (), kwargs: t.Optional[t.Dict[str, t.Any]] = None
+            self, function: t.Any, types: t.Any, args: t.Any = (), kwargs: dict[str, t.Any] | None = None
         ) -> t.Any:
             options = kwargs or {}
             result = function(*args, **options)
@@ -221,7 +221,7 @@ def _operations(random: torch.Generator) -> t.ContextManager[t.Any]:
     return t.cast("t.ContextManager[t.Any]", Operations())
 
 
-def statistics(actual: torch.Tensor, exact: torch.Tensor) -> t.List[t.Tuple[str, torch.Tensor]]:
+def statistics(actual: torch.Tensor, exact: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
     """Return what is compared of one result: its numbers, and their slopes by row, by column and over all."""
     actual = actual.reshape(-1, actual.shape[-1])
     exact = exact.reshape(-1, exact.shape[-1])
@@ -245,7 +245,7 @@ class Reference:
         def sampled(value: torch.Tensor, count: int) -> torch.Tensor:
             return value.double().expand(count, *value.shape)
 
-        def run(stored: t.Callable[[torch.Tensor], torch.Tensor], count: int) -> t.List[torch.Tensor]:
+        def run(stored: t.Callable[[torch.Tensor], torch.Tensor], count: int) -> list[torch.Tensor]:
             several = [sampled(value, count) for value in values]
             return _run(lambda *leaves: elementary(leaves, stored), several, sampled(gradient, count))
 
@@ -358,7 +358,7 @@ def transformer_block(context: Context) -> Measured:
         return _counted(cases.result(), graphs())
 
 
-def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A pointwise function and a reduction of it, which the compiler makes one kernel of."""
     import torch
 

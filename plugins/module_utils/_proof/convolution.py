@@ -69,8 +69,8 @@ class Layer(t.NamedTuple):
     words: str
     channels: int
     filters: int
-    kernel: t.Tuple[int, ...]
-    size: t.Tuple[int, ...]
+    kernel: tuple[int, ...]
+    size: tuple[int, ...]
     batch: int = 2
     stride: int = 1
     padding: int = 0
@@ -174,7 +174,7 @@ def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.
 @_one_thread()
 def _all_of(
     layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, upstream: torch.Tensor
-) -> t.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return the result without bias and the gradients of inputs and weights, in float64."""
     leaves = [tensor.double().detach().requires_grad_() for tensor in (inputs, weight)]
     result = _defined(layer, *leaves)
@@ -193,14 +193,14 @@ def _computed(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: to
     return getattr(torch.nn.functional, f"conv{dimensions}d")(inputs, weight, bias, **common)
 
 
-def weight_shape(layer: Layer) -> t.Tuple[int, ...]:
+def weight_shape(layer: Layer) -> tuple[int, ...]:
     """Return the shape of the weights: a transposed convolution has its channels first."""
     if layer.transposed:
         return (layer.channels, layer.filters // layer.groups, *layer.kernel)
     return (layer.filters, layer.channels // layer.groups, *layer.kernel)
 
 
-def output_size(layer: Layer) -> t.Tuple[int, ...]:
+def output_size(layer: Layer) -> tuple[int, ...]:
     """Return the sizes of the result, channels and batch left out."""
     sizes = []
     for size, kernel in zip(layer.size, layer.kernel):
@@ -212,7 +212,7 @@ def output_size(layer: Layer) -> t.Tuple[int, ...]:
     return tuple(sizes)
 
 
-def terms(layer: Layer) -> t.Tuple[int, int, int]:
+def terms(layer: Layer) -> tuple[int, int, int]:
     """Return how many products a result, an element of dInput and one of dWeight sum at most."""
     places = math.prod(layer.kernel)
     of_result = layer.channels // layer.groups * places
@@ -257,7 +257,7 @@ def _compare(
     words = f"{layer.words}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
     generator = context.generator(f"convolution {words} {kind}")
     ones = (1,) * len(layer.size)
-    shapes: t.List[t.Tuple[int, ...]] = [
+    shapes: list[tuple[int, ...]] = [
         (layer.batch, layer.channels, *layer.size),
         weight_shape(layer),
         (layer.filters,),
@@ -270,7 +270,7 @@ def _compare(
     else:
         inputs, weight, bias, upstream = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
 
-    def everything(*tensors: torch.Tensor) -> t.Tuple[torch.Tensor, ...]:
+    def everything(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         some = [tensor.double() for tensor in tensors]
         result, *others = _all_of(layer, some[0], some[1], some[3])
         of_bias = some[3].sum((0, *range(2, some[3].dim())))
@@ -344,7 +344,7 @@ def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bo
     cases.compare(words, actual, expected, bound)
 
 
-def _low_precision(context: Context) -> t.List[torch.dtype]:
+def _low_precision(context: Context) -> list[torch.dtype]:
     import torch
 
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
@@ -447,9 +447,9 @@ class Network(t.NamedTuple):
     batch: int = 5
 
 
-def _recurrent_shapes(network: Network) -> t.List[t.Tuple[int, ...]]:
+def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
     """Return the shapes of the parameters in the order of torch: of both layers, forward and backward."""
-    shapes: t.List[t.Tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     for layer, _unused in itertools.product(range(2), range(2)):
         width = network.inputs if layer == 0 else 2 * network.hidden
         rows = network.gates * network.hidden
@@ -519,7 +519,7 @@ class _Noise:
                 return noise.product(left, right.t())
 
             @staticmethod
-            def backward(ctx: t.Any, gradient: torch.Tensor) -> t.Tuple[torch.Tensor, torch.Tensor]:
+            def backward(ctx: t.Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
                 left, right = ctx.saved_tensors
                 return noise.product(gradient, right), noise.product(gradient.t(), left)
 
@@ -527,8 +527,8 @@ class _Noise:
 
 
 def _cell(
-    network: Network, noise: _Noise, inputs: torch.Tensor, state: t.List[torch.Tensor], parameters: t.Sequence[t.Any]
-) -> t.List[torch.Tensor]:
+    network: Network, noise: _Noise, inputs: torch.Tensor, state: list[torch.Tensor], parameters: t.Sequence[t.Any]
+) -> list[torch.Tensor]:
     """Return the next state by the equations in torch's documentation: (h, c) of an LSTM, (h,) of a GRU."""
     import torch
 
@@ -587,7 +587,7 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
     upstream = torch.randn(network.steps, network.batch, 2 * network.hidden, generator=generator)
 
     @_one_thread()
-    def reference(noise: _Noise) -> t.List[torch.Tensor]:
+    def reference(noise: _Noise) -> list[torch.Tensor]:
         leaves = [tensor.double().requires_grad_() for tensor in tensors]
         outputs = _unrolled(network, noise, leaves[0], leaves[1:])
         return [outputs.detach(), *gradients(outputs, leaves, upstream.double())]

@@ -26,17 +26,17 @@ class History:
     :param directory: None or empty where none are kept.
     """
 
-    def __init__(self, directory: t.Optional[str]) -> None:
+    def __init__(self, directory: str | None) -> None:
         self.directory = directory or ""
-        self._kept: t.Optional[str] = None
+        self._kept: str | None = None
 
-    def _reports(self) -> t.List[str]:
+    def _reports(self) -> list[str]:
         try:
             return sorted(name for name in os.listdir(self.directory) if name.endswith(".json"))
         except OSError:
             return []
 
-    def _read(self, name: str) -> t.Optional[t.Dict[str, t.Any]]:
+    def _read(self, name: str) -> dict[str, t.Any] | None:
         """Return a report; a damaged one, and one of another format, counts as none."""
         try:
             with open(os.path.join(self.directory, name), encoding="utf-8") as stream:
@@ -61,7 +61,7 @@ class History:
             None,
         )
 
-    def baseline(self, devices: t.Sequence[str]) -> t.Optional[t.Dict[str, t.Any]]:
+    def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
         """Return the report of the first run that proved this host with these GPUs, and keep it."""
         for name in self._reports():
             report = self._read(name)

@@ -72,17 +72,17 @@ class HostSide:
         gpu_required: bool = True,
         check_mode: bool = False,
         root: str = "/",
-        run: t.Optional[Runner] = None,
+        run: Runner | None = None,
     ) -> None:
         self.reference, self.profile = reference, profile
         self.gpu_required, self.check_mode = gpu_required, check_mode
         self.host = Host(root, run=run or run_command)
-        self.resolved: t.Dict[str, str] = {}
-        self._gpu: t.Dict[str, t.Any] = {}
-        self._driver: t.Dict[str, t.Any] = {}
-        self._receipt: t.Optional[t.Dict[str, t.Any]] = None
+        self.resolved: dict[str, str] = {}
+        self._gpu: dict[str, t.Any] = {}
+        self._driver: dict[str, t.Any] = {}
+        self._receipt: dict[str, t.Any] | None = None
 
-    def observe(self) -> t.Dict[str, t.Any]:
+    def observe(self) -> dict[str, t.Any]:
         """Look at the host, anew at each call, and return what the report says of it.
 
         :raises SparkforgeError: the environment's receipt is there and cannot be read.
@@ -98,7 +98,7 @@ class HostSide:
             self._receipt = upgraded(receipt) if receipt else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
-    def for_checks(self) -> t.Dict[str, t.Any]:
+    def for_checks(self) -> dict[str, t.Any]:
         """Return what the checks in the environment want to know of the host, once it was observed."""
         capabilities = (device["compute_capability"] for device in self._gpu["devices"])
         return {
@@ -108,11 +108,11 @@ class HostSide:
             "driver_cuda": self._driver["cuda_version"],
         }
 
-    def gpu_results(self) -> t.List[Result]:
+    def gpu_results(self) -> list[Result]:
         """Return the rows of the GPU and its driver."""
         return gpu_checks(self._gpu, self._driver, self.reference, self.profile, self.gpu_required)
 
-    def results(self) -> t.List[Result]:
+    def results(self) -> list[Result]:
         """Return every row, once the host was observed."""
         closure = self._closure()
         self.resolved = closure.get("resolved") or {}
@@ -128,7 +128,7 @@ class HostSide:
     def _root(self) -> str:
         return str(self.reference.get("root") or "/opt/sparkforge")
 
-    def _closure(self) -> t.Dict[str, t.Any]:
+    def _closure(self) -> dict[str, t.Any]:
         paths = self.reference.get("paths") or []
         if not paths:
             return {}
@@ -147,7 +147,7 @@ class HostSide:
 # --- the receipts --------------------------------------------------------------------------------------------------
 
 
-def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.Any]]:
+def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     """Return the receipt of each unit on this host whose wheel the environment has, or should have.
 
     ``installed`` says that it has it, by the sha256; otherwise only name and version are the same. ``intact`` says that
@@ -158,8 +158,8 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
         normalised(str(name)): str(version) for name, version in ((receipt or {}).get("packages") or {}).items()
     }
     directory = os.path.join(root, "receipts", "units")
-    candidates: t.List[t.Tuple[bool, str, t.Dict[str, t.Any]]] = []
-    names: t.List[str] = []
+    candidates: list[tuple[bool, str, dict[str, t.Any]]] = []
+    names: list[str] = []
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         names = sorted(os.listdir(directory))
     for name in names:
@@ -172,7 +172,7 @@ def units(root: str, receipt: t.Optional[Facts]) -> t.Dict[str, t.Dict[str, t.An
         named = any(versions.get(normalised(item["name"])) == item.get("version") for item in ours)
         if exact or named:
             candidates.append((exact, str(unit.get("finished")), unit))
-    found: t.Dict[str, t.Dict[str, t.Any]] = {}
+    found: dict[str, dict[str, t.Any]] = {}
     for exact, _finished, unit in sorted(candidates, key=lambda row: row[:2]):
         place = (str(unit.get("platform")), str(unit.get("name")), str(unit.get("fingerprint")))
         found[str(unit.get("name"))] = {
@@ -199,11 +199,11 @@ def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Resu
     return Result(name, SKIP, measured, bound, reason)
 
 
-def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> t.List[Result]:
+def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> list[Result]:
     """Check that there is a GPU of the profile's compute capability and a driver that is new enough."""
     if not gpu_required:
         return [skipped(name, NO_GPU_REQUIRED) for name in ("gpu", "compute_capability", "driver")]
-    rows: t.List[Result] = []
+    rows: list[Result] = []
     devices = gpu.get("devices") or []
     names = ", ".join(str(device.get("name")) for device in devices)
     if gpu.get("present") and devices:
@@ -264,7 +264,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
     return rows
 
 
-def torch_check(receipt: t.Optional[Facts], reference: Facts, gpu_required: bool, check_mode: bool) -> Result:
+def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, check_mode: bool) -> Result:
     """Check that the environment's torch is the stack's, and a CUDA build where a GPU is required."""
     name = "torch"
     environment = reference.get("environment")
@@ -326,14 +326,14 @@ def remedy_for(missing: Facts) -> str:
     return f"Install {what}." if what else str(hint)
 
 
-def closure_checks(closure: Facts, check_mode: bool) -> t.List[Result]:
+def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     """Check that every path is there and that the loader finds all that lies below them needs."""
     error = closure.get("error")
     if error is not None:
         return [failed("closure", "not examined", "0 missing", error.cause, error.remedy)]
     if "missing" not in closure:
         return [skipped("closure", "no path is to be examined (verify_paths is empty)")]
-    rows: t.List[Result] = []
+    rows: list[Result] = []
     for path in closure.get("absent") or []:
         if check_mode:
             rows.append(skipped(f"path {path}", f"{NOT_PROVISIONED}: {path} does not exist", "", "exists"))
@@ -394,12 +394,12 @@ def closure_checks(closure: Facts, check_mode: bool) -> t.List[Result]:
     return rows
 
 
-def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> t.List[Result]:
+def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> list[Result]:
     """Check that ``dlopen`` opened every library.
 
     :param opened: for each SONAME what :func:`open_apart` returned.
     """
-    rows: t.List[Result] = []
+    rows: list[Result] = []
     for soname, answer in opened.items():
         name, error = f"open {soname}", answer.get("error")
         if error is None:
@@ -431,7 +431,7 @@ def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> t.List[R
 # --- processes -----------------------------------------------------------------------------------------------------
 
 
-def run_command(argv: t.List[str], limit: float = COMMAND_LIMIT) -> t.Tuple[int, str, str]:
+def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
     """Run a command within a time limit, as ``_host.reader`` wants it; a wedged driver must not hold the caller too."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
     try:
@@ -459,7 +459,7 @@ def run_command(argv: t.List[str], limit: float = COMMAND_LIMIT) -> t.Tuple[int,
         return 124, "", f"{argv[0]} gave no answer within {limit:g} seconds"
 
 
-def open_apart(soname: str, limit: float = OPEN_LIMIT) -> t.Dict[str, t.Optional[str]]:
+def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:
     """Open a shared library as a program would, in a child: one that crashes or hangs takes only the child with it.
 
     :return: ``path``, the file that ``dlopen`` took, and ``error``, null where it took one.
@@ -495,12 +495,12 @@ def open_apart(soname: str, limit: float = OPEN_LIMIT) -> t.Dict[str, t.Optional
         name = signal.Signals(os.WTERMSIG(ended)).name
         return {"path": None, "error": f"the process that opened it ended by {name}"}
     try:
-        return t.cast(t.Dict[str, t.Optional[str]], json.loads(said or b""))
+        return t.cast("dict[str, str | None]", json.loads(said or b""))
     except ValueError:
         return {"path": None, "error": "the process that opened it said nothing"}
 
 
-def _open_here(soname: str) -> t.Dict[str, t.Optional[str]]:
+def _open_here(soname: str) -> dict[str, str | None]:
     try:
         # Every symbol is bound now; lazy binding would hide one that is missing.
         ctypes.CDLL(soname, mode=os.RTLD_NOW)
@@ -517,7 +517,7 @@ def _open_here(soname: str) -> t.Dict[str, t.Optional[str]]:
     return {"path": path, "error": None}
 
 
-def _read_until(descriptor: int, deadline: float) -> t.Optional[bytes]:
+def _read_until(descriptor: int, deadline: float) -> bytes | None:
     """Return all that is said until the end, None where that does not come in time."""
     said = b""
     while True:
@@ -530,7 +530,7 @@ def _read_until(descriptor: int, deadline: float) -> t.Optional[bytes]:
         said += block
 
 
-def _reap(child: int) -> t.Optional[int]:
+def _reap(child: int) -> int | None:
     """Return the status of a child that is ending, None where it does not end."""
     deadline = time.monotonic() + REAP_LIMIT
     while time.monotonic() < deadline:

@@ -38,7 +38,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 Facts = t.Mapping[str, t.Any]
 
 #: Module -> the names that its distribution may have.
-MODULES: t.Dict[str, t.Tuple[str, ...]] = {
+MODULES: dict[str, tuple[str, ...]] = {
     "torch": ("torch",),
     "triton": ("triton", "pytorch-triton"),
     "torchvision": ("torchvision",),
@@ -59,7 +59,7 @@ _NO_VERSION = re.compile(r"(\S+): version [`'\u2018](\S+?)['\u2019] not found")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
-def software() -> t.Dict[str, t.Any]:
+def software() -> dict[str, t.Any]:
     """Return the versions of what computes, for the report."""
     torch = importlib.import_module("torch")
     return {
@@ -76,8 +76,8 @@ def software() -> t.Dict[str, t.Any]:
 @check("identity.import", devices=("none",), numeric=False, seconds=300)
 def imports(context: Context) -> Measured:
     """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
-    problems: t.List[t.Tuple[str, str]] = []
-    imported: t.List[str] = []
+    problems: list[tuple[str, str]] = []
+    imported: list[str] = []
     recorded = {normalised(str(name)) for name in (receipt_of(context.reference) or {}).get("packages") or {}}
     for module, names in MODULES.items():
         if module != "torch" and not is_installed(module) and recorded.isdisjoint(names):
@@ -107,7 +107,7 @@ def is_installed(module: str) -> bool:
     return spec is not None and spec.origin is not None
 
 
-def import_error(module: str) -> t.Optional[str]:
+def import_error(module: str) -> str | None:
     """Import a module; return the error, where there is one."""
     try:
         loaded = importlib.import_module(module)
@@ -126,7 +126,7 @@ def import_error(module: str) -> t.Optional[str]:
     return None
 
 
-def extension_error(directory: str) -> t.Optional[str]:
+def extension_error(directory: str) -> str | None:
     """Return what the loader says of the first library of a package that it does not load."""
     for path in sorted(glob.glob(os.path.join(directory, "*.so")) + glob.glob(os.path.join(directory, "lib", "*.so"))):
         try:
@@ -136,7 +136,7 @@ def extension_error(directory: str) -> t.Optional[str]:
     return None
 
 
-def explain(module: str, error: str, cuda_version: t.Optional[str] = None) -> t.Tuple[str, str]:
+def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[str, str]:
     """Return cause and remedy of a failed import."""
     error = " ".join(error.split())[:400].rstrip(".")
     cause = f"import {module} fails: {error}."
@@ -166,7 +166,7 @@ def explain(module: str, error: str, cuda_version: t.Optional[str] = None) -> t.
     return cause, reinstall()
 
 
-def provide(soname: str, cuda_version: t.Optional[str] = None) -> str:
+def provide(soname: str, cuda_version: str | None = None) -> str:
     """Return what brings a library, in one sentence."""
     provider = providers.provider(soname, platform.machine(), cuda_version)
     if provider.role and provider.role != "driver":
@@ -204,19 +204,19 @@ def versions(context: Context) -> Measured:
     return Measured(listed, "the stack's versions, which fit each other")
 
 
-def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> t.List[str]:
+def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> list[str]:
     """Compare what each requires with what is installed, but for what the stack takes in another version on purpose."""
     names = [normalised(str(name)) for name in override]
     asked = {name: one for name, one in found.items() if name not in names}
     return [problem for one in found.values() for problem in packages.unsatisfied(one, asked)]
 
 
-def distribution(module: str, found: t.Mapping[str, packages.Distribution]) -> t.Optional[packages.Distribution]:
+def distribution(module: str, found: t.Mapping[str, packages.Distribution]) -> packages.Distribution | None:
     """Return the distribution that brings a module."""
     return next((found[name] for name in MODULES.get(module, (normalised(module),)) if name in found), None)
 
 
-def version_problems(found: t.Mapping[str, packages.Distribution], reference: Facts) -> t.List[str]:
+def version_problems(found: t.Mapping[str, packages.Distribution], reference: Facts) -> list[str]:
     """Compare what is installed with the stack's versions and with what the environment's receipt lists."""
     problems = []
     for module, wanted in (reference.get("versions") or {}).items():
@@ -236,7 +236,7 @@ def version_problems(found: t.Mapping[str, packages.Distribution], reference: Fa
     return problems
 
 
-def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distribution]) -> t.List[str]:
+def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Compare what a module says of itself with what is installed: another copy may come first on the path."""
     problems = []
     for module, says in imported.items():
@@ -248,7 +248,7 @@ def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distr
     return problems
 
 
-def cuda_of(module: str) -> t.Optional[str]:
+def cuda_of(module: str) -> str | None:
     """Return the CUDA version that a module was built with, ``cpu`` for none, None where it does not say."""
     with contextlib.suppress(Exception):
         torch = importlib.import_module("torch")
@@ -262,7 +262,7 @@ def cuda_of(module: str) -> t.Optional[str]:
     return None
 
 
-def cuda_problems(cuda: t.Optional[str], builds: t.Mapping[str, t.Optional[str]], gpu_required: bool) -> t.List[str]:
+def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_required: bool) -> list[str]:
     """Compare CUDA versions; a minor may differ, for within a major CUDA's libraries stay compatible."""
     problems = []
     for module, version in builds.items():
@@ -330,7 +330,7 @@ def onednn(context: Context) -> Measured:
     return Measured(lacking.measured, lacking.bound, warning=lacking)
 
 
-def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> t.Optional[Failed]:
+def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Failed | None:
     """Return what a torch lacks of oneDNN; it blocks where its unit asked for it.
 
     :param has: by name, whether it is there.
@@ -361,7 +361,7 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> t.O
 def commit(context: Context) -> Measured:
     """The commits that torch and its companions name are those of the receipts."""
     torch = importlib.import_module("torch")
-    said: t.Dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
+    said: dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
     for module in COMMITS.values():
         if module != "torch" and is_installed(module):
             said[module] = says_commit(module)
@@ -390,14 +390,14 @@ def says_commit(module: str) -> str:
     return ""
 
 
-def commit_problems(said: t.Mapping[str, str], reference: Facts) -> t.Tuple[t.List[str], t.List[str]]:
+def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[str], list[str]]:
     """Return the modules whose commit could be compared, and what differs.
 
     A build from an archive does not know its commit and says ``Unknown``.
     """
-    compared: t.List[str] = []
+    compared: list[str] = []
     problems = []
-    wanted: t.List[t.Tuple[str, str, str]] = []
+    wanted: list[tuple[str, str, str]] = []
     for unit, module in COMMITS.items():
         receipt = (reference.get("units") or {}).get(unit) or {}
         source = ((receipt.get("inputs") or {}).get("source") or {}).get("commit")
@@ -445,9 +445,9 @@ def wheels(context: Context) -> Measured:
     return Measured(measured, "the sha256 of the receipts")
 
 
-def receipt_of(reference: Facts, prefix: t.Optional[str] = None) -> t.Optional[Facts]:
+def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
     """Return the environment's receipt; None where there is none, or where it is of another interpreter than this."""
-    receipt: t.Optional[Facts] = reference.get("receipt")
+    receipt: Facts | None = reference.get("receipt")
     if not receipt:
         return None
     environments = os.path.join(str(reference.get("root") or "/opt/sparkforge"), "envs")
@@ -460,7 +460,7 @@ def receipt_of(reference: Facts, prefix: t.Optional[str] = None) -> t.Optional[F
     return receipt
 
 
-def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
+def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
     """Compare the environment's receipt with itself and with the copy that lies in the environment."""
     problems = []
     python = (receipt.get("python") or {}).get("version") or ""
@@ -495,7 +495,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> t.List[str]:
     return problems
 
 
-def unit_problems(receipt: Facts, units: Facts, method: str) -> t.List[str]:
+def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
     """Compare the pins of the environment's receipt with what the units of this host made."""
     problems = []
     wanted = packages.pins(receipt)
@@ -526,7 +526,7 @@ class Stored:
     sha256: str
 
 
-def stored(receipt: Facts, units: Facts, root: str) -> t.List[Stored]:
+def stored(receipt: Facts, units: Facts, root: str) -> list[Stored]:
     """Return the wheels that are still there: the controller's and the units'."""
     found = []
     wanted = packages.pins(receipt)
@@ -542,7 +542,7 @@ def stored(receipt: Facts, units: Facts, root: str) -> t.List[Stored]:
     return [one for one in found if os.access(one.path, os.R_OK)]
 
 
-def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribution]) -> t.List[str]:
+def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Compare a wheel with its sha256, and what is installed with the wheel's own list of files."""
     try:
         digest = packages.sha256_of(artefact.path)
@@ -667,16 +667,16 @@ class Unopened:
         opener = os.path.basename(self.opening.opener.path)
         return f"{self.opening.soname}, which {opener} opens by name, does not open: {self.error.rstrip('.')}."
 
-    def remedy(self, cuda_version: t.Optional[str]) -> str:
+    def remedy(self, cuda_version: str | None) -> str:
         # An official torch finds CUDA's libraries in NVIDIA's wheels, one that was built here on the host.
         from_wheels = any(name.startswith("nvidia-") for name in packages.installed())
         return reinstall() if from_wheels and not self.is_driver else provide(self.lacking, cuda_version)
 
 
-def open_all(wanted: t.Sequence[origins.Opening]) -> t.Tuple[t.List[str], t.List[Unopened]]:
+def open_all(wanted: t.Sequence[origins.Opening]) -> tuple[list[str], list[Unopened]]:
     """Open each library; return the names of those that open, and those that do not."""
-    opened: t.List[str] = []
-    problems: t.List[Unopened] = []
+    opened: list[str] = []
+    problems: list[Unopened] = []
     for one in wanted:
         error = origins.open_named(one)
         if error is None:
@@ -687,7 +687,7 @@ def open_all(wanted: t.Sequence[origins.Opening]) -> t.Tuple[t.List[str], t.List
     return opened, problems
 
 
-def nvrtc_error(soname: str) -> t.Optional[str]:
+def nvrtc_error(soname: str) -> str | None:
     """Compile an empty kernel; return what NVRTC says if it does not. It needs no GPU."""
     library = ctypes.CDLL(soname)
     library.nvrtcGetErrorString.restype = ctypes.c_char_p

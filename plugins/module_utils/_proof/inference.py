@@ -48,7 +48,7 @@ REMEDY = (
 # -- a language model with a cache
 
 
-def _weights(context: Context) -> t.Dict[str, torch.Tensor]:
+def _weights(context: Context) -> dict[str, torch.Tensor]:
     """Return the weights in float64; each is a number of every format of 16 bits."""
     import torch
 
@@ -86,9 +86,7 @@ class Cache:
         self.keys = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
         self.values = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
 
-    def take(
-        self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor
-    ) -> t.Tuple[torch.Tensor, torch.Tensor]:
+    def take(self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Write keys and values of some tokens and return those of all so far."""
         end = start + key.shape[2]
         self.keys[layer][:, :, start:end] = key
@@ -132,7 +130,7 @@ def _model(weights: Weights, text: torch.Tensor, cache: Cache, start: int, step:
     return step(f.linear(norm(hidden, weights["norm"]), weights["words"]))
 
 
-def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Return cosine and sine of each position and pair of features (RoPE)."""
     import torch
 
@@ -142,7 +140,7 @@ def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> t.Tuple[torch.T
     return angles.cos().to(text.device, dtype), angles.sin().to(text.device, dtype)
 
 
-def _turned(x: torch.Tensor, turn: t.Tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+def _turned(x: torch.Tensor, turn: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
     import torch
 
     one, other = x.chunk(2, -1)
@@ -193,7 +191,7 @@ def decode(context: Context) -> Measured:
     return cases.result()
 
 
-def _stored(exact: Weights, word: str) -> t.Dict[str, t.Tuple[torch.Tensor, float]]:
+def _stored(exact: Weights, word: str) -> dict[str, tuple[torch.Tensor, float]]:
     """Return weights as they are kept, each with its scale: matrices in 8 bits where that is asked for."""
     import torch
 
@@ -207,9 +205,7 @@ def _stored(exact: Weights, word: str) -> t.Dict[str, t.Tuple[torch.Tensor, floa
     return found
 
 
-def _explained(
-    context: Context, weights: Weights, text: torch.Tensor, form: str
-) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def _explained(context: Context, weights: Weights, text: torch.Tensor, form: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the float64 scores, and how far as a whole those behind each token may be off."""
     import torch
 

@@ -57,12 +57,12 @@ class Lanes:
     profile: t.Mapping[str, t.Any]
     reference: t.Mapping[str, t.Any]
     limits: t.Mapping[str, float]
-    user: t.Optional[str]
+    user: str | None
     beside: int = 1
-    software: t.Dict[str, t.Any] = dataclasses.field(default_factory=dict)
+    software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
 
 
-def run(lanes: Lanes, names: t.Sequence[str]) -> t.List[Result]:
+def run(lanes: Lanes, names: t.Sequence[str]) -> list[Result]:
     """Run checks, one after the other in one process."""
     if not os.access(lanes.python, os.X_OK):
         cause = f"There is no interpreter {lanes.python}."
@@ -75,7 +75,7 @@ def run(lanes: Lanes, names: t.Sequence[str]) -> t.List[Result]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> t.List[Result]:
+def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result]:
     reading, writing = os.pipe()
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
@@ -127,7 +127,7 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> t.List[Resu
         process.wait()
 
 
-def _identity(lanes: Lanes, directory: str, scratch: str) -> t.Dict[str, t.Any]:
+def _identity(lanes: Lanes, directory: str, scratch: str) -> dict[str, t.Any]:
     """Return as whom the checks run; what they may write to becomes theirs."""
     if not lanes.user or os.geteuid() != 0:
         return {}
@@ -143,7 +143,7 @@ def _identity(lanes: Lanes, directory: str, scratch: str) -> t.Dict[str, t.Any]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": sorted(groups - {0})}
 
 
-def _variables(lanes: Lanes, scratch: str) -> t.Dict[str, str]:
+def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
     """Return the process environment: what the environment's activation sets, and nothing of ours."""
     receipt = lanes.reference.get("receipt") or {}
     bin_directory = os.path.dirname(lanes.python)
@@ -178,9 +178,9 @@ def _variables(lanes: Lanes, scratch: str) -> t.Dict[str, str]:
 
 def _collect(
     lanes: Lanes, process: subprocess.Popen[bytes], reading: int, names: t.Sequence[str], output: str
-) -> t.List[Result]:
+) -> list[Result]:
     """Read results until the runner ends or the time is up."""
-    results: t.Dict[str, Result] = {}
+    results: dict[str, Result] = {}
     end = time.monotonic() + lanes.limits["seconds"]
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
     ready, buffered = False, b""
@@ -215,7 +215,7 @@ def _collect(
     return found + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
 
 
-def _event(line: bytes) -> t.Union[Result, t.Dict[str, t.Any], None]:
+def _event(line: bytes) -> Result | dict[str, t.Any] | None:
     """Return the row that a line is, or what the environment says of its software at the beginning.
 
     The environment may write anything to that pipe: what is neither is passed over, and the row is missing then.
@@ -234,7 +234,7 @@ def _event(line: bytes) -> t.Union[Result, t.Dict[str, t.Any], None]:
     return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None
 
 
-def _status(process: subprocess.Popen[bytes], seconds: float) -> t.Optional[int]:
+def _status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     """Return how a process ended, as ``Popen.returncode`` has it; None where it has not.
 
     It stays a zombie: until its group is killed, nobody else may get its number.
@@ -263,7 +263,7 @@ def _import_failure(python: str, last: str, how: str) -> Result:
     return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy)
 
 
-def _nothing(names: t.Iterable[str], why: Result) -> t.List[Result]:
+def _nothing(names: t.Iterable[str], why: Result) -> list[Result]:
     """Return a failure and, for every check that it kept from running, a skip."""
     cause = f"Not run, see {why.name}."
     return [why, *(skipped(name, cause, True) for name in names)]
@@ -275,7 +275,7 @@ def skipped(name: str, cause: str, blocked: bool) -> Result:
     return Result(name, SKIP, cause=cause, family=check.family, numeric=check.numeric, blocked=blocked)
 
 
-def _how(status: t.Optional[int]) -> str:
+def _how(status: int | None) -> str:
     if status is not None and status < 0:
         return f"died by {signal.Signals(-status).name}"
     return f"ended with status {status}"

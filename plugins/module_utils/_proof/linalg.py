@@ -168,10 +168,10 @@ def _decompositions(context: Context, cases: Cases, dtype: torch.dtype, rows: in
         values, eigenvalues = torch.linalg.svdvals(exact), torch.linalg.eigvalsh(exact_symmetric)
     one = torch.eye(columns, dtype=torch.float64)
 
-    def fetch(*tensors: torch.Tensor) -> t.List[torch.Tensor]:
+    def fetch(*tensors: torch.Tensor) -> list[torch.Tensor]:
         return [x.to("cpu", torch.float64) for x in tensors]
 
-    def bound(scale: t.Union[float, torch.Tensor]) -> torch.Tensor:
+    def bound(scale: float | torch.Tensor) -> torch.Tensor:
         return torch.as_tensor(allowed * scale, dtype=torch.float64)
 
     q, r = fetch(*torch.linalg.qr(matrix.to(context.device)))
@@ -281,9 +281,9 @@ def solve(context: Context) -> Measured:
 class Sparse(t.NamedTuple):
     """A square matrix in compressed sparse rows."""
 
-    rows: t.List[int]
-    columns: t.List[int]
-    values: t.List[float]
+    rows: list[int]
+    columns: list[int]
+    values: list[float]
 
 
 def convection(side: int) -> Sparse:
@@ -321,7 +321,7 @@ _DIRECT_REMEDY = (
 )
 
 
-def csr_types(version: t.Tuple[int, int, int]) -> t.List[int]:
+def csr_types(version: tuple[int, int, int]) -> list[int]:
     """Return the types of ``cudssMatrixCreateCsr``: 0.8 put one for row offsets before those of columns and values."""
     return [_INT32, _INT32, _FLOAT64] if version >= (0, 8, 0) else [_INT32, _FLOAT64]
 
@@ -370,7 +370,7 @@ class Cudss:
 
         count = side.numel()
         result = torch.zeros_like(side)
-        undo: t.List[t.Tuple[str, t.Tuple[t.Any, ...]]] = []
+        undo: list[tuple[str, tuple[t.Any, ...]]] = []
         integers = [ctypes.c_int64(x) for x in (count, count, values.numel())]
         pointers = [ctypes.c_void_p(x.data_ptr()) for x in (rows, columns, values)]
 
@@ -408,9 +408,9 @@ class Cudss:
         return result
 
 
-def cudss_candidates(directories: t.Iterable[str]) -> t.List[str]:
+def cudss_candidates(directories: t.Iterable[str]) -> list[str]:
     """Return the libraries of cuDSS that lie in directories, in their order, the newest of each first."""
-    found: t.List[str] = []
+    found: list[str] = []
     for directory in directories:
         for path in sorted(glob.glob(os.path.join(glob.escape(directory), "libcudss.so.[0-9]*")), reverse=True):
             if re.fullmatch(r"libcudss\.so\.\d+", os.path.basename(path)) and path not in found:

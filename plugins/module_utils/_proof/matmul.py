@@ -94,7 +94,7 @@ def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, 
     return (signs.double() * values.double() * 2.0**-bits).to(dtype)
 
 
-def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> t.Tuple[torch.Tensor, torch.Tensor]:
+def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a permutation matrix scaled by powers of two, and its rows: (matrix, (size, 2) of column and factor)."""
     import torch
 
@@ -127,7 +127,7 @@ def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length
     return summed + unit * (expected.abs() + summed) + UNDERFLOW[name]
 
 
-def _sizes(context: Context) -> t.Dict[str, t.Any]:
+def _sizes(context: Context) -> dict[str, t.Any]:
     """Return (rows, length, columns) by case: tiles of the fast kernels on a GPU, and what fits none."""
     if context.device == "cuda":
         return {
@@ -574,7 +574,7 @@ def eighths(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dty
 
 def _float8_operands(
     generator: torch.Generator, left: torch.dtype, right: torch.dtype
-) -> t.Iterator[t.Tuple[str, torch.Tensor, torch.Tensor]]:
+) -> t.Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
     """Yield operands whose every partial sum has at most 13 bits.
 
     The tensor cores of Hopper keep as few as 13 bits behind the largest addend of 8-bit formats (DeepSeek-V3 technical
@@ -593,8 +593,8 @@ def _float8_operands(
 def _float8(
     cases: Cases,
     context: Context,
-    formats: t.Sequence[t.Tuple[torch.dtype, torch.dtype]],
-    scales: t.Callable[[int, int], t.Tuple[torch.Tensor, torch.Tensor]],
+    formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
+    scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
 ) -> None:
     """Compare 8-bit products, whose sums are exact, after scaling and rounding to bfloat16."""
     import torch
@@ -622,11 +622,11 @@ def _float8(
                 cases.compare(words, actual, expected, bound)
 
 
-def _needs_float8() -> t.Tuple[int, int]:
+def _needs_float8() -> tuple[int, int]:
     """Return the device's capability, where it and torch have 8-bit floating point."""
     import torch
 
-    capability: t.Tuple[int, int] = torch.cuda.get_device_capability()
+    capability: tuple[int, int] = torch.cuda.get_device_capability()
     if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
         raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
     if capability < (8, 9):
@@ -648,7 +648,7 @@ def float8_tensorwise(context: Context) -> Measured:
     e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
     generator = context.generator("matmul.float8_tensorwise scales")
 
-    def scales(rows: int, columns: int) -> t.Tuple[torch.Tensor, torch.Tensor]:
+    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
         both = torch.rand(2, 1, 1, generator=generator) + 0.5
         return both[0], both[1]
 
@@ -696,7 +696,7 @@ def float4(context: Context) -> Measured:
     generator = context.generator("matmul.float4")
     table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64)
 
-    def operand(rows: int, length: int, plain: bool) -> t.Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         codes = torch.randint(0, 16, (rows, length), generator=generator, dtype=torch.uint8)
         shape = (rows, length // 16)
         if plain:
@@ -728,7 +728,7 @@ def float4(context: Context) -> Measured:
     return cases.result()
 
 
-def rowwise_trouble(message: str, capability: t.Tuple[int, int]) -> t.Optional[Failed]:
+def rowwise_trouble(message: str, capability: tuple[int, int]) -> Failed | None:
     """Return the failure that an error of the row-wise FP8 product means; None where torch just does not offer it."""
     major, minor = capability
     wanted = f"{major}{minor}a"
@@ -762,7 +762,7 @@ def float8_rowwise(context: Context) -> Measured:
     cases = Cases("the FP8 product with row-wise scales", _remedy(context))
     generator = context.generator("matmul.float8_rowwise scales")
 
-    def scales(rows: int, columns: int) -> t.Tuple[torch.Tensor, torch.Tensor]:
+    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
         left = torch.rand(rows, 1, generator=generator) + 0.5
         right = torch.rand(1, columns, generator=generator) + 0.5
         return left, right

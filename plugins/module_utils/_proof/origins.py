@@ -47,15 +47,15 @@ class Library:
     """
 
     path: str
-    soname: t.Optional[str]
-    file: t.Optional[reader.ElfFile]
+    soname: str | None
+    file: reader.ElfFile | None
 
     @property
     def name(self) -> str:
         return self.soname or os.path.basename(self.path)
 
 
-def mapped(maps: str = "/proc/self/maps") -> t.List[Library]:
+def mapped(maps: str = "/proc/self/maps") -> list[Library]:
     """Return the shared libraries of this process, by path."""
     paths = set()
     with open(maps, encoding="utf-8", errors="replace") as stream:
@@ -93,7 +93,7 @@ class Opening:
         return self.soname.startswith("libcudnn") and not _PARTS.match(self.soname)
 
 
-def mixed(libraries: t.Sequence[Library]) -> t.List[Library]:
+def mixed(libraries: t.Sequence[Library]) -> list[Library]:
     """Return the parts of cuDNN that come from another directory than the first, which is another release's.
 
     The loader takes what a wheel lacks from the host. cuDNN then refuses every convolution with
@@ -104,7 +104,7 @@ def mixed(libraries: t.Sequence[Library]) -> t.List[Library]:
     return [one for one in parts if os.path.dirname(one.path) != os.path.dirname(parts[0].path)]
 
 
-def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> t.List[Opening]:
+def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> list[Opening]:
     """Return what torch and its libraries open by name, as far as they are there to do so.
 
     cuDNN is a shim that opens the libraries it names (cuDNN's Backend documentation); torch opens its linear algebra
@@ -113,7 +113,7 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> t.Lis
     :param torch_lib: the directory of torch's own libraries.
     :param cuda: ``torch.version.cuda``.
     """
-    found: t.List[Opening] = []
+    found: list[Opening] = []
     major = cuda.partition(".")[0]
     torch_cuda = next((one for one in libraries if os.path.basename(one.path) == "libtorch_cuda.so"), None)
     torch_cuda = torch_cuda or library(os.path.join(torch_lib, "libtorch_cuda.so"))
@@ -141,7 +141,7 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> t.Lis
     return found
 
 
-def named_in(path: str) -> t.List[str]:
+def named_in(path: str) -> list[str]:
     """Return the names of cuDNN's libraries, without a version, that stand in a file."""
     try:
         if os.path.getsize(path) > _SMALL:
@@ -152,7 +152,7 @@ def named_in(path: str) -> t.List[str]:
         return []
 
 
-def find(soname: str, opener: Library) -> t.Optional[str]:
+def find(soname: str, opener: Library) -> str | None:
     """Return the file that the loader takes from a search path when ``opener`` opens a name, None for its defaults.
 
     The order is ld.so(8)'s: RPATH where there is no RUNPATH, LD_LIBRARY_PATH, RUNPATH.
@@ -170,7 +170,7 @@ def find(soname: str, opener: Library) -> t.Optional[str]:
     return None
 
 
-def open_named(opening: Opening) -> t.Optional[str]:
+def open_named(opening: Opening) -> str | None:
     """Open a library as its opener would; return what the loader says if it does not.
 
     From here, the name alone would not be looked for in the search path of the opener.
@@ -185,12 +185,12 @@ def open_named(opening: Opening) -> t.Optional[str]:
         return str(error)
 
 
-def search_path() -> t.List[str]:
+def search_path() -> list[str]:
     """Return the directories of LD_LIBRARY_PATH."""
     return [part for part in re.split("[:;]", os.environ.get("LD_LIBRARY_PATH", "")) if part.startswith("/")]
 
 
-def _expanded(text: t.Optional[str], path: str) -> t.List[str]:
+def _expanded(text: str | None, path: str) -> list[str]:
     origin = os.path.dirname(os.path.realpath(path))
     parts = [part.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for part in (text or "").split(":")]
     return [os.path.normpath(part) for part in parts if part.startswith("/")]
@@ -209,14 +209,14 @@ class Places:
     :ivar system: what packages own, by dpkg's ``database``.
     """
 
-    environment: t.Tuple[str, ...]
-    named: t.Tuple[str, ...] = ()
-    other: t.Tuple[str, ...] = ()
-    system: t.Tuple[str, ...] = SYSTEM
+    environment: tuple[str, ...]
+    named: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    system: tuple[str, ...] = SYSTEM
     database: str = DPKG
 
 
-def places(reference: t.Mapping[str, t.Any], cuda: t.Optional[str]) -> Places:
+def places(reference: t.Mapping[str, t.Any], cuda: str | None) -> Places:
     """Return where the libraries of this interpreter may come from.
 
     :param reference: ``receipt``, ``paths``, ``cuda_version``.
@@ -264,10 +264,10 @@ class Stray:
     remedy: str
 
 
-def strays(libraries: t.Sequence[Library], allowed: Places) -> t.List[Stray]:
+def strays(libraries: t.Sequence[Library], allowed: Places) -> list[Stray]:
     """Return the libraries that come from elsewhere than the stack says, and those that are there twice."""
-    found: t.List[Stray] = []
-    suspects: t.List[Library] = []
+    found: list[Stray] = []
+    suspects: list[Library] = []
     for one in libraries:
         if _below(one.path, allowed.environment):
             continue
@@ -304,7 +304,7 @@ def is_known(name: str) -> bool:
     return providers.provider(name).role is not None
 
 
-def unowned(libraries: t.Sequence[Library], database: str) -> t.List[Library]:
+def unowned(libraries: t.Sequence[Library], database: str) -> list[Library]:
     """Return those that no package of dpkg owns; none where there is no dpkg."""
     wanted = {_without_usr(one.path): one for one in libraries}
     if not wanted or not os.path.isdir(database):
@@ -328,8 +328,8 @@ def _without_usr(path: str) -> str:
     return path[len("/usr") :] if path.startswith("/usr/lib") else path
 
 
-def _twice(libraries: t.Sequence[Library]) -> t.List[Stray]:
-    by_name: t.Dict[str, t.List[Library]] = {}
+def _twice(libraries: t.Sequence[Library]) -> list[Stray]:
+    by_name: dict[str, list[Library]] = {}
     for one in libraries:
         # A wheel's private copy has a name of its own (libz.7dbeb23c.so.1), by which no other library is given it.
         if one.soname and one.soname.startswith("lib") and os.path.basename(one.path).startswith(one.soname):
@@ -358,7 +358,7 @@ def _stray(one: Library, libraries: t.Sequence[Library], why: str) -> Stray:
     return Stray(one.path, f"{one.name} was loaded from {one.path}, and {why}.{by}", remedy)
 
 
-def brought_by(one: Library, libraries: t.Sequence[Library]) -> t.Tuple[str, str]:
+def brought_by(one: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
     """Return what made the loader take a file, in words, empty where that cannot be told; and what to do about it."""
     if _preloaded(one.path):
         return "LD_PRELOAD or /etc/ld.so.preload", f"Take {one.path} out of LD_PRELOAD and /etc/ld.so.preload."
@@ -392,7 +392,7 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> t.Tuple[str, str
     return "", f"Remove {one.path}, or take out what names its directory to the loader, then run ldconfig."
 
 
-def configured(start: str = "/etc/ld.so.conf") -> t.List[t.Tuple[str, str]]:
+def configured(start: str = "/etc/ld.so.conf") -> list[tuple[str, str]]:
     """Return each directory that the loader's configuration names, with the file that does."""
     files = FileSystem()
     known = ldcache.configured_directories(files, start)

@@ -56,7 +56,7 @@ class Distribution:
     version: str
     directory: str
     info: str
-    requires: t.Tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Row:
     path: str
     algorithm: str
     digest: bytes
-    size: t.Optional[int]
+    size: int | None
 
 
 @dataclasses.dataclass
@@ -75,19 +75,19 @@ class Files:
 
     count: int = 0
     size: int = 0
-    missing: t.List[str] = dataclasses.field(default_factory=list)
-    changed: t.List[str] = dataclasses.field(default_factory=list)
-    unknown: t.List[str] = dataclasses.field(default_factory=list)
+    missing: list[str] = dataclasses.field(default_factory=list)
+    changed: list[str] = dataclasses.field(default_factory=list)
+    unknown: list[str] = dataclasses.field(default_factory=list)
     #: Distributions that have no RECORD.
-    unrecorded: t.List[str] = dataclasses.field(default_factory=list)
+    unrecorded: list[str] = dataclasses.field(default_factory=list)
 
 
-def installed(path: t.Optional[t.Sequence[str]] = None) -> t.Dict[str, Distribution]:
+def installed(path: t.Sequence[str] | None = None) -> dict[str, Distribution]:
     """Return what is installed, by normalised name; of two of a name the one that would be imported.
 
     :param path: directories, ``sys.path`` by default.
     """
-    found: t.Dict[str, Distribution] = {}
+    found: dict[str, Distribution] = {}
     for directory in sys.path if path is None else path:
         try:
             entries = sorted(os.listdir(directory))
@@ -112,9 +112,9 @@ def _distribution(directory: str, entry: str) -> Distribution:
     return Distribution(normalised(name), about.version, directory, info, about.requires)
 
 
-def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:
+def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     """Return the sha256 that an environment's receipt allows for each distribution, by normalised name."""
-    found: t.Dict[str, t.Set[str]] = {}
+    found: dict[str, set[str]] = {}
     for line in (receipt or {}).get("requirements") or []:
         name = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", str(line))
         if name:
@@ -127,9 +127,9 @@ def pins(receipt: t.Optional[t.Mapping[str, t.Any]]) -> t.Dict[str, t.Set[str]]:
 # --- what requires what ---
 
 
-def requirements(distribution: Distribution) -> t.Dict[str, t.List[str]]:
+def requirements(distribution: Distribution) -> dict[str, list[str]]:
     """Return the normalised name of each requirement with its specifiers, without those of extras."""
-    found: t.Dict[str, t.List[str]] = {}
+    found: dict[str, list[str]] = {}
     for line in distribution.requires:
         match = _REQUIREMENT.fullmatch(line)
         if match and not re.search(r"\bextra\b", match[3] or ""):
@@ -137,7 +137,7 @@ def requirements(distribution: Distribution) -> t.Dict[str, t.List[str]]:
     return found
 
 
-def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> t.List[str]:
+def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> list[str]:
     """Return each requirement on another installed distribution that its version is not within, in words.
 
     Of several lines for one name, each for another platform, one is enough. What is not installed is not looked at:
@@ -157,7 +157,7 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
 # --- files ---------------------------------------------------------------------------------------------------------
 
 
-def rows(text: str) -> t.List[Row]:
+def rows(text: str) -> list[Row]:
     """Return the files whose content RECORD vouches for: not bytecode, not RECORD itself."""
     found = []
     for row in csv.reader(io.StringIO(text, newline="")):
@@ -172,7 +172,7 @@ def rows(text: str) -> t.List[Row]:
     return found
 
 
-def record(distribution: Distribution) -> t.Optional[t.List[Row]]:
+def record(distribution: Distribution) -> list[Row] | None:
     """Return what RECORD of a distribution vouches for, None where there is none."""
     try:
         with open(os.path.join(distribution.info, "RECORD"), encoding="utf-8", newline="") as stream:
@@ -190,8 +190,8 @@ def compare(
     :param linked: files and directories outside that a link beside them may name, or a file of.
     """
     found = Files()
-    work: t.List[t.Tuple[int, str, Row]] = []
-    directories: t.Set[t.Tuple[str, str]] = set()
+    work: list[tuple[int, str, Row]] = []
+    directories: set[tuple[str, str]] = set()
     for distribution in distributions:
         recorded = record(distribution)
         if recorded is None:
@@ -230,7 +230,7 @@ def sha256_of(path: str) -> str:
     return _digest(path, "sha256").hex()
 
 
-def _changed(path: str, row: Row) -> t.Optional[str]:
+def _changed(path: str, row: Row) -> str | None:
     try:
         return None if _digest(path, row.algorithm) == row.digest else row.path
     except (OSError, ValueError):
@@ -249,7 +249,7 @@ def _digest(path: str, algorithm: str) -> bytes:
             digest.update(view[:length])
 
 
-def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Collection[str]) -> t.List[str]:
+def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Collection[str]) -> list[str]:
     found = []
     for base, folders, names in os.walk(os.path.join(directory, top)):
         folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
@@ -261,7 +261,7 @@ def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Colle
     return found
 
 
-def differing(wheel: str, distribution: Distribution) -> t.Optional[t.List[str]]:
+def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     """Return the files whose RECORD in the environment is not what the wheel's says; None where a wheel has none."""
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
     with zipfile.ZipFile(wheel) as archive:

@@ -44,17 +44,17 @@ class Proof:
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False) -> None:
         self.check_mode = check_mode
         self.gpu_required = bool(options.get("gpu_required", True))
-        self.patterns: t.List[str] = list(options.get("checks") or ["*"])
-        self.profile: t.Dict[str, t.Any] = dict(options.get("profile") or {})
-        self.reference: t.Dict[str, t.Any] = {**(options.get("reference") or {}), "gpu_required": self.gpu_required}
+        self.patterns: list[str] = list(options.get("checks") or ["*"])
+        self.profile: dict[str, t.Any] = dict(options.get("profile") or {})
+        self.reference: dict[str, t.Any] = {**(options.get("reference") or {}), "gpu_required": self.gpu_required}
         self.limits = {
             **settings.LIMITS,
             **{key: value for key, value in (options.get("limits") or {}).items() if value},
         }
-        self.user: t.Optional[str] = options.get("user")
+        self.user: str | None = options.get("user")
         self.history = _history.History(options.get("history"))
         self.required = verdict.patterns(self.profile.get("required_checks") or [])
-        self._python: t.Optional[str] = options.get("python")
+        self._python: str | None = options.get("python")
         if self.reference.get("environment_id"):
             naming.check_name(str(self.reference["environment_id"]), "id")
         settings.check(self.patterns, self.required, self.limits)
@@ -63,7 +63,7 @@ class Proof:
             settings.check_user(self.user)
         self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
 
-    def run(self) -> t.Dict[str, t.Any]:
+    def run(self) -> dict[str, t.Any]:
         """Return the report.
 
         :raises SparkforgeError: it cannot be remembered.
@@ -89,7 +89,7 @@ class Proof:
             verdict.require(
                 results, self.required, gpu_checks | {"gpu", "compute_capability", "driver"}, self.gpu_required
             )
-        report: t.Dict[str, t.Any] = {
+        report: dict[str, t.Any] = {
             "format": verdict.FORMAT,
             "stack": self.reference.get("stack"),
             "method": self.reference.get("method"),
@@ -115,11 +115,11 @@ class Proof:
         return report
 
     @staticmethod
-    def _packages() -> t.Dict[str, str]:
+    def _packages() -> dict[str, str]:
         versions = AptState(Host()).packages().versions
         return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
 
-    def changed_host(self) -> t.List[str]:
+    def changed_host(self) -> list[str]:
         """Return in words what the last proof depended on and is another now; a host without one has changed."""
         last = self.history.last()
         if last is None:
@@ -131,7 +131,7 @@ class Proof:
         )["changes"]
         return [f"{change['what']}: {change['before']} -> {change['now']}" for change in changes]
 
-    def _notices(self, unselected: t.Sequence[str]) -> t.List[str]:
+    def _notices(self, unselected: t.Sequence[str]) -> list[str]:
         said = list(self.notices)
         if unselected:
             said.append(f"Required and not asked for: {', '.join(unselected)}.")
@@ -151,12 +151,12 @@ class Proof:
         """Where the collection keeps what it makes."""
         return self.reference.get("root") or "/opt/sparkforge"
 
-    def _environment(self, one: t.Optional[str] = None) -> str:
+    def _environment(self, one: str | None = None) -> str:
         """Return where the environment lies that is proven: the current one, or the one that is named."""
         name = self.reference.get("environment") or "torch"
         return os.path.join(self.root, "envs", name, one or self.reference.get("environment_id") or "current")
 
-    def _environment_id(self) -> t.Optional[str]:
+    def _environment_id(self) -> str | None:
         place = os.path.realpath(self._environment())
         return os.path.basename(place) if not self._python and os.path.isdir(place) else None
 
@@ -165,9 +165,9 @@ class Proof:
         named = bool(self.reference.get("environment_id")) and not self._python
         return not named or os.path.realpath(self._environment()) == os.path.realpath(self._environment("current"))
 
-    def _compute(self) -> t.Tuple[t.List[Result], t.Dict[str, t.Any]]:
+    def _compute(self) -> tuple[list[Result], dict[str, t.Any]]:
         """Run what is selected and applies, the others are skipped with the reason; with what the environment says."""
-        results: t.Dict[str, Result] = {}
+        results: dict[str, Result] = {}
         gpu_fails = next((row for row in self.host.gpu_results() if row.status == FAIL), None)
         for name, definition in catalogue.CHECKS.items():
             reason, blocked = "", False
@@ -193,6 +193,6 @@ class Proof:
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], lanes.software
 
 
-def _as_row(result: Result) -> t.Dict[str, t.Any]:
+def _as_row(result: Result) -> dict[str, t.Any]:
     """Return a check as the report has it; what it is that failed is in its status by then."""
     return {key: value for key, value in dataclasses.asdict(result).items() if key != "unanswered"}

@@ -99,7 +99,7 @@ def main(path: str) -> None:
                 names.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
                 say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
-        passed_over: t.Dict[str, t.Dict[str, str]] = {}
+        passed_over: dict[str, dict[str, str]] = {}
         while names:
             child = Child(names, job, results, passed_over)
             names = child.run()
@@ -135,17 +135,17 @@ class Child:
 
     def __init__(
         self,
-        names: t.List[str],
+        names: list[str],
         job: t.Mapping[str, t.Any],
         results: t.TextIO,
-        passed_over: t.Dict[str, t.Dict[str, str]],
+        passed_over: dict[str, dict[str, str]],
     ) -> None:
         self.names, self.job, self.results, self.passed_over = names, job, results, passed_over
-        self.failed: t.Set[str] = set()
-        self.part: t.Optional[str] = None
+        self.failed: set[str] = set()
+        self.part: str | None = None
         self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
 
-    def run(self) -> t.List[str]:
+    def run(self) -> list[str]:
         """Return the checks that are still to be run, in another process."""
         reading, writing = os.pipe()
         sys.stdout.flush()
@@ -194,7 +194,7 @@ class Child:
             if not usable:
                 return
 
-    def _one(self, definition: check.Definition, pipe: t.TextIO) -> t.Tuple[Result, bool]:
+    def _one(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
         """Run one check; return what it found, and whether the process can still be used."""
         name = definition.name
         context = check.Context(
@@ -254,10 +254,10 @@ class Child:
 
     # -- in the parent
 
-    def _follow(self, process: int, reading: int) -> t.List[str]:
+    def _follow(self, process: int, reading: int) -> list[str]:
         """Pass on the child's results; when it ends or must be ended, say which check it was."""
         left = list(self.names)
-        current: t.Optional[str] = None
+        current: str | None = None
         deadline = time.monotonic() + self._limit(left[0])
         buffered = b""
         while True:

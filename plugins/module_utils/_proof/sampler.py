@@ -49,13 +49,13 @@ class NoSampler(Exception):
 class Sample:
     """One look at a GPU; None for what it does not say: a GB10 has no power limit, and its memory is the host's."""
 
-    sm_clock_mhz: t.Optional[float] = None
-    sm_clock_most_mhz: t.Optional[float] = None
-    power_w: t.Optional[float] = None
-    power_limit_w: t.Optional[float] = None
-    temperature_c: t.Optional[float] = None
-    utilization: t.Optional[float] = None
-    reasons: t.FrozenSet[str] = frozenset()
+    sm_clock_mhz: float | None = None
+    sm_clock_most_mhz: float | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    temperature_c: float | None = None
+    utilization: float | None = None
+    reasons: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Process:
     name: str
 
 
-def _number(text: str) -> t.Optional[float]:
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
@@ -123,7 +123,7 @@ def sample(index: str) -> Sample:
     raise problem
 
 
-def processes(index: str) -> t.List[Process]:
+def processes(index: str) -> list[Process]:
     """Return who computes on one GPU.
 
     :raises NoSampler: nvidia-smi does not say.
@@ -132,12 +132,12 @@ def processes(index: str) -> t.List[Process]:
     return [Process(row["pid"], row["name"]) for row in gpu.parse_processes(answer)]
 
 
-def descendants(pid: int, parents: t.Mapping[int, int]) -> t.Set[int]:
+def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
     """Return the processes that one started, and those that these started.
 
     :param parents: of each process the one that started it.
     """
-    found: t.Set[int] = set()
+    found: set[int] = set()
     grown = {pid}
     while grown:
         grown = {child for child, parent in parents.items() if parent in grown} - found
@@ -145,7 +145,7 @@ def descendants(pid: int, parents: t.Mapping[int, int]) -> t.Set[int]:
     return found
 
 
-def family(pid: int, parents: t.Mapping[int, int]) -> t.Set[int]:
+def family(pid: int, parents: t.Mapping[int, int]) -> set[int]:
     """Return a process, those that it descends from, and all that the one which started it started."""
     line = [pid]
     while parents.get(line[-1], 0) > 1:
@@ -153,7 +153,7 @@ def family(pid: int, parents: t.Mapping[int, int]) -> t.Set[int]:
     return set(line) | descendants(line[min(1, len(line) - 1)], parents)
 
 
-def parents() -> t.Dict[int, int]:
+def parents() -> dict[int, int]:
     """Return of each process that is seen here the one that started it."""
     found = {}
     for name in os.listdir("/proc"):
@@ -169,7 +169,7 @@ def parents() -> t.Dict[int, int]:
 
 def strangers(
     listed: t.Sequence[Process], own: t.AbstractSet[int], seen: t.AbstractSet[int], computing: bool
-) -> t.List[Process]:
+) -> list[Process]:
     """Return the processes on the GPU that are not of the proof.
 
     :param own: the proof's processes.

@@ -16,7 +16,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 
 #: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
 #: survey of operators the inputs of each and the seconds for each format.
-LIMITS: t.Dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
+LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
 #: What may be given beside them: which inputs of the survey are drawn, by default by the date.
 OPTIONAL = ("seed",)
 #: Rows of the host's side that a profile may require.
@@ -47,7 +47,7 @@ def check(patterns: t.Sequence[str], required: t.Mapping[str, str], limits: t.Ma
         )
 
 
-def floors(profile: t.Mapping[str, t.Any]) -> t.Tuple[t.Dict[str, t.Dict[str, float]], t.List[str]]:
+def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]], list[str]]:
     """Return the floors of the profile as the site changes them, and what the report says of those that it lowers."""
     own, site = profile.get("speed_floors") or {}, profile.get("site_floors") or {}
     found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}

@@ -149,13 +149,13 @@ class Batched(t.NamedTuple):
     """
 
     name: str
-    inputs: t.Tuple[t.Tuple[int, ...], ...]
-    fixed: t.Tuple[t.Tuple[int, ...], ...]
+    inputs: tuple[tuple[int, ...], ...]
+    fixed: tuple[tuple[int, ...], ...]
     function: Function
     backward: bool = True
 
 
-def batched() -> t.List[Batched]:
+def batched() -> list[Batched]:
     """Return the operators that are tried with more than 65,535 entries."""
     import torch
     import torch.nn.functional as f
@@ -260,9 +260,7 @@ def batches(context: Context) -> Measured:
     return measured
 
 
-def _all_at_once(
-    one: Batched, exact: Tensors, shared: Tensors, dtype: torch.dtype, device: str
-) -> t.List[torch.Tensor]:
+def _all_at_once(one: Batched, exact: Tensors, shared: Tensors, dtype: torch.dtype, device: str) -> list[torch.Tensor]:
     import torch
 
     given = [value.to(device, dtype).requires_grad_(one.backward) for value in (*exact, *shared)]
@@ -276,7 +274,7 @@ def _all_at_once(
     return [result, *(one for one in found if one is not None)]
 
 
-def _in_parts(one: Batched, exact: Tensors, shared: Tensors) -> t.List[torch.Tensor]:
+def _in_parts(one: Batched, exact: Tensors, shared: Tensors) -> list[torch.Tensor]:
     """Return the same in float64 on the CPU, from batches that are small."""
     import torch
 
@@ -510,7 +508,7 @@ def views(context: Context) -> Measured:
     import torch.nn.functional as f
 
     cases = Cases("a view", REMEDY)
-    functions: t.Dict[str, Function] = {
+    functions: dict[str, Function] = {
         "sum": lambda x: x + x.flip(0),
         "clamp": lambda x: x.clamp(-1, 1),
         "sum of rows": lambda x: x.sum(1),
@@ -556,7 +554,7 @@ def _shares_of(like: torch.Tensor) -> torch.Tensor:
     return (like * 0).masked_fill(away, -math.inf)
 
 
-def _views(values: torch.Tensor) -> t.Dict[str, torch.Tensor]:
+def _views(values: torch.Tensor) -> dict[str, torch.Tensor]:
     """Return the same matrix in other places of memory."""
     import torch
 

@@ -33,7 +33,7 @@ _REMEDY = (
 )
 
 
-def version_text(number: t.Optional[int]) -> str:
+def version_text(number: int | None) -> str:
     """Return ``0.8.1`` for 801: thousands, hundreds, ones."""
     if number is None:
         return "of unknown version"

@@ -141,7 +141,7 @@ class Floor:
         return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
 
 
-def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Optional[Floor]:
+def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:
     """Return the floor that the profile sets, else what is known of the device, else None.
 
     :param name: of the floor, with its unit: ``copy_gb_per_s``.
@@ -176,21 +176,21 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Option
     return None
 
 
-def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> t.Optional[Floor]:
+def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
     """Return the floor that the host set itself when it was first proven."""
     entry = (profile.get("own_floors") or {}).get(name)
     return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
 
 
-def short_of(value: float, floors: t.Iterable[t.Optional[Floor]]) -> t.Optional[Floor]:
+def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
     """Return the floor that a rate is below, one that may block first."""
     short = [floor for floor in floors if floor is not None and value < floor.least]
     return next((floor for floor in short if blocks(floor.evidence)), short[0] if short else None)
 
 
 def judged(
-    what: str, value: float, unit: str, floor: t.Optional[Floor], device: str, own: t.Optional[Floor] = None
-) -> t.Tuple[str, t.Optional[Failed]]:
+    what: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
+) -> tuple[str, Failed | None]:
     """Return the bound in words, and the failure where a rate is below it."""
     floors = [one for one in (own, floor) if one is not None]
     if not floors:
@@ -208,7 +208,7 @@ def judged(
     return bound, Failed(cause, remedy, f"{value:.4g} {unit}", bound, blocks=blocks(short.evidence))
 
 
-def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[t.Optional[float]]) -> t.Optional[str]:
+def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
     """Return why speed cannot be measured now, None if it can.
 
     :param strangers: processes on the device that are not of the proof.
@@ -227,8 +227,8 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[t.Optio
 
 
 def clock_fault(
-    samples: t.Sequence[sampler.Sample], floor: t.Optional[Floor], device: str, own: t.Optional[Floor] = None
-) -> t.Tuple[float, t.Optional[float], t.Optional[Failed]]:
+    samples: t.Sequence[sampler.Sample], floor: Floor | None, device: str, own: Floor | None = None
+) -> tuple[float, float | None, Failed | None]:
     """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
 
     :param samples: of a device under full load, whose clocks have settled; each with a clock.
@@ -307,7 +307,7 @@ def _rest(index: str) -> None:
     torch.cuda.synchronize()
     parents = sampler.parents()
     own = sampler.family(os.getpid(), parents)
-    utilization: t.List[t.Optional[float]] = []
+    utilization: list[float | None] = []
     try:
         listed = sampler.processes(index)
         strangers = sampler.strangers(listed, own, set(parents), torch.cuda.is_initialized())
@@ -362,11 +362,11 @@ def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
     return best
 
 
-def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> t.Tuple[t.Optional[Floor], t.Optional[Floor]]:
+def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Floor | None, Floor | None]:
     return floor_of(name, profile, device), own_floor(name, profile)
 
 
-def _told(measured: Measured, *problems: t.Optional[Failed]) -> Measured:
+def _told(measured: Measured, *problems: Failed | None) -> Measured:
     """Return what was measured with what does not block.
 
     :raises Failed: something does.
@@ -378,7 +378,7 @@ def _told(measured: Measured, *problems: t.Optional[Failed]) -> Measured:
     return dataclasses.replace(measured, warning=found[0]) if found else measured
 
 
-def _product(context: Context, dtype: torch.dtype) -> t.Tuple[int, t.Callable[[], object]]:
+def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], object]]:
     """Return the size of a product of square matrices that fills the device for some milliseconds, and the product."""
     import torch
 
@@ -442,9 +442,9 @@ def copy(context: Context) -> Measured:
         "host_to_device_gb_per_s": _rate(lambda: part.copy_(host, non_blocking=True), 0.3) * host.numel() / 1e9,
         "device_to_host_gb_per_s": _rate(lambda: host.copy_(part, non_blocking=True), 0.3) * host.numel() / 1e9,
     }
-    bounds: t.List[str] = []
+    bounds: list[str] = []
     places = ("within the device", "from the host", "to the host")
-    problems: t.List[t.Optional[Failed]] = []
+    problems: list[Failed | None] = []
     for place, rate, (floor, own) in zip(places, rates.values(), floors):
         bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
         problems.append(problem)
@@ -458,13 +458,13 @@ def copy(context: Context) -> Measured:
     return _told(Measured(measured, "; ".join(bounds), rates=rates), *problems)
 
 
-def _under_load(index: str, work: t.Callable[[], object]) -> t.List[sampler.Sample]:
+def _under_load(index: str, work: t.Callable[[], object]) -> list[sampler.Sample]:
     """Keep the device at work while a thread looks at it, and return what it saw once the clocks had settled.
 
     :raises sampler.NoSampler: it could not be looked at.
     """
-    seen: t.List[t.Tuple[float, sampler.Sample]] = []
-    problems: t.List[sampler.NoSampler] = []
+    seen: list[tuple[float, sampler.Sample]] = []
+    problems: list[sampler.NoSampler] = []
     finished = threading.Event()
     start = time.monotonic()
 
@@ -479,7 +479,7 @@ def _under_load(index: str, work: t.Callable[[], object]) -> t.List[sampler.Samp
 
     thread = threading.Thread(target=look, name="sampler", daemon=True)
     thread.start()
-    settled: t.List[sampler.Sample] = []
+    settled: list[sampler.Sample] = []
     try:
         count = max(1, round(0.05 / _once(work)))
         # Where nvidia-smi takes a second for each answer, the load lasts longer.

@@ -107,7 +107,7 @@ class Properties(ctypes.Structure):
 # -- what is pure
 
 
-def reads(statistics: str) -> t.Optional[int]:
+def reads(statistics: str) -> int | None:
     """Return how many reads nvidia-fs counted as done, None where it does not count: its ``stats`` in /proc."""
     if re.search(r"^IO stats:\s*Disabled", statistics, re.MULTILINE):
         return None
@@ -115,7 +115,7 @@ def reads(statistics: str) -> t.Optional[int]:
     return int(found.group(1)) if found else None
 
 
-def mode(version: t.Tuple[int, int], before: t.Optional[int], after: t.Optional[int]) -> str:
+def mode(version: tuple[int, int], before: int | None, after: int | None) -> str:
     """Say which way a read took.
 
     :param version: that of nvidia-fs as cuFile knows it; 0.0 where it is not loaded.
@@ -131,7 +131,7 @@ def mode(version: t.Tuple[int, int], before: t.Optional[int], after: t.Optional[
     return f"in compatibility mode, though {driver} is loaded"
 
 
-def judged(call: str, code: int, udev: bool) -> t.Union[Failed, Skipped]:
+def judged(call: str, code: int, udev: bool) -> Failed | Skipped:
     """Return what an error of cuFile means: not offered here, or broken.
 
     :param udev: cuFile can read udev's records.
@@ -185,7 +185,7 @@ class CuFile:
             raise judged(name, abs(status.err), os.access(UDEV, os.R_OK))
 
     @contextlib.contextmanager
-    def driver(self) -> t.Iterator[t.Tuple[int, int]]:
+    def driver(self) -> t.Iterator[tuple[int, int]]:
         """Open the driver; the value is the version of nvidia-fs."""
         self._call("cuFileDriverOpen")
         try:
@@ -238,7 +238,7 @@ def opened(path: str) -> int:
         raise
 
 
-def _statistics() -> t.Optional[int]:
+def _statistics() -> int | None:
     try:
         with open(STATISTICS, encoding="utf-8") as stream:
             return reads(stream.read())

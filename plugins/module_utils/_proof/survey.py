@@ -74,10 +74,10 @@ class Survey:
     :ivar waiting: how many there was no time for.
     """
 
-    units: t.Dict[str, t.List[float]] = dataclasses.field(default_factory=dict)
-    refused: t.Dict[str, str] = dataclasses.field(default_factory=dict)
-    left_out: t.List[str] = dataclasses.field(default_factory=list)
-    ended: t.Dict[str, str] = dataclasses.field(default_factory=dict)
+    units: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    left_out: list[str] = dataclasses.field(default_factory=list)
+    ended: dict[str, str] = dataclasses.field(default_factory=dict)
     samples: int = 0
     waiting: int = 0
 
@@ -91,7 +91,7 @@ class Survey:
         return len([name for name in self.units if "," not in name])
 
 
-def catalogue() -> t.List[t.Any]:
+def catalogue() -> list[t.Any]:
     """Return torch's operators.
 
     :raises Skipped: this torch brings no such list.
@@ -139,7 +139,7 @@ def survey(
     form: str,
     samples: int,
     seed: int,
-    only: t.Optional[t.Collection[str]] = None,
+    only: t.Collection[str] | None = None,
     seconds: float = math.inf,
     passed_over: t.Collection[str] = (),
     step: t.Callable[[str], None] = lambda name: None,
@@ -198,8 +198,8 @@ class Computed:
     :ivar scale: the largest value that went in backward.
     """
 
-    results: t.List[torch.Tensor]
-    gradients: t.List[t.Optional[torch.Tensor]]
+    results: list[torch.Tensor]
+    gradients: list[torch.Tensor | None]
     scale: float
 
 
@@ -253,7 +253,7 @@ def _other_ways(
     found: Survey,
     operator: t.Any,
     sample: t.Any,
-    known: t.Tuple[Computed, Computed, Computed],
+    known: tuple[Computed, Computed, Computed],
     dtype: torch.dtype,
     seed: str,
 ) -> None:
@@ -284,7 +284,7 @@ def _other_ways(
         found.note(full, away(made, exact, moved, dtype))
 
 
-def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> t.List[float]:
+def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> list[float]:
     """Return the worst errors of results and of gradients, in units.
 
     :param scale: what an error of a result is measured by at least.
@@ -343,7 +343,7 @@ def number_of(seed: str) -> int:
     return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
 
 
-def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> t.List[t.Any]:
+def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
     """Return some of the inputs: the first, which is the plainest, and others by the seed."""
     listed = []
     for sample in samples:
@@ -356,11 +356,11 @@ def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> t.List[t.Any]:
     return [listed[0], *random.Random(seed).sample(listed[1:], count - 1)]  # noqa: S311 - as above
 
 
-def leaves(sample: t.Any) -> t.List[torch.Tensor]:
+def leaves(sample: t.Any) -> list[torch.Tensor]:
     """Return what is differentiated for, in the order of a transformation."""
     import torch
 
-    found: t.List[torch.Tensor] = []
+    found: list[torch.Tensor] = []
 
     def look(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor) and value.requires_grad:
@@ -371,7 +371,7 @@ def leaves(sample: t.Any) -> t.List[torch.Tensor]:
     return found
 
 
-def exact_of(sample: t.Any, step: float = 0.0) -> t.Tuple[t.Any, t.List[torch.Tensor]]:
+def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
     """Return the same inputs in float64 on the CPU, each value larger or smaller by a step, and what has a gradient."""
     import torch
 
@@ -397,7 +397,7 @@ def exact_of(sample: t.Any, step: float = 0.0) -> t.Tuple[t.Any, t.List[torch.Te
     return changed, leaves(changed)
 
 
-def tensors(value: t.Any) -> t.List[torch.Tensor]:
+def tensors(value: t.Any) -> list[torch.Tensor]:
     """Return the tensors of whatever an operator returns, in order."""
     import torch
 
@@ -416,7 +416,7 @@ def units(
     expected: torch.Tensor,
     dtype: torch.dtype,
     scale: float = 0.0,
-    moved: t.Optional[torch.Tensor] = None,
+    moved: torch.Tensor | None = None,
     overflows: bool = False,
 ) -> float:
     """Return how far a result is off at worst, in units of its format; infinity where it is of another kind.
@@ -502,14 +502,14 @@ def seed_of(context: Context) -> int:
 
 
 def judged(
-    context: Context, found: Survey, allowed: t.Mapping[str, t.Tuple[float, float]], form: str, seed: int
+    context: Context, found: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, seed: int
 ) -> Measured:
     """Compare what was found with its bounds.
 
     :param allowed: for each name how many units results and gradients may be off; infinite: not compared.
     :raises Failed: one is off by more than it may, or ended the process that computed it.
     """
-    off: t.Dict[str, t.Tuple[bool, float, str]] = {}
+    off: dict[str, tuple[bool, float, str]] = {}
     worst, worst_name = 0.0, "none"
     for name, both in found.units.items():
         for value, most, what in zip(both, allowed[name], ("", ", backward")):

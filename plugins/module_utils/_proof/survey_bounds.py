@@ -15,7 +15,7 @@ import typing as t
 DEFAULT = {"float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
 
 #: Operators that are not compared, by name or by the name without its variant, and why.
-LEFT_OUT: t.Dict[str, str] = {
+LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
         " randn_like randint randint_like nn.functional.alpha_dropout nn.functional.dropout"
@@ -147,7 +147,7 @@ topk bfloat16 inf inf
 #: Of modules, which are some operators in a row.
 DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
 #: Modules that are not compared, and why.
-MODULES_LEFT_OUT: t.Dict[str, str] = {
+MODULES_LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
         " nn.FractionalMaxPool2d nn.FractionalMaxPool3d".split(),
@@ -161,7 +161,7 @@ MODULES_LEFT_OUT: t.Dict[str, str] = {
 }
 
 
-def _read(table: str) -> t.Dict[t.Tuple[str, str], t.Tuple[float, float]]:
+def _read(table: str) -> dict[tuple[str, str], tuple[float, float]]:
     rows = [line.split() for line in table.strip().splitlines()]
     return {(name, form): (float(result), float(gradient)) for name, form, result, gradient in rows}
 
@@ -186,7 +186,7 @@ def unknown(device: str, capabilities: t.Collection[str]) -> float:
     return 1.0 if known else 50.0
 
 
-def bounds(name: str, form: str) -> t.Tuple[float, float]:
+def bounds(name: str, form: str) -> tuple[float, float]:
     """Return how many units the results and the gradients of an operator may be off in a format, however it is called.
 
     :param name: ``sort``, or ``sort, strided``.
@@ -211,7 +211,7 @@ def left_out_module(name: str) -> str:
     return MODULES_LEFT_OUT.get(name, "")
 
 
-def of_module(name: str) -> t.Tuple[float, float]:
+def of_module(name: str) -> tuple[float, float]:
     """Return how many units the results and the gradients of a module may be off.
 
     :param name: ``nn.Linear trained (float32)``.

@@ -37,7 +37,7 @@ NEAR_ZERO = 1 / 16
 FORMATS = ("float32", "bfloat16")
 
 
-def _listed(name: str, what: str) -> t.List[t.Any]:
+def _listed(name: str, what: str) -> list[t.Any]:
     """Return a list of torch.testing._internal.
 
     :raises Skipped: this torch brings none.
@@ -96,7 +96,7 @@ def _module(
     found: survey.Survey,
     name: str,
     info: t.Any,
-    where: t.Tuple[str, torch.dtype],
+    where: tuple[str, torch.dtype],
     training_mode: bool,
     samples: int,
     seed: str,
@@ -225,7 +225,7 @@ def all_optimizers(context: Context) -> Measured:
         if info.name in OPTIMIZERS_LEFT_OUT:
             left_out += 1
             continue
-        ways: t.List[t.Dict[str, bool]] = [{"foreach": False}, {"foreach": True}]
+        ways: list[dict[str, bool]] = [{"foreach": False}, {"foreach": True}]
         if context.device in info.supports_fused_on:
             ways.append({"fused": True})
         if info.has_capturable_arg and context.device == "cuda":

@@ -21,7 +21,7 @@ def has_steps(sample: t.Any) -> bool:
     """Say whether any input has more than one element, so that elements can lie apart."""
     import torch
 
-    many: t.List[bool] = []
+    many: list[bool] = []
 
     def look(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
@@ -32,7 +32,7 @@ def has_steps(sample: t.Any) -> bool:
     return any(many)
 
 
-def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> t.Optional[t.List[torch.Tensor]]:
+def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
     """Return what the operator leaves in a copy of its first input; None where it cannot be called so.
 
     :param plain: what it returns when it is called plainly, whose shape and format must be those of the input.
@@ -56,7 +56,7 @@ def in_place(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) ->
     return held
 
 
-def into_given(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> t.Optional[t.List[torch.Tensor]]:
+def into_given(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
     """Return what the operator writes to tensors whose elements lie apart; None where it takes none."""
     import torch
 
@@ -79,7 +79,7 @@ def _apart(like: torch.Tensor) -> torch.Tensor:
 
 
 #: By variant what calls an operator so.
-CALLS: t.Dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], t.Optional[t.List[torch.Tensor]]]] = {
+CALLS: dict[str, t.Callable[[t.Any, t.Any, t.Sequence[torch.Tensor]], list[torch.Tensor] | None]] = {
     IN_PLACE: in_place,
     OUT: into_given,
 }

@@ -59,7 +59,7 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
 
 
-def _formats() -> t.List[torch.dtype]:
+def _formats() -> list[torch.dtype]:
     import torch
 
     names = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128 float8_e4m3fn"
@@ -460,7 +460,7 @@ def share_of(available: int, share: float, reserve: int) -> int:
     return max(0, min(int(available * share), available - reserve))
 
 
-def pieces_of(budget: int, piece: int) -> t.List[int]:
+def pieces_of(budget: int, piece: int) -> list[int]:
     """Return sizes that add up to the budget: pieces, and smaller ones of 64 MiB for the rest."""
     small = 64 * MIB
     whole, rest = divmod(budget, piece)
@@ -745,7 +745,7 @@ def graph(context: Context) -> Measured:
     inputs = torch.zeros(80, 96, device="cuda")
     counter = torch.zeros(1, dtype=torch.int64, device="cuda")
 
-    def forward(values: torch.Tensor, factor: torch.Tensor) -> t.Tuple[torch.Tensor, torch.Tensor]:
+    def forward(values: torch.Tensor, factor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         product = values @ factor
         return torch.relu(product) * 2 - values[:, :64], product.sum(0)
 

@@ -57,7 +57,7 @@ def is_scheduled(units: str = UNITS) -> bool:
     return os.path.exists(os.path.join(units, f"{NAME}.timer"))
 
 
-def render(root: str, calendar: str) -> t.Dict[str, str]:
+def render(root: str, calendar: str) -> dict[str, str]:
     """Return each unit file's content by its name."""
     program, settings = f"{root}/proof/program/prove.py", f"{root}/proof/settings.json"
 
@@ -113,12 +113,12 @@ class ProofTimer:
         if options.get("publish"):
             self.settings["publish"] = options["publish"]
 
-    def run(self) -> t.Dict[str, t.Any]:
+    def run(self) -> dict[str, t.Any]:
         """Bring or remove it.
 
         :raises SparkforgeError: systemd does not run here, or it does not understand the calendar.
         """
-        wanted: t.Dict[str, str] = {}
+        wanted: dict[str, str] = {}
         if self.present:
             self._check()
             units = render(self.root, self.calendar)
@@ -131,7 +131,7 @@ class ProofTimer:
         there = {path: _read(path) for path in {*wanted, *self._installed()}}
         changes = {path: (old, wanted.get(path)) for path, old in there.items() if old != wanted.get(path)}
         stopped = [unit for unit in STARTED if self.present and not self._is_enabled(unit)]
-        result: t.Dict[str, t.Any] = {
+        result: dict[str, t.Any] = {
             "changed": bool(changes or stopped),
             "files": sorted(wanted),
             "diff": [
@@ -159,7 +159,7 @@ class ProofTimer:
                 "Set verify_schedule to an OnCalendar expression such as weekly or 'Sun 03:00' (systemd.time(7)).",
             )
 
-    def _installed(self) -> t.List[str]:
+    def _installed(self) -> list[str]:
         units = [os.path.join(self.units, name) for name in render(self.root, "")]
         return [path for path in [*units, *_files(self.directory)] if os.path.exists(path)]
 
@@ -173,7 +173,7 @@ class ProofTimer:
     def _is_enabled(self, unit: str) -> bool:
         return self._systemd("systemctl", "is-enabled", "--quiet", unit).returncode == 0
 
-    def _apply(self, changes: t.Mapping[str, t.Tuple[t.Optional[str], t.Optional[str]]]) -> None:
+    def _apply(self, changes: t.Mapping[str, tuple[str | None, str | None]]) -> None:
         if not self.present:
             self._systemd("systemctl", "disable", "--now", "--quiet", *STARTED)
         for path, (_old, new) in sorted(changes.items()):
@@ -201,11 +201,11 @@ class ProofTimer:
                 )
 
 
-def _files(directory: str) -> t.List[str]:
+def _files(directory: str) -> list[str]:
     return [os.path.join(place, name) for place, _directories, names in os.walk(directory) for name in names]
 
 
-def _read(path: str) -> t.Optional[str]:
+def _read(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read()

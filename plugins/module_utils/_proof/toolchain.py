@@ -51,7 +51,7 @@ HEADER = '#include "cuda.h"\nint sparkforge_proof_header(void) { return CUDA_VER
 LIMIT = 240
 
 
-def find_compiler(environment: t.Mapping[str, str], which: t.Callable[[str], t.Optional[str]]) -> t.Optional[str]:
+def find_compiler(environment: t.Mapping[str, str], which: t.Callable[[str], str | None]) -> str | None:
     """Return the C compiler as triton/runtime/build.py finds it: CC as it stands, else gcc, else clang."""
     return environment.get("CC") or which("gcc") or which("clang")
 
@@ -177,7 +177,7 @@ def python_headers(context: Context) -> Measured:
     return Measured(f"{compiler} compiled a module with {headers}, which ran", "a module that runs")
 
 
-def capabilities(profile: t.Mapping[str, t.Any], reference: t.Mapping[str, t.Any]) -> t.List[str]:
+def capabilities(profile: t.Mapping[str, t.Any], reference: t.Mapping[str, t.Any]) -> list[str]:
     """Return for which compute capabilities kernels must be assembled: the profile's, else those of the devices."""
     wanted = profile.get("compute_capability")
     found = [wanted] if wanted else list(reference.get("capabilities") or [])
@@ -238,7 +238,7 @@ def ptxas_trouble(said: str, status: int, path: str, release: str, target: str, 
     )
 
 
-def _chosen(compiler: t.Any, knobs: t.Any, number: int) -> t.Tuple[t.Any, str]:
+def _chosen(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
     """Return the ptxas that this Triton takes for a capability, and the variable that names another one.
 
     Asked of Triton itself: 3.5 has one, 3.6 another for 100 and above, 3.9 for 90 and above.

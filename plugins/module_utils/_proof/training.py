@@ -42,7 +42,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 if t.TYPE_CHECKING:
     import torch
 
-    Batch = t.Tuple[torch.Tensor, torch.Tensor]
+    Batch = tuple[torch.Tensor, torch.Tensor]
 
 #: How many times as far as the moved runs a run may be off, of which there are so many.
 MARGIN, MOVED = 8.0, 2
@@ -145,14 +145,14 @@ def _recurrent() -> torch.nn.Module:
     return Recurrent()
 
 
-NETWORKS: t.Dict[str, t.Callable[[], t.Any]] = {
+NETWORKS: dict[str, t.Callable[[], t.Any]] = {
     "transformer": _transformer,
     "convolutional": _convolutional,
     "recurrent": _recurrent,
 }
 
 
-def _drawn(context: Context, name: str) -> t.Tuple[t.Any, t.List[Batch]]:
+def _drawn(context: Context, name: str) -> tuple[t.Any, list[Batch]]:
     """Return a network in float64 with weights that float32 has, too, and what each step is given."""
     import torch
 
@@ -166,7 +166,7 @@ def _drawn(context: Context, name: str) -> t.Tuple[t.Any, t.List[Batch]]:
             ones = weight.dim() == 1 and bool((weight == 1).all())
             spread = 0.02 if weight.dim() == 1 else 1 / math.sqrt(weight[0].numel())
             weight.copy_(drawn * spread + float(ones))
-    batches: t.List[Batch] = []
+    batches: list[Batch] = []
     for _number in range(BATCHES):
         if name == "convolutional":
             inputs = torch.randn(16, 3, 12, 12, generator=generator).double()
@@ -202,11 +202,11 @@ class Way(t.NamedTuple):
 class Curve(t.NamedTuple):
     """What came out: the loss of each step, and the weights behind the last as float64 on the CPU."""
 
-    losses: t.List[float]
-    weights: t.Dict[str, torch.Tensor]
+    losses: list[float]
+    weights: dict[str, torch.Tensor]
 
 
-def ways() -> t.List[Way]:
+def ways() -> list[Way]:
     """Return how each network is trained."""
     return [
         Way("float32", options={"foreach": False}),
@@ -228,7 +228,7 @@ COMPILED = Way("float32, compiled", options={"foreach": True}, compiled=True)
 
 
 #: With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
-_OPTIONS: t.Dict[str, t.Dict[str, t.Any]] = {
+_OPTIONS: dict[str, dict[str, t.Any]] = {
     "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
     "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
 }
@@ -257,7 +257,7 @@ class ByDefinition:
     def __init__(self, name: str, weights: t.Sequence[torch.Tensor], **options: t.Any) -> None:
         self.name, self.weights, self.options = name, weights, options
         self.count = 0
-        self.state: t.List[t.Dict[str, t.Any]] = [{} for _weight in weights]
+        self.state: list[dict[str, t.Any]] = [{} for _weight in weights]
 
     def zero_grad(self) -> None:
         for weight in self.weights:
@@ -277,7 +277,7 @@ class ByDefinition:
                     gradient = gradient + decay * weight
                 weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
 
-    def _adam(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+    def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         import torch
 
         one, two = self.options.get("betas", (0.9, 0.999))
@@ -291,7 +291,7 @@ class ByDefinition:
 
     _adamw = _adam
 
-    def _sgd(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+    def _sgd(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         momentum, rate = self.options.get("momentum", 0.0), self.options.get("lr", 1e-3)
         if not momentum:
             return rate * gradient
@@ -299,7 +299,7 @@ class ByDefinition:
         state["speed"] = momentum * state.get("speed", 0) + new
         return rate * (gradient + momentum * state["speed"] if self.options.get("nesterov") else state["speed"])
 
-    def _rmsprop(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+    def _rmsprop(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         alpha, rate = self.options.get("alpha", 0.99), self.options.get("lr", 1e-2)
         state["square"] = alpha * state.get("square", 0) + (1 - alpha) * gradient**2
         variance = state["square"]
@@ -311,15 +311,13 @@ class ByDefinition:
         state["speed"] = momentum * state.get("speed", 0) + step
         return rate * state["speed"]
 
-    def _adagrad(self, gradient: torch.Tensor, state: t.Dict[str, t.Any]) -> torch.Tensor:
+    def _adagrad(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         rate = self.options.get("lr", 1e-2) / (1 + (self.count - 1) * self.options.get("lr_decay", 0.0))
         state["sum"] = state.get("sum", 0) + gradient**2
         return rate * gradient / (state["sum"].sqrt() + self.options.get("eps", 1e-10))
 
 
-def _train(
-    network: t.Any, batches: t.Sequence[Batch], way: Way, device: str, moved: t.Optional[_Moved] = None
-) -> Curve:
+def _train(network: t.Any, batches: t.Sequence[Batch], way: Way, device: str, moved: _Moved | None = None) -> Curve:
     """Train a copy of the network and return what came out.
 
     :param moved: of the float64 run on the CPU: what moves it.
@@ -383,7 +381,7 @@ class _Moved:
     def __init__(self, form: str, generator: torch.Generator) -> None:
         self.unit, self.generator = UNIT_ROUNDOFF[form], generator
 
-    def of(self, value: torch.Tensor, unit: t.Optional[float] = None) -> torch.Tensor:
+    def of(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
         import torch
 
         noise = torch.rand(value.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
@@ -422,12 +420,12 @@ class Allowed(t.NamedTuple):
     """A float64 run and how far a run in a format may be from it."""
 
     exact: Curve
-    losses: t.List[float]
-    weights: t.Dict[str, float]
+    losses: list[float]
+    weights: dict[str, float]
 
 
 def _allowed(
-    context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch], known: t.Optional[Curve]
+    context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch], known: Curve | None
 ) -> Allowed:
     """Return the float64 run and what is allowed beside it.
 
@@ -473,8 +471,8 @@ def _network(context: Context, name: str) -> Measured:
 
     cases = Cases(f"training the {name} network", REMEDY)
     network, batches = _drawn(context, name)
-    known: t.Dict[t.Tuple[str, str], Allowed] = {}
-    left_out: t.List[str] = []
+    known: dict[tuple[str, str], Allowed] = {}
+    left_out: list[str] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
         stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True))
@@ -564,7 +562,7 @@ def compiled(context: Context) -> Measured:
 #: Steps of an optimiser with gradients that are given, so that no error comes back to it.
 OPTIMIZER_STEPS = 12
 #: By the name in torch.optim: the options that are tried, each beside the defaults.
-OPTIMIZERS: t.Dict[str, t.List[t.Dict[str, t.Any]]] = {
+OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
     "Adadelta": [{}, {"rho": 0.8, "weight_decay": 0.1}],
     "Adafactor": [{}, {"weight_decay": 0.1}],
     "Adagrad": [{}, {"lr_decay": 0.1, "weight_decay": 0.1}],
@@ -624,7 +622,7 @@ def stepped(
     gradients: t.Sequence[t.Sequence[torch.Tensor]],
     device: str,
     dtype: torch.dtype,
-) -> t.Tuple[t.List[torch.Tensor], t.List[float]]:
+) -> tuple[list[torch.Tensor], list[float]]:
     """Return the weights behind the steps, and the largest that any of each was."""
 
     given = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]

@@ -74,7 +74,7 @@ def installed(name: str) -> types.ModuleType:
         raise Failed(f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
 
 
-def diagnosed(said: str) -> t.Optional[Failed]:
+def diagnosed(said: str) -> Failed | None:
     """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
     found = diagnose(said)
     if found.rule is None:
@@ -82,10 +82,10 @@ def diagnosed(said: str) -> t.Optional[Failed]:
     return Failed(found.cause, found.remedy, found.first_error or "")
 
 
-def told(error: t.Optional[BaseException]) -> str:
+def told(error: BaseException | None) -> str:
     """Return the texts of an exception and of those that led to it, also where ``from None`` hides them."""
     texts = []
-    seen: t.Set[int] = set()
+    seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         texts.append(f"{type(error).__name__}: {error}")
@@ -133,7 +133,7 @@ def _result(cases: Cases, compiled: t.Sequence[t.Any]) -> Measured:
     return measured
 
 
-def _kernels() -> t.Dict[str, t.Any]:
+def _kernels() -> dict[str, t.Any]:
     triton = installed("triton")
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import kernels
 
@@ -196,7 +196,7 @@ def fused(context: Context) -> Measured:
 
 def _factors(
     context: Context, words: str, rows: int, inner: int, columns: int, dtype: torch.dtype
-) -> t.Tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two matrices without small numbers. Every other row of the product is a sum without cancellation.
 
     There its bound is a small part of the result itself, so that an error of one per cent shows even where the sum

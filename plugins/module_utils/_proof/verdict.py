@@ -41,12 +41,12 @@ def selects(patterns: t.Iterable[str], name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def patterns(required: t.Union[t.Sequence[str], t.Mapping[str, str]]) -> t.Dict[str, str]:
+def patterns(required: t.Sequence[str] | t.Mapping[str, str]) -> dict[str, str]:
     """Return what each required pattern rests on; a site's own list says nothing of it, and is binding."""
     return dict(required) if isinstance(required, t.Mapping) else dict.fromkeys(required, "")
 
 
-def evidence(required: t.Mapping[str, str], name: str) -> t.Optional[str]:
+def evidence(required: t.Mapping[str, str], name: str) -> str | None:
     """Return what it rests on that a check is required, by the longest pattern that matches; None where it is not."""
     found = [pattern for pattern in required if selects([pattern], name)]
     return required[max(found, key=len)] if found else None
@@ -102,7 +102,7 @@ def scope(results: t.Iterable[Result]) -> str:
     return "cpu" if passed else "none"
 
 
-def summary(results: t.Iterable[Result]) -> t.Dict[str, int]:
+def summary(results: t.Iterable[Result]) -> dict[str, int]:
     """Count the statuses."""
     counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
     for result in results:
@@ -110,7 +110,7 @@ def summary(results: t.Iterable[Result]) -> t.Dict[str, int]:
     return counts
 
 
-def own_floors(baseline: t.Optional[Report], rates: t.Mapping[str, t.Tuple[str, str]]) -> t.Dict[str, t.Any]:
+def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) -> dict[str, t.Any]:
     """Return what a host reached when it was first proven, by the name of the floor: ``nominal`` and ``since``.
 
     :param rates: by the name of the floor, the check that measures it and the rate's name there.
@@ -133,11 +133,11 @@ def is_baseline(report: Report, devices: t.Sequence[str]) -> bool:
     )
 
 
-def drift(before: t.Optional[Report], now: Report) -> t.Dict[str, t.Any]:
+def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
     """Return what differs between two reports of a host: ``since`` and ``changes`` of ``what``, ``before``, ``now``."""
     if before is None:
         return {"since": None, "changes": []}
-    changes: t.List[t.Dict[str, str]] = []
+    changes: list[dict[str, str]] = []
 
     def compare(what: str, old: t.Any, new: t.Any) -> None:
         if old != new:
