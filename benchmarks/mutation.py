@@ -339,14 +339,14 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
     directory = job["directory"]
     checks = [name for name in job["checks"] if not _surveys(name)]
     for name in checks:
-        plain = catalogue.CHECKS[name]
+        plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
         function = traced(plain.function, path)
-        catalogue.CHECKS[name] = dataclasses.replace(plain, function=function, seconds=plain.seconds * 4)
+        runner.CHECKS[name] = dataclasses.replace(plain, function=function, seconds=plain.seconds * 4)
     for name in filter(_surveys, job["checks"]):
-        plain = catalogue.CHECKS[name]
+        plain = runner.CHECKS[name]
         path = os.path.join(directory, f"called-{name}.json")
-        catalogue.CHECKS[name] = dataclasses.replace(plain, function=_traced_survey(plain.function, path))
+        runner.CHECKS[name] = dataclasses.replace(plain, function=_traced_survey(plain.function, path))
     rows = proven(job, job["checks"])
     calls, seconds = {}, {row["name"]: row["seconds"] for row in rows}
     for name in job["checks"]:
@@ -397,8 +397,8 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
     """Run checks in this process's forks, family by family, and return their rows."""
     path = os.path.join(job["directory"], f"rows-{os.getpid()}.jsonl")
     with open(path, "w+", encoding="utf-8", buffering=1) as stream:
-        for family in dict.fromkeys(catalogue.CHECKS[name].family for name in checks):
-            names = [name for name in checks if catalogue.CHECKS[name].family == family]
+        for family in dict.fromkeys(runner.CHECKS[name].family for name in checks):
+            names = [name for name in checks if runner.CHECKS[name].family == family]
             passed: dict[str, dict[str, str]] = {}
             while names:
                 names = runner.Child(names, job, stream, passed).run()
@@ -421,8 +421,8 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], mutant: Muta
     if any(len(one) > FIRST for one in which.values()):
         rounds.append((surveys, 1 << 20))
     others = sorted((name for name in reached if not _surveys(name)), key=lambda name: known["seconds"].get(name, 0))
-    for family in dict.fromkeys(catalogue.CHECKS[name].family for name in others):
-        rounds.append(([name for name in others if catalogue.CHECKS[name].family == family], 0))
+    for family in dict.fromkeys(runner.CHECKS[name].family for name in others):
+        rounds.append(([name for name in others if runner.CHECKS[name].family == family], 0))
     chance = random.Random(mutant.number)  # noqa: S311 - as above
     for names, most in rounds:
         if most:
@@ -490,9 +490,9 @@ def main(path: str) -> None:
     device = job["device"]
     torch.set_num_threads(1)
     operators, others = candidates(device)
-    for name, definition in catalogue.CHECKS.items():
+    for name, definition in runner.CHECKS.items():
         # What a check sees counts, whether it was ever run on such a device or not.
-        catalogue.CHECKS[name] = dataclasses.replace(definition, trial=False)
+        runner.CHECKS[name] = dataclasses.replace(definition, trial=False)
     if device == "cpu":
         # Once, not in each fork. On a GPU it would start CUDA, which a fork cannot use then.
         survey.catalogue()

@@ -35,12 +35,15 @@ IMPORT_SECONDS = 300.0
 #: Bytes of a line; the longest row of a check has some thousand.
 _LONGEST = 1 << 20
 
-#: What runs in the environment.
+#: What runs in the environment, where the families of the lane were imported.
 PROGRAM = "_proof.runner"
-_MAIN = f"""import sys
+_MAIN = """import importlib
+import sys
 
-from {bundle.PACKAGE}.{PROGRAM} import main
+from {package}.{program} import main
 
+for family in {families}:
+    importlib.import_module("{package}." + family)
 main(sys.argv[1])
 """
 
@@ -79,7 +82,10 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
     reading, writing = os.pipe()
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
-    bundle.write(directory, bundle.files(PROGRAM))
+    modules = {catalogue.CHECKS[name].function.__module__ for name in names}
+    families = sorted(module.removeprefix(f"{bundle.PACKAGE}.") for module in modules)
+    bundle.write(directory, bundle.files(PROGRAM, *families))
+    program = _MAIN.format(package=bundle.PACKAGE, program=PROGRAM, families=families)
     job = {
         "checks": list(names),
         "profile": lanes.profile,
@@ -88,7 +94,7 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
         "directory": scratch,
         "results": writing,
     }
-    for name, text in (("job.json", json.dumps(job)), ("main.py", _MAIN)):
+    for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
             stream.write(text)
     identity = _identity(lanes, directory, scratch)

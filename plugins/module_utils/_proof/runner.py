@@ -33,8 +33,10 @@ import traceback
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.catalogue import CHECKS
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
+
+#: By name, those of the families that were imported: a lane imports its own.
+CHECKS = check.REGISTERED
 
 #: How long a killed child may take to go, in seconds: one that the GPU's driver holds cannot be killed.
 REAP = 10.0

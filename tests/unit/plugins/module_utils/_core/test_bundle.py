@@ -26,9 +26,10 @@ def test_what_is_sent_runs_by_itself_and_imports_nothing_of_ansible(root: str, t
 
 
 def test_what_is_imported_within_a_function_comes_along_and_nothing_that_is_not_imported() -> None:
-    proof = names("_proof.runner")
+    proof = names("_proof.runner", "_proof.triton_kernels")
     # Imported by a check alone, in an environment that has Triton.
     assert "_proof/kernels.py" in proof
+    assert "_proof/kernels.py" not in names("_proof.runner")
     assert "_core/errors.py" in proof
     assert not proof & {"_unit/worker.py", "_wheelhouse/store.py", "_proof/timer.py"}
     assert "_proof/runner.py" not in names("_unit.worker")
