@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.lint.test_collection import BIN, CHECKOUT, copy_of_the_tracked_files, run
+from tests.lint.test_collection import BIN, CHECKOUT, copy_of_the_tracked_files, readme_commands, run
+from tests.lint.test_sanity import interpreter
+from tests.unit.git_server import Server, git
 
 INSIDE = "sparkforge/_collections/ansible_collections/sparkforge/dgx_spark/"
 
@@ -87,3 +92,62 @@ def test_the_wheel_installs_where_nothing_is(wheel: Path, tmp_path: Path) -> Non
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Show all hosts" in done.stdout
+
+
+#: The oldest and the newest of this machine's Pythons that the package takes; uv has others, which it would download.
+FOUND = [path for minor in range(11, 16) if (path := interpreter(f"3.{minor}"))]
+PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
+
+
+@pytest.fixture(scope="module")
+def places(clone: Path, wheel: Path) -> Iterator[dict[str, str]]:
+    """Give where the package can be had from: a repository that a server of git has, an sdist and a wheel."""
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", cwd=clone)
+    (sdist,) = (clone / "dist").glob("sparkforge-[0-9]*.tar.gz")
+    root = clone.parent / "served"
+    git("init", "--quiet", "--bare", "--initial-branch=main", str(root / "sparkforge/dgx_spark"), cwd=clone)
+    git("init", "--quiet", "--initial-branch=main", ".", cwd=clone)
+    git("add", "--all", cwd=clone)
+    git("commit", "--quiet", "--message=all", cwd=clone)
+    git("push", "--quiet", str(root / "sparkforge/dgx_spark"), "main", cwd=clone)
+    server = Server(root)
+    yield {"repository": f"git+{server.url}/sparkforge/dgx_spark", "sdist": str(sdist), "wheel": str(wheel)}
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("source", "python"),
+    [
+        pytest.param(
+            source,
+            python,
+            id=f"{source}-{'newest' if python == PYTHONS[-1] else 'oldest'}",
+            marks=[] if (source, python) == ("repository", PYTHONS[-1]) else pytest.mark.long,
+        )
+        for source in ("repository", "sdist", "wheel")
+        for python in PYTHONS
+    ],
+)
+def test_the_line_of_the_readme_runs(
+    source: str, python: str, places: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """README's first command, with another place in the place of its repository, which is not published."""
+    (line,) = [line for line in readme_commands() if line.startswith("uvx") and line.endswith(" setup")]
+    words = shlex.split(re.sub(r"git\+https://\S+", places[source], line))
+    cache = tmp_path_factory.getbasetemp() / "uv-cache"
+    environment = {
+        "PATH": f"{BIN}:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "UV_CACHE_DIR": str(cache),
+        "UV_PYTHON": python,
+    }
+    for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
+        environment[name] = ""
+    assert "five questions" in run(*words, "--help", cwd=tmp_path, **environment)
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
+    asked = [*words[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
+    assert "Show all hosts" in run(*asked, cwd=tmp_path, **environment)
+    assert run(
+        *words[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
+    ).strip() == (run(python, "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path).strip())
