@@ -130,12 +130,81 @@ def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
 
 #: What stands before a block of commands that no test can run, with the reason.
 NOT_RUN = "<!-- not run by a test: "
-#: Commands that a test runs as they stand, with other paths.
+#: Commands of the pages (the first that matches counts), and the tests that run them, with a host of the lab, a
+#: directory or a server of their own in the place of the page's. Where a command of sparkforge has two, one asserts the
+#: line that it prints, and the other runs that playbook.
 RUN_BY = {
-    "ssh-keygen": "tests/unit/lab/test_release.py",
-    "sha256sum": "tests/unit/lab/test_release.py",
-    "ansible-builder": "tests/scale/test_execution_environment.py",
-    "ansible-runner": "tests/scale/test_runner.py",
+    r"make setup": "Makefile",
+    r"make (demo|lab-down)": "integration/test_ordinary_user.py::test_make_demo_and_make_lab_down_word_for_word",
+    r"git clone .*": "lint/test_package.py::test_the_clone_of_the_readme_has_its_targets",
+    r"uvx .* sparkforge setup": "lint/test_package.py::test_the_line_of_the_readme_runs",
+    r"sparkforge setup( --dry-run| --host .*)": (
+        "playbooks/test_front_door.py::test_without_a_terminal_the_options_take_the_place_of_the_questions"
+    ),
+    r"sparkforge (setup --check|build)": (
+        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them",
+        "integration/test_site.py::test_check_on_a_fresh_host_announces_changes_and_makes_none",
+    ),
+    r"sparkforge (setup|status|prove)": (
+        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
+    ),
+    r"(uvx .* )?sparkforge rollback": (
+        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
+    ),
+    r".*(sparkforge inspect|inspect\.yml).*": "playbooks/test_inspect.py::test_a_documented_question_is_answered",
+    r"ansible-playbook -c local .*": (
+        "integration/test_on_the_spark_itself.py::"
+        "test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change"
+    ),
+    r"ansible-playbook sparkforge\.dgx_spark\.site .*": (
+        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
+    ),
+    r".* stack_name=torch-2.15.0 -e stack_method=wheel": (
+        "integration/test_mirror.py::test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing"
+    ),
+    r".* site\.yml .*--tags verify": "playbooks/test_rollout.py::test_only_the_proof_runs_where_only_it_is_asked_for",
+    r".* site\.yml .*--check --diff": "integration/test_site.py::test_check_with_diff_names_what_would_be_installed",
+    r".* site\.yml .*": "integration/test_site.py::test_the_site_provisions_a_fresh_host",
+    r".*/status\.yml .*": "integration/test_status.py::test_a_provisioned_host_is_as_its_stack_wants_it",
+    r".*/uninstall\.yml .*": "integration/test_site.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
+    r".*/rollback\.yml .*serving.*": (
+        "integration/test_serving.py::test_a_new_environment_is_switched_to_and_back_and_the_server_follows"
+    ),
+    r".*/rollback\.yml .*": "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
+    r".*/build\.yml .*--check.*": "integration/test_build.py::test_check_says_which_unit_would_be_built_and_why",
+    r".*/build\.yml .*": (
+        "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them"
+    ),
+    r".*/lock\.yml .*": "playbooks/test_lock.py::test_check_says_what_moved_and_writes_nothing",
+    r".*/mirror\.yml .*": "integration/test_mirror.py::test_a_second_run_fetches_nothing",
+    r".*/serve\.yml .*": (
+        "integration/test_serving.py::test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing"
+    ),
+    r".*/audit\.yml .*": (
+        "integration/test_verify.py::"
+        "test_an_audit_finds_nothing_on_a_sound_host_and_names_the_one_byte_that_was_changed"
+    ),
+    r".*/preflight\.yml .*": (
+        "integration/test_preflight.py::test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables"
+    ),
+    r".*/fabric\.yml .*--tags.*": "integration/test_fabric.py::test_what_somebody_changed_by_hand_is_named_and_mended",
+    r".*/fabric\.yml .*": (
+        "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
+    ),
+    r".*/collect\.yml .*": (
+        "integration/test_spark_info.py::"
+        "test_a_record_for_the_tests_says_nothing_of_its_owner_and_the_host_stays_as_it_was"
+    ),
+    r"python sparkforge-proof\.pyz .*": "proof/test_one_file.py::test_the_report_is_that_of_the_module_with_a_page",
+    r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_what_the_page_says_accepts_a_release_of_ours",
+    r"ansible-builder .*": (
+        "scale/test_execution_environment.py::test_everything_that_the_definition_names_is_in_the_context"
+    ),
+    r"ansible-runner .*": "scale/test_runner.py::test_preflight_runs_as_a_job_and_its_events_hold_the_recap",
+    r"ansible-galaxy .*": "lint/test_collection.py::test_the_installed_collection_runs_its_site_by_name",
+    r"ansible-doc .*": "lint/test_collection.py::test_every_plugin_and_role_is_documented",
 }
 
 
@@ -181,9 +250,42 @@ def test_a_block_that_is_marked_gives_its_reason() -> None:
             assert not mark.startswith("<!--") or re.fullmatch(rf"{NOT_RUN}.{{10,}} -->", mark), page
 
 
-@pytest.mark.parametrize(
-    "command", readme_commands(*(str(page.relative_to(CHECKOUT)) for page in PAGES if "evidence" not in page.parts))
-)
+COMMANDS = readme_commands(*(str(page.relative_to(CHECKOUT)) for page in PAGES if "evidence" not in page.parts))
+
+
+def is_long(test: str) -> bool:
+    """Say whether `make test` leaves a test (``file::function`` below tests/) to `make test-long`."""
+    name, _colons, function = test.partition("::")
+    source = (CHECKOUT / "tests" / name).read_text()
+    found = re.search(rf"((?:^[@ )\]].*\n)*)^def {function}\(", source, re.M)
+    assert found, f"{test} is not there"
+    return "pytest.mark.long" in found[1] or "\npytestmark = pytest.mark.long" in source
+
+
+def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    used, left_to_long, alone = set(), [], []
+    for command in COMMANDS:
+        row = next((pattern for pattern in RUN_BY if re.fullmatch(pattern, command)), None)
+        if row is None:
+            alone.append(command)
+            continue
+        used.add(row)
+        tests = [RUN_BY[row]] if isinstance(RUN_BY[row], str) else RUN_BY[row]
+        if tests != ["Makefile"] and all(is_long(test) for test in tests):
+            left_to_long.append(command)
+    assert alone == [], "no test runs these, and their block is not marked"
+    assert set(RUN_BY) - used == set(), "no page has such a command any more"
+    # It makes what the tests run in.
+    assert re.search(r"^test: setup\b", (CHECKOUT / "Makefile").read_text(), re.M)
+    marked = [code for page in PAGES for mark, code in BLOCK.findall(page.read_text()) if mark.startswith(NOT_RUN)]
+    with capsys.disabled():
+        print(
+            f"\ncommands of the pages: {len(COMMANDS)}, each run by a test, {len(left_to_long)} of them by long ones alone; "
+            f"{len(marked)} blocks are marked as not run"
+        )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path):
     words = shlex.split(command)
     if words[0] == "make":
@@ -194,14 +296,19 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         # What sparkforge setup writes has the hosts and variables of the example.
         keep = ["inventory/hosts.yml" if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
-    elif words[0] in ("python", "docker") and "sparkforge-proof.pyz" in command:
-        # Run by tests/proof/test_one_file.py; here its options are parsed.
+    elif words[:2] == ["python", "sparkforge-proof.pyz"]:
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
-    elif words[0] in RUN_BY:
-        assert (CHECKOUT / RUN_BY[words[0]]).is_file()
     elif words[0] in ("sparkforge", "uvx"):
         command_line.make_parser().parse_args(words[words.index("sparkforge") + 1 :])
-    elif words[0] in ("ansible-galaxy", "ansible-doc", "git", "cd"):
-        assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}") or words[0] == "cd"
+    elif words[0] in (
+        "ansible-galaxy",
+        "ansible-doc",
+        "ansible-builder",
+        "ansible-runner",
+        "git",
+        "ssh-keygen",
+        "sha256sum",
+    ):
+        assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}")
     else:
         pytest.fail(f"README command that no test knows how to check: {command}")

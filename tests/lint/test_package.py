@@ -151,3 +151,10 @@ def test_the_line_of_the_readme_runs(
     assert run(
         *words[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
     ).strip() == (run(python, "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path).strip())
+
+
+def test_the_clone_of_the_readme_has_its_targets(places: dict[str, str], tmp_path: Path) -> None:
+    (line,) = [line for line in readme_commands() if line.startswith("git clone")]
+    line = re.sub(r"https://\S+", places["repository"].removeprefix("git+"), line)
+    printed = run("bash", "-c", f"{line} && make help && make -n setup demo", cwd=tmp_path)
+    assert "provision a simulated Spark" in printed and "python3 -m venv" in printed
