@@ -278,11 +278,9 @@ def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.Cap
     # It makes what the tests run in.
     assert re.search(r"^test: setup\b", (CHECKOUT / "Makefile").read_text(), re.M)
     marked = [code for page in PAGES for mark, code in BLOCK.findall(page.read_text()) if mark.startswith(NOT_RUN)]
+    said = f"{len(COMMANDS)} commands, each run by a test, {len(left_to_long)} of them by long ones alone"
     with capsys.disabled():
-        print(
-            f"\ncommands of the pages: {len(COMMANDS)}, each run by a test, {len(left_to_long)} of them by long ones alone; "
-            f"{len(marked)} blocks are marked as not run"
-        )
+        print(f"\npages: {said}; {len(marked)} blocks are marked as not run")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
