@@ -141,11 +141,10 @@ def failures(source: Path) -> None:
     folder.mkdir(parents=True)
     parts = [troubleshooting.INTRODUCTION]
     for topic, rules in troubleshooting.topics():
-        rules = list(rules)
         title, _blank, about = troubleshooting.chapter(topic)
         parts.append(f"## {title}\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n")
-        for rule in rules:
-            text = troubleshooting.section(rule).replace("### ", "# ", 1)
+        for rule, examples in rules:
+            text = troubleshooting.section(rule, examples).replace("### ", "# ", 1)
             (folder / f"{rule.name}.md").write_text(text, encoding="utf-8")
             parts.append(f"failures/{rule.name}")
         parts.append("```\n")

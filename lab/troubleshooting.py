@@ -16,6 +16,7 @@ import typing as t
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "troubleshooting.md"
+EXAMPLES = pathlib.Path(__file__).parent / "diagnoses"
 
 INTRODUCTION = """\
 # Troubleshooting
@@ -24,18 +25,37 @@ What the roles say when a build, apt or pip fails: the line that gives it away, 
 apt or pip names its rule as `diagnosis`, one of a build as `rule`. Find yours by that name, or search this page for
 words of the error. The values are those of the line that is shown.
 
-This page is made by `python -m lab.troubleshooting` from the data files in `plugins/module_utils/_diagnosis/rules/`. To
-add a failure, add a rule there; `__init__.py` says how.
+This page is made by `python -m lab.troubleshooting` from the rules in `plugins/module_utils/_diagnosis/rules/` and
+their examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` of the former says how.
 """
 
 
-def page(topics: t.Iterable[tuple[types.ModuleType, t.Iterable[t.Any]]]) -> str:
+#: Each rule of a topic with its examples.
+Rules = list[tuple[t.Any, list[str]]]
+
+
+def examples(topic: types.ModuleType) -> dict[str, list[str]]:
+    """Return the lines that each rule of a topic must know, by the name of the rule.
+
+    In the file stands below ``[rule]`` for each of its examples ``from`` what printed it, and its lines, indented.
+    """
+    text = (EXAMPLES / f"{topic.__name__.rpartition('.')[2]}.txt").read_text(encoding="utf-8")
+    return {
+        rule: [
+            re.sub(r"^    ", "", lines.rstrip("\n"), flags=re.MULTILINE)
+            for lines in re.findall(r"^from .+\n((?:    .*\n|\n)+)", body, re.MULTILINE)
+        ]
+        for rule, body in re.findall(r"^\[(.+)\]\n((?:[^\[\n].*\n|\n)*)", text, re.MULTILINE)
+    }
+
+
+def page(topics: t.Iterable[tuple[types.ModuleType, Rules]]) -> str:
     """Return the page: a chapter for each topic, and in it a section for each of its rules."""
     parts = [INTRODUCTION]
     for topic, rules in topics:
         title, _blank, about = chapter(topic)
         parts.append(f"## {title}\n\n{about}\n")
-        parts += [section(rule) for rule in rules]
+        parts += [section(*rule) for rule in rules]
     return "\n".join(parts)
 
 
@@ -44,18 +64,21 @@ def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
     return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
 
 
-def topics() -> list[tuple[types.ModuleType, t.Iterable[t.Any]]]:
-    """Return the files of the table, each with its rules."""
+def topics() -> list[tuple[types.ModuleType, Rules]]:
+    """Return the files of the table, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
 
-    return [(topic, table.load(topic, facts=names.FACTS)) for topic in scan.TOPICS]
+    return [
+        (topic, [(rule, examples(topic)[rule.name]) for rule in table.load(topic, facts=names.FACTS)])
+        for topic in scan.TOPICS
+    ]
 
 
-def section(rule: t.Any) -> str:
+def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     """Return what a person would be told of the rule's first example, below all of its examples."""
-    lines = "\n".join(textwrap.dedent(example.text) for example in rule.examples)
-    cause, remedy = rule.explain(rule.groups(rule.regex.search(rule.examples[0].text)))
+    lines = "\n".join(textwrap.dedent(example) for example in examples)
+    cause, remedy = rule.explain(rule.groups(rule.regex.search(examples[0])))
     cause, remedy = (re.sub(r"([*<])", r"\\\1", said) for said in (cause, remedy))
     return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n"
 

@@ -2,19 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A rule of the table of diagnoses, the reader of its data files, and the way to ask them about a short text.
-
-Read by hand: the files go to hosts, whose Python has neither a reader of YAML nor, before 3.11, one of TOML, and
-configparser drops the blanks and empty lines that examples consist of.
-"""
+"""A rule of the table of diagnoses, the reader of its data files, and the way to ask them about a short text."""
 
 from __future__ import annotations
 
+import configparser
 import functools
 import re
 import types
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
@@ -24,14 +21,6 @@ Facts = t.Callable[[dict[str, str]], dict[str, str]]
 VALUE_WIDTH = 160
 
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
-
-
-@dataclass(frozen=True)
-class Example:
-    """Lines that a rule must know, and what printed them."""
-
-    source: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +37,6 @@ class Rule:
     when: tuple[str, ...] = ()
     every: bool = False
     notice: bool = False
-    examples: tuple[Example, ...] = field(default=(), compare=False)
 
     @functools.cached_property
     def regex(self) -> t.Pattern[str]:
@@ -110,72 +98,38 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
     """Return the rules of the data files ``topics``, in their order.
 
     :param facts: the functions that rules may name.
-    :raises ValueError: where a file is not in order; it names file and line.
+    :raises ValueError: where a file is not in order; it names the file, and the rule or the line.
     """
     rules: list[Rule] = []
     for topic in topics:
-        for number, name, fields in _sections(topic):
+        reader = configparser.RawConfigParser(delimiters="=", comment_prefixes="#")
+        try:
+            reader.read_string(topic.RULES, topic.__name__)
+        except configparser.Error as error:
+            raise ValueError(str(error)) from error
+        for name in reader.sections():
             try:
-                rules.append(_rule(name, fields, facts or {}))
+                rules.append(_rule(name, reader[name], facts or {}))
             except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{topic.__name__}, line {number} of its text: rule {name}: {error}") from error
+                raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# Reading.
-
-_Fields = list[tuple[str, list[str]]]
-
-
-def _sections(topic: types.ModuleType) -> t.Iterator[tuple[int, str, _Fields]]:
-    """Yield (line number, name, [(field, lines)]) for each rule of a data file."""
-    number, name, fields = 0, "", []  # type: int, str, _Fields
-    for at, line in enumerate(topic.RULES.splitlines(), 1):
-        section = re.fullmatch(r"\[([a-z0-9-]+)\]", line)
-        entry = re.match(r"([a-z]+) =(?: (.*))?$", line)
-        if section:
-            if name:
-                yield number, name, fields
-            number, name, fields = at, section[1], []
-        elif entry and name:
-            fields.append((entry[1], [entry[2]] if entry[2] else []))
-        elif line.startswith("    ") and fields:
-            fields[-1][1].append(line[4:])
-        elif not line and fields:
-            fields[-1][1].append("")
-        elif line and not line.startswith("#"):
-            raise ValueError(f"{topic.__name__}, line {at} of its text is not a field of a rule: {line}")
-    if name:
-        yield number, name, fields
-
-
-def _rule(name: str, fields: _Fields, facts: t.Mapping[str, Facts]) -> Rule:
+def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) -> Rule:
     values: dict[str, t.Any] = {}
-    sources: list[str] = []
-    examples: list[Example] = []
-    for key, lines in fields:
-        while lines and not lines[-1]:
-            lines.pop()
-        if key == "from":
-            sources.append(" ".join(lines))
-        elif key == "example":
-            if len(sources) <= len(examples):
-                raise ValueError("an example needs a line 'from' before it")
-            examples.append(Example(sources[len(examples)], "\n".join(lines)))
-        elif key in values:
-            raise ValueError(f"{key} is there twice")
-        elif key in ("keys", "when"):
+    for key, value in fields.items():
+        lines = value.strip().splitlines()
+        if key in ("keys", "when"):
             values[key] = tuple(lines)
         elif key in ("pattern", "unless"):
             values[key] = "|".join(lines)
         elif key in ("every", "notice"):
-            values[key] = {"yes": True}[" ".join(lines)]
+            values[key] = {"yes": True}[value]
         else:
             values[key] = " ".join(lines)
     if "facts" in values:
         values["facts"] = facts[values["facts"]]
-    return Rule(name=name, examples=tuple(examples), **values)
+    return Rule(name=name, **values)
 
 
 def _compiled(pattern: str) -> t.Pattern[str]:

@@ -52,7 +52,7 @@ def test_a_file_comes_along_and_a_directory_is_linked_in_the_repository(tmp_path
 
 def test_each_failure_has_a_page_that_the_list_names(tmp_path: Path) -> None:
     site.failures(tmp_path)
-    rules = {rule.name for _topic, rules in troubleshooting.topics() for rule in rules}
+    rules = {rule.name for _topic, rules in troubleshooting.topics() for rule, _examples in rules}
     pages = {path.stem: path.read_text() for path in (tmp_path / "docs/failures").iterdir()}
     assert set(pages) == rules and len(rules) > 100
     assert all(text.startswith(f"# {name}\n") and "**Remedy:**" in text for name, text in pages.items())

@@ -29,8 +29,7 @@ with ``#`` is a comment. Fields:
     ``yes``: it is no failure by itself, and is told beside one.
 ``facts``
     The function of ``names.py`` that adds names for cause and remedy.
-``from``, ``example``
-    What printed the example, and the example: lines that the whole table must know as this rule. Both may be repeated.
 
-``python -m lab.troubleshooting`` makes docs/troubleshooting.md of it.
+Each rule has an example, lines that the whole table must know as this rule, in ``lab/diagnoses/<topic>.txt``: what no
+host needs. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md of both.
 """

@@ -27,8 +27,6 @@ pattern =
 cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
 remedy = Wait until it has ended (unattended-upgrades and the DGX updater run after boot), or raise lock_timeout
     (sparkforge_apt_lock_timeout); do not delete the lock file.
-from = apt 2.6, a lock held by another process
-example = E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 859 (python3)
 
 [apt-signed-by-conflict]
 keys = Conflicting values set for option Signed-By
@@ -37,9 +35,6 @@ pattern =
 cause = Two apt sources name the same repository {source} with different keyrings, {one} and {other}.
 remedy = Remove one of the two files from /etc/apt/sources.list.d: on DGX OS keep the vendor's cuda-compute-repo.sources
     and remove what the package cuda-keyring added.
-from = apt 2.6, two sources as cuda-keyring makes them
-example =
-    E: Conflicting values set for option Signed-By regarding source file:/srv/repo/ ./: /srv/a.gpg != /srv/b.gpg
 
 [apt-later-version]
 keys =
@@ -52,10 +47,6 @@ pattern =
     will not downgrade (\S+)
 cause = A package is installed in a later version than the one asked for.
 remedy = Keep the later one and correct the pin; nothing here downgrades a package.
-from = dpkg 1.21
-example = dpkg: will not downgrade tzdata from 2025b-0+deb12u2 to 0.1, skipping
-from = composed after the table of failures
-example = fatal: [spark01]: FAILED! => {"changed": false, "msg": "A later version is already installed"}
 
 [apt-key-missing]
 keys =
@@ -67,9 +58,6 @@ pattern =
 cause = The repository[ {where}] is signed with the key {key}, which is in none of its keyrings.
 remedy = Reinstall the package that brings the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
     cuda-keyring elsewhere), or correct the source's Signed-By.
-from = apt 2.6, a repository signed by an unknown key
-example =
-      The following signatures couldn't be verified because the public key is not available: NO_PUBKEY 558D844B06C76F4A
 
 [apt-signature]
 keys =
@@ -82,12 +70,6 @@ pattern =
     (?P<what2>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
 cause = The signature of the repository[ {where}] is not valid ({what}).
 remedy = Fetch the repository's current key from its vendor, and check the host's clock.
-from = apt 2.6, a repository whose key has expired
-example =
-    W: GPG error: file:/srv/repo ./ InRelease: The following signatures were invalid: EXPKEYSIG A8FF56FBF290D054 old
-from = apt 2.6, an InRelease that was changed after it was signed
-example =
-    W: GPG error: file:/srv/repo ./ InRelease: The following signatures were invalid: BADSIG 4560A357AE58F58B good
 
 [apt-unsigned]
 keys =
@@ -96,16 +78,12 @@ keys =
 pattern = The repository '([^'\n]+)' (?:is not signed|does not have a Release file|no longer has a Release file)
 cause = The repository {found} is not signed or has no Release file.
 remedy = Check its URL; an unsigned repository is never used.
-from = apt 2.6
-example = E: The repository 'file:/srv/repo ./ Release' does not have a Release file.
 
 [apt-interrupted]
 keys = dpkg was interrupted
 pattern = dpkg was interrupted
 cause = An earlier run of dpkg was interrupted.
 remedy = Run 'dpkg --configure -a' as root, then run again.
-from = apt 2.6
-example = E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.
 
 [apt-no-package]
 keys =
@@ -118,8 +96,6 @@ every = yes
 cause = No enabled apt source offers {found}.
 remedy = Check the names for this distribution, and that the source that carries them is enabled and updated (the role
     cuda_libraries adds NVIDIA's).
-from = apt 2.6
-example = E: Unable to locate package libcudss0-cuda-13
 
 [apt-hash]
 keys =
@@ -130,8 +106,6 @@ pattern =
     File has unexpected size
 cause = A file of an apt repository is not the one that its index names.
 remedy = Run again in some minutes: a mirror that is being updated or a caching proxy serves parts of two states.
-from = apt 2.6
-example =   Hash Sum mismatch
 
 [apt-fetch]
 keys = Failed to fetch
@@ -139,8 +113,6 @@ pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
 cause = apt could not fetch {url}: {why}.
 remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404 run again, for the
     package lists were older than the repository.
-from = apt 2.6, a package that its repository has no more
-example = E: Failed to fetch http://127.0.0.1:9877/./big_1_all.deb  404  File not found [IP: 127.0.0.1 9877]
 
 [apt-unmet]
 keys =
@@ -155,10 +127,6 @@ pattern =
 cause = apt cannot install what was asked for: dependencies do not fit together[ ({why})].
 remedy = Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache policy); those that
     DGX OS has in /etc/apt/preferences.d must stay.
-from = apt 2.6
-example =
-    The following packages have unmet dependencies:
-     demo-x : Depends: libnothing (>= 3) but it is not installable
 
 [apt-not-root]
 keys =
@@ -171,10 +139,6 @@ pattern =
     requested operation requires superuser privilege
 cause = apt was not run as root.
 remedy = Set become: true.
-from = apt 2.6 as nobody
-example = E: Could not open lock file /var/lib/dpkg/lock-frontend - open (13: Permission denied)
-from = dpkg 1.21 as nobody
-example = dpkg: error: requested operation requires superuser privilege
 
 [dpkg-failed]
 keys = dpkg: error processing
@@ -182,8 +146,4 @@ pattern = dpkg: error processing (?:package|archive) (\S+)
 every = yes
 cause = dpkg could not finish {found}.
 remedy = Read the package's own message and /var/log/dpkg.log, mend that, then run again.
-from = dpkg 1.21
-example =
-    dpkg: error processing archive fails.deb (--install):
-     new fails package pre-installation script subprocess returned error exit status 2
 """

@@ -16,8 +16,6 @@ pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
 cause = The source asks for a CMake older than {found}, which CMake 4 no longer serves.
 remedy = Pin a CMake below 4 (cmake<4) in the unit's requirements or name one in its toolchain (Triton before 3.7 needs
     that), or set CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.
-from = CMake 4.4
-example =   Compatibility with CMake < 3.5 has been removed from CMake.
 
 [cmake-too-old]
 keys =
@@ -28,8 +26,6 @@ pattern =
     Could not find CMake with version >=(\S+)
 cause = The source needs CMake {found} or newer.
 remedy = Name a newer CMake in the unit's toolchain, or cmake in its requirements.
-from = CMake 3.25
-example =   CMake 3.27 or higher is required.  You are running version 3.25.1
 
 [ninja-missing]
 keys =
@@ -40,9 +36,6 @@ pattern =
     Ninja is required to load C\+\+ extensions
 cause = There is no ninja on the build's PATH.
 remedy = Run the role build_toolchain on this host, or name ninja in the unit's requirements.
-from = CMake 3.25
-example =
-    CMake Error: CMake was unable to find a build program corresponding to "Ninja".  CMAKE_MAKE_PROGRAM is not s [...]
 
 [nvcc-missing]
 keys =
@@ -64,10 +57,6 @@ pattern =
     nvcc not found at '
 cause = There is no nvcc on the build's PATH.
 remedy = Run the role cuda_libraries, and name nvcc in the unit's toolchain (it is not on PATH in a non-login shell).
-from = CMake 4.4
-example =   No CMAKE_CUDA_COMPILER could be found.
-from = composed: the text of torch/utils/cpp_extension.py in the 2.9.1 wheel
-example = OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.
 
 [compiler-missing]
 keys =
@@ -82,8 +71,6 @@ pattern =
     Failed to find (C compiler)
 cause = There is no compiler for the build ({found}).
 remedy = Run the role build_toolchain on this host, or correct cc and cxx in the unit's toolchain.
-from = CMake 3.25
-example =   No CMAKE_C_COMPILER could be found.
 
 [compiler-does-not-work]
 keys =
@@ -95,8 +82,6 @@ pattern =
     is not able to compile a simple test\s+program
 cause = A compiler cannot compile a test program ({found}).
 remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
-from = CMake 3.25 with a compiler that fails
-example = -- Check for working CXX compiler: /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/bin/c++ - broken
 
 [cuda-too-old]
 keys =
@@ -109,9 +94,6 @@ pattern =
 cause = The source needs CUDA {found} or newer, and the toolkit that the build found is older.
 remedy = Bring a newer toolkit (the stack's CUDA version, role cuda_libraries) and let CUDA_HOME and toolchain.nvcc name
     it, or build a version of the source that is for the one that is there.
-from = CMake 3.25; FindMKL.cmake of PyTorch 2.7, and the version check of cmake/public/cuda.cmake in the 2.13.0 wheel
-    with CUDA_VERSION 11.8
-example =   PyTorch requires CUDA 12.1 or above.
 
 [cuda-version-conflict]
 keys =
@@ -122,8 +104,6 @@ pattern =
     FindCUDA says CUDA version is\s+(\S+)
 cause = The build found parts of two CUDA toolkits.
 remedy = Let CUDA_HOME, CUDACXX and PATH in the unit's environment name one toolkit.
-from = composed: the text of cuda.cmake in PyTorch's 2.9.1 wheel
-example =   Found two conflicting CUDA versions:
 
 [submodule-missing]
 keys =
@@ -137,13 +117,6 @@ pattern =
     Did you run 'git submodule update --init
 cause = A directory of the source is empty or not there ({found}): a submodule was not checked out.
 remedy = Set source.submodules to true, or use an archive that holds the submodules.
-from = CMake 3.25, empty and missing directories
-example =
-      The source directory
-
-        /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/cm8/third_party/XNNPACK
-
-      does not contain a CMakeLists.txt file.
 
 [cmake-source-missing]
 keys =
@@ -152,9 +125,6 @@ keys =
 pattern = The source directory '([^'\n]+)' does not (?:exist|appear to contain CMakeLists\.txt)
 cause = CMake was given {found}, which holds no CMakeLists.txt.
 remedy = Correct the unit's subdirectory.
-from = CMake 3.25
-example =
-    CMake Error: The source directory "/opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/nowhere" does not exist.
 
 [cmake-cache-elsewhere]
 keys =
@@ -167,8 +137,6 @@ pattern =
     Does not match the generator used previously: ([^\n]+)
 cause = The build directory was configured for another source or generator ({found}).
 remedy = Build with rebuild=true, which begins with an empty build directory.
-from = CMake 3.25
-example = Does not match the generator used previously: Unix Makefiles
 
 [cmake-package-missing]
 keys =
@@ -180,6 +148,4 @@ pattern =
 facts = package_of
 cause = CMake does not find {found}, which the source requires.
 remedy = Install {part}, and give CMake its directory ({found}_DIR or {found}_ROOT) where it is not below /usr.
-from = CMake 3.25
-example =   Could NOT find BLAS (missing: BLAS_LIBRARIES)
 """

@@ -22,10 +22,6 @@ pattern =
 cause = The linker that the build names is not there ({found}).
 remedy = Run the role build_toolchain on this host, or drop the choice of linker (-fuse-ld, LLVM_ENABLE_LLD,
     TRITON_BUILD_WITH_CLANG_LLD).
-from = gcc 12.2
-example = collect2: fatal error: cannot find 'ld'
-from = clang 14
-example = clang: error: invalid linker name in argument '-fuse-ld=gold9'
 
 [compiler-too-old]
 keys =
@@ -45,12 +41,6 @@ pattern =
     unsupported argument '([^'\n]+)' to option '-m
 cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
 remedy = Name a newer compiler in the unit's toolchain, or correct CFLAGS and CXXFLAGS.
-from = clang 14
-example = error: invalid value 'c++29' in '-std=c++29'
-from = clang 14
-example = clang: error: the clang compiler does not support '-mcpu=neoverse-v9'
-from = gcc 12.2
-example = g++: error: unrecognized command-line option '-std=c++29'; did you mean '-std=c++20'?
 
 [missing-header]
 keys = fatal error:
@@ -58,8 +48,6 @@ pattern = fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: 
 facts = part_of
 cause = The compiler does not find the header {found}.
 remedy = Install {part}; where it lies in a directory of its own, add that to CPATH in the unit's environment.
-from = nvcc 13.0.88
-example = h.cu:1:10: fatal error: cudnn.h: No such file or directory
 
 [library-missing]
 keys =
@@ -70,8 +58,6 @@ pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(
 facts = part_of
 cause = The linker does not find the library {found}.
 remedy = Install {part}; where it lies in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
-from = lld 14
-example = ld.lld: error: unable to find library -lcudss
 
 [object-damaged]
 keys =
@@ -83,8 +69,6 @@ keys =
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
 cause = {found} is damaged, as what was being written is after a power loss or on a full disk.
 remedy = Remove it and run again, or build with rebuild=true.
-from = the loader
-example = OSError: ./t.so: file too short
 
 [wrong-architecture]
 keys =
@@ -102,8 +86,6 @@ pattern =
     skipping incompatible (\S+) when searching
 cause = {found} is for another processor than this host's, or is damaged.
 remedy = Take the file for this machine (uname -m): linux-sbsa is ARM64 servers and the Spark, linux-aarch64 is Tegra.
-from = bash 5.2
-example = bash: line 1: ./t: cannot execute binary file: Exec format error
 
 [relocation-overflow]
 keys =
@@ -114,9 +96,6 @@ pattern =
     relocation out of range
 cause = A library became too large for its own jumps ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
-from = GNU ld 2.40
-example =
-    (.text+0x2): relocation truncated to fit: R_X86_64_PC32 against symbol `x' defined in .bss section in /tmp/c [...]
 
 [undefined-reference]
 keys =
@@ -128,6 +107,4 @@ pattern =
 cause = The linker does not find a definition of {found}.
 remedy = Look which library should have it: it was built with other options or of another version, or is missing from
     the link.
-from = lld 14
-example = ld.lld: error: undefined symbol: missing_function(int)
 """

@@ -16,8 +16,6 @@ pattern = Unsupported gpu architecture 'compute_20'
 cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's detection turns the GPU's 12.1 into
     12.1(2.0).
 remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment, to 12.0 for torch 2.9.1 to 2.11.
-from = nvcc 13.0.88 with the flags that PyTorch's detection makes of 12.1
-example = nvcc fatal   : Unsupported gpu architecture 'compute_20'
 
 [nvcc-arch-unknown]
 keys = Unsupported gpu architecture
@@ -25,8 +23,6 @@ pattern = Unsupported gpu architecture '([^'\n]+)'
 cause = nvcc does not know the architecture {found}.
 remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build with a CUDA toolkit that knows it: 12.1
     needs 12.9 or newer.
-from = nvcc 13.0.88
-example = nvcc fatal   : Unsupported gpu architecture 'compute_122'
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
@@ -34,8 +30,6 @@ pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
 cause = The ptxas that ran does not know {found}: Triton 3.5 and older carry that of CUDA 12.8.
 remedy = Set TRITON_PTXAS_PATH to the CUDA toolkit's ptxas for Triton 3.5 and older, TRITON_PTXAS_BLACKWELL_PATH for 3.6
     and newer.
-from = ptxas 12.8.93 of the Triton 3.5.1 wheel
-example = ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'
 
 [ptx-version]
 keys = Unsupported .version
@@ -43,8 +37,6 @@ pattern = Unsupported \.version (\S+); current version is '([^'\n]+)'
 cause = The ptxas that ran is older than the code it was given (PTX {found}).
 remedy = Give it a ptxas as new as the compiler: CUDA_HOME and PATH must name one toolkit, and TRITON_PTXAS_PATH its
     ptxas.
-from = ptxas 12.8.93 of the Triton 3.5.1 wheel
-example = ptxas x.ptx, line 1; fatal   : Unsupported .version 9.0; current version is '8.7'
 
 [llvm-ptx-version]
 keys = does not support target
@@ -52,9 +44,6 @@ pattern = LLVM ERROR: (PTX version \S+ does not support target '[^'\n]+')
 cause = LLVM refuses the target: {found}. Triton's backend asks for a lower PTX version than LLVM 22 and newer allow.
 remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
     third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
-from = Triton 3.6.0 on LLVM 22.1.8, compiling for 12.0 on a GPU host
-example =
-    LLVM ERROR: PTX version 8.6 does not support target 'sm_120a'. Minimum required PTX version is 8.7. Either r [...]
 
 [cuda-arch-unknown]
 keys =
@@ -66,26 +55,18 @@ pattern =
 cause = The build's list of CUDA architectures does not know {found}.
 remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
     12.0.
-from = PyTorch 2.9.1's own cuda.cmake (from the wheel), CMake 3.25, TORCH_CUDA_ARCH_LIST=sm_121
-example =   Found Unknown CUDA Architecture Name in CUDA_SELECT_NVCC_ARCH_FLAGS: sm_121
-from = composed after the table of failures and seeds/001
-example = CMake Error: Unknown CUDA Architecture Name: sm_121
 
 [arch-list-unset]
 keys = arch_list[-1] +=
 pattern = arch_list\[-1\] \+= '\+PTX'
 cause = PyTorch's build of extensions found neither TORCH_CUDA_ARCH_LIST nor a GPU to ask.
 remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment.
-from = composed: the text of torch/utils/cpp_extension.py in the 2.9.1 wheel
-example =     arch_list[-1] += '+PTX'
 
 [attention-guard]
 keys = but was built for sm
 pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
 cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so what it computes is wrong.
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
-from = composed after the table of failures
-example = FATAL: kernel `fmha_cutlassF_f32_aligned_64x64_rf_sm80` is for sm80-sm100, but was built for sm121
 
 [no-kernel-image]
 keys = no kernel image is available
@@ -93,6 +74,4 @@ pattern = no kernel image is available for execution on the device
 cause = The program holds no code for this GPU's architecture.
 remedy = Build it with the GPU's capability in TORCH_CUDA_ARCH_LIST: a cubin runs on the same major and an equal or
     higher minor.
-from = the words are the CUDA 13.0 runtime's for that error
-example = RuntimeError: CUDA error: no kernel image is available for execution on the device
 """

@@ -15,8 +15,6 @@ keys = unbound variable
 pattern = (\w+): unbound variable
 cause = A script under 'set -u' reads {found}, which is not set.
 remedy = Set {found} in the unit's environment: a build gets only what that names, never the environment of a shell.
-from = bash 5.2, a script like that of seeds/000
-example = build_pytorch_gb10.sh: line 3: LD_LIBRARY_PATH: unbound variable
 
 [build-requirement-missing]
 keys =
@@ -33,8 +31,6 @@ pattern =
     Missing dependencies:\s+(\S+)
 cause = The build needs {found}, and its environment does not have it (pip installs none with --no-build-isolation).
 remedy = Name it in the unit's requirements; a wrong Python shows itself the same way.
-from = pip 23.2, an environment without setuptools
-example = ModuleNotFoundError: No module named 'setuptools'
 
 [python-version]
 keys =
@@ -47,8 +43,6 @@ pattern =
     requires Python '(?P<wanted>[^'\n]+)' but
 cause = The source does not support the environment's Python ({found}).
 remedy = Set the unit's python to an interpreter in that range, or take a version of the source that supports it.
-from = pip 26.3, a pyproject.toml with requires-python
-example = ERROR: Package 'demo' requires a different Python: 3.12.1 not in '<3.12,>=3.10'
 
 [externally-managed]
 keys =
@@ -59,8 +53,6 @@ pattern =
     This environment is externally managed
 cause = pip was to install into the system's Python, which the distribution keeps for itself.
 remedy = Install into an environment (role python_env), never with --break-system-packages.
-from = pip 26.3 in Debian 12's Python
-example = error: externally-managed-environment
 
 [install-into-system]
 keys =
@@ -79,7 +71,4 @@ pattern =
 cause = The build wanted to install into the system ({found}).
 remedy = Build a wheel and install it into an environment: never 'setup.py install', and CMAKE_INSTALL_PREFIX only below
     the root.
-from = pip 26.3, not root
-example =
-    ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/usr/local/lib/python3.1 [...]
 """

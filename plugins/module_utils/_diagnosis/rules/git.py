@@ -22,9 +22,6 @@ pattern =
     No url found for submodule path '(?P<where4>[^'\n]+)'
 cause = The submodule {where} cannot be had[ from {url}][: its repository has no commit {commit}].
 remedy = Make its repository reachable, or mirror it; a submodule must hold the commit that its project names.
-from = git 2.39, the submodule's repository lacks the commit
-example =
-    fatal: Fetched in submodule path 'third_party/XNNPACK', but it did not contain caf9292125ca24a6d447c562b6b30 [...]
 
 [authentication]
 keys =
@@ -44,8 +41,6 @@ pattern =
     40[13] (?:Client )?Error[^\n]*
 cause = A server wants a login, or refuses this one ({found}).
 remedy = Use a URL that needs no login or a mirror; builds never ask for a password.
-from = git 2.39
-example = fatal: could not read Username for 'http://mirror.sparkforge.test': terminal prompts disabled
 
 [git-no-such-commit]
 keys =
@@ -62,8 +57,6 @@ pattern =
     failed to unpack tree object (\w+)
 cause = The repository has no commit {found}.
 remedy = Correct source.version (playbooks/lock.yml resolves a tag again), or the repository: a fork lacks commits.
-from = git 2.39
-example = fatal: reference is not a tree: 5811a8d7da873dd699ff6687092c225caffcf1bb
 
 [git-no-such-ref]
 keys =
@@ -76,8 +69,6 @@ pattern =
     pathspec '([^'\n]+)' did not match
 cause = The repository has no tag or branch {found}.
 remedy = Correct source.version: git ls-remote lists what there is.
-from = git 2.39
-example = fatal: couldn't find remote ref refs/tags/v9.9.9
 
 [repository-missing]
 keys =
@@ -92,8 +83,6 @@ pattern =
     returned error: 404
 cause = There is no such repository or file: {found}.
 remedy = Correct source.repo (or the archive's URL), or the mirror that stands in for it.
-from = git 2.39
-example = fatal: repository 'http://mirror.sparkforge.test/gone/pytorch.git/' not found
 
 [patch-failed]
 keys =
@@ -108,6 +97,4 @@ pattern =
     corrupt patch at line \d+
 cause = A patch does not apply ({found}).
 remedy = Make it again for this commit, or drop it if the source already has the change.
-from = GNU patch
-example = Hunk #1 FAILED at 1.
 """

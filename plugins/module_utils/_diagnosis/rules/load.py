@@ -16,8 +16,6 @@ pattern = (libcudss\.so\.0): cannot open shared object file
 cause = {found} is not found: cuDSS before 1.0 brings it, and cuDSS 1.0 is libcudss.so.1 and does not serve.
 remedy = Install cuDSS 0.7.1 to 0.8.0 (role math_libraries, package libcudss0-cuda-13); elf_closure_info names all that
     is missing in one pass.
-from = the loader and Python 3.12
-example = ImportError: libcudss.so.0: cannot open shared object file: No such file or directory
 
 [driver-library-missing]
 keys =
@@ -26,8 +24,6 @@ keys =
 pattern = (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run this on a host with the driver; the driver is the vendor's and nothing here installs it.
-from = the loader and Python 3.12
-example = ImportError: libcuda.so.1: cannot open shared object file: No such file or directory
 
 [library-not-found]
 keys = cannot open shared object file
@@ -35,8 +31,6 @@ pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
 facts = library
 cause = The shared library {found} is not found. {hint}
 remedy = Provide it{ways}; elf_closure_info names all that is missing in one pass, where the loader stops at the first.
-from = the loader and Python 3.12
-example = ImportError: libstrange.so.4: cannot open shared object file: No such file or directory
 
 [libc-too-old]
 keys = not found (required by
@@ -44,24 +38,16 @@ pattern = (\S+): version '([A-Z]\w+_[\d.]+)' not found \(required by ([^)\n]+)\)
 cause = {found} of this host or environment is older than what a library was built with.
 remedy = Build it on the oldest system that is to run it, and let no older copy stand before the system's
     (LD_LIBRARY_PATH).
-from = the loader with an old stand-in for libstdc++
-example = OSError: ./libstdc++.so.6: version `CXXABI_1.3' not found (required by ./libv.so)
 
 [static-tls]
 keys = static TLS block
 pattern = (\S+): cannot allocate memory in static TLS block
 cause = {found} was loaded too late to have its thread-local memory.
 remedy = Import torch first, or preload the library that it names (libgomp most often) by LD_PRELOAD.
-from = the loader (glibc 2.36) and Python 3.12
-example =
-    ImportError: [...]/tls.cpython-312-x86_64-linux-gnu.so: cannot allocate memory in static TLS block
 
 [undefined-symbol]
 keys = undefined symbol
 pattern = (\S+): undefined symbol: ([^\s,]+)
 cause = {found} needs a symbol that no loaded library has: it was built against another version of one.
 remedy = Rebuild it against what is installed.
-from = the loader and Python 3.12
-example =
-    ImportError: /opt/sparkforge/builds/demo/[...]/other.cpython-312-x86_64-linux-gnu.so: undefined symbol: some [...]
 """

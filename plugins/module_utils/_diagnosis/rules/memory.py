@@ -16,17 +16,12 @@ pattern = (ibv_reg_mr\w*).{0,200}Cannot allocate memory
 cause = RDMA could not register memory ({found}: Cannot allocate memory), so NCCL gave up.
 remedy = On kernel 7.0, whose KHO reserve takes 9 GiB, boot with kho=off or stay on 6.17; elsewhere raise the limit of
     locked memory (ulimit -l).
-from = composed after the table of failures (ibv_reg_mr); the form of the lines is NCCL's
-example = [0] misc/ibvwrap.cc:278 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory
 
 [cuda-out-of-memory]
 keys = CUDA out of memory
 pattern = CUDA out of memory
 cause = The GPU has no memory left for the program; on a GB10 that is the host's own memory.
 remedy = End the other GPU processes (nvidia-smi lists them) or make the problem smaller.
-from = composed; the words are PyTorch's
-example =
-    torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 119.6 [...]
 
 [compiler-killed]
 keys =
@@ -43,8 +38,6 @@ cause = The compiler was killed by signal 9 ({found}), as the kernel does when m
     memory of this host.
 remedy = Run again, which resumes from the objects with jobs sized by the memory that is then free; raise memory_per_job
     or set jobs, and end the programs that hold memory (GPU processes hold it too).
-from = clang 14 with a process of its own for cc1, ended by kill -9
-example = clang: error: unable to execute command: Killed
 
 [linker-killed]
 keys = terminated with signal 9
@@ -52,8 +45,6 @@ pattern = collect2: fatal error: (\S+) terminated with signal 9
 cause = The linker ({found}) was killed by signal 9, as the kernel does when memory runs out.
 remedy = Run again, which resumes from the objects; set fewer jobs, for several large links at once need the most memory
     of a whole build.
-from = gcc 12.2 with a linker that kills itself by signal 9
-example = collect2: fatal error: ld terminated with signal 9 [Killed]
 
 [out-of-memory]
 keys =
@@ -73,8 +64,6 @@ pattern =
 cause = A program of the build got no memory ({found}).
 remedy = Run again with fewer jobs or a higher memory_per_job, and look for a limit (ulimit -v, the container's or the
     unit's MemoryMax) that is too low.
-from = Python 3.12, with a limit of address space
-example = MemoryError
 
 [no-space]
 keys =
@@ -88,8 +77,6 @@ pattern =
 cause = A file system is full ({found}).
 remedy = Free some space and run again, which resumes: a PyTorch build needs about 30 GB below the root, LLVM about 10
     GB more, compilers room in TMPDIR; apt-get clean empties apt's cache, and fewer environments (keep) help.
-from = git 2.39, writing to a file system of 600 kB
-example = fatal: write error: No space left on device
 
 [read-only]
 keys = Read-only file system
@@ -98,7 +85,4 @@ pattern =
     Read-only file system
 cause = A file system is read-only, so that {found} cannot be written.
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).
-from = CMake 3.25 and ninja 1.11 on a file system mounted read-only
-example =
-    b.cpp:1:21: fatal error: opening dependency file CMakeFiles/torch.dir/b.cpp.o.d: Read-only file system
 """

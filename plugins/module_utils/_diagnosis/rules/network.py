@@ -16,9 +16,6 @@ pattern = error: downloading '([^'\n]+)' failed
 cause = The build itself wanted to download {found}, and could not.
 remedy = Give it the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit): what a build
     fetches by itself no lock vouches for.
-from = pyzmq's own build without a network (pip 23.2, scikit-build-core, CMake 3.25); the host's name replaced
-example =
-          error: downloading 'https://mirror.sparkforge.test/libsodium/releases/libsodium-1.0.22-stable.tar.gz' failed
 
 [certificate]
 keys =
@@ -38,8 +35,6 @@ unless =
     WARNING: Attempting to resume
 cause = The TLS certificate of a server could not be verified ({found}).
 remedy = Name the CA of your proxy or mirror in sparkforge_ca_certificate (network_access); never skip verification.
-from = curl 7.88, a server with a self-signed certificate
-example = curl: (60) SSL certificate problem: self-signed certificate
 
 [proxy]
 keys =
@@ -64,8 +59,6 @@ unless =
     WARNING: Attempting to resume
 cause = The proxy refused the connection or is out of reach ({found}).
 remedy = Correct the proxy's address and password (role network_access).
-from = curl 7.88, a proxy that answers 407
-example = curl: (56) CONNECT tunnel failed, response 407
 
 [host-unknown]
 keys =
@@ -88,11 +81,6 @@ unless =
 cause = The name of a server has no address here: {found}.
 remedy = Check the network, the proxy (role network_access) and the name; without a network, name a mirror or archives
     by path.
-from = apt 2.6
-example = W: Failed to fetch http://nowhere.sparkforge.test/x/./InRelease  Could not resolve 'nowhere.sparkforge.test'
-from = git 2.39
-example =
-    fatal: unable to access 'https://mirror.sparkforge.test/pytorch.git/': Could not resolve host: mirror.sparkf [...]
 
 [index-not-trusted]
 keys = is not a trusted or secure host
@@ -100,9 +88,6 @@ pattern = The repository located at (\S+) is not a trusted or secure host
 cause = pip ignores the index at {found}, because it is reached over plain HTTP.
 remedy = Serve it over https, or trust it by name (trusted-host in the unit's environment: PIP_TRUSTED_HOST), or
     give its files as find_links.
-from = pip 26.3, an index over http
-example =
-    WARNING: The repository located at mirror.sparkforge.test is not a trusted or secure host and is being ignor [...]
 
 [git-corrupt]
 keys =
@@ -121,8 +106,6 @@ pattern =
 cause = A git repository is damaged: object {found}.
 remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; where the server
     reports it ('remote:'), its repository must be mended.
-from = git 2.39, an object cut short
-example = error: corrupt loose object 'e7964a55e81d0615092bc94c2d46662483bbcbff'
 
 [connection-lost]
 keys =
@@ -157,10 +140,6 @@ unless =
     WARNING: Attempting to resume
 cause = The connection to a server broke off[ in the download of {file}] ({found}).
 remedy = Check the network and run again: what arrived is kept, and the rest resumed where that is possible.
-from = pip 26.3, a server that closes after 400 kB
-example = error: incomplete-download
-from = curl 7.88, a server that sends too little
-example = curl: (18) transfer closed with 99000 bytes remaining to read
 
 [connection-failed]
 keys =
@@ -186,10 +165,4 @@ unless =
     WARNING: Attempting to resume
 cause = A server cannot be reached ({found}).
 remedy = Check the network, the proxy (sparkforge_proxies, role network_access) and that the server runs.
-from = apt 2.6
-example =
-    W: Failed to fetch http://127.0.0.1:9/x/./InRelease  Could not connect to 127.0.0.1:9 (127.0.0.1). [...]
-from = git 2.39
-example =
-    fatal: unable to access 'https://mirror:8443/pytorch.git/': Failed to connect to mirror port 8443 after 0 ms [...]
 """

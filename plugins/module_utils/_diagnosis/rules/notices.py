@@ -22,8 +22,6 @@ pattern =
 notice = yes
 cause = CMake did not find {found}, turned its option off and went on.
 remedy = Provide the library where CMake looks ({found}_ROOT), or set the option to 0 so that nobody expects it.
-from = PyTorch 2.9.1's own cuda.cmake (from the wheel), CMake 3.25, a host without cuDNN, cuSPARSELt and cuDSS
-example =   Cannot find cuDNN library.  Turning the option off
 
 [cuda-dropped]
 keys = CUDA cannot be found
@@ -31,8 +29,6 @@ pattern = PyTorch: CUDA cannot be found
 notice = yes
 cause = CMake did not find CUDA, turned it off and went on.
 remedy = Set CUDA_HOME and CUDACXX in the unit's environment to the toolkit of the stack.
-from = PyTorch 2.9.1's own cuda.cmake, no CUDA
-example =   PyTorch: CUDA cannot be found.  Depending on whether you are building
 
 [cuda-architectures-ignored]
 keys = CMAKE_CUDA_ARCHITECTURES
@@ -40,8 +36,6 @@ pattern = pytorch is not compatible with `CMAKE_CUDA_ARCHITECTURES`
 notice = yes
 cause = PyTorch ignores CMAKE_CUDA_ARCHITECTURES (and CUDAARCHS, from which CMake sets it).
 remedy = Set TORCH_CUDA_ARCH_LIST and drop the other.
-from = the same run
-example =   pytorch is not compatible with `CMAKE_CUDA_ARCHITECTURES` and will ignore
 
 [capability-warning]
 keys =
@@ -51,8 +45,6 @@ pattern = Found GPU\d+ ([^\n]+?) which is of (?:cuda|compute) capability (?:\(CC
 notice = yes
 cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): cosmetic, for code for 12.0 runs on it.
 remedy = Nothing; 2.11 and newer know it.
-from = composed: the text of torch/cuda/__init__.py in the 2.9.1 wheel, with a GB10's values
-example =     Found GPU0 NVIDIA GB10 which is of cuda capability 12.1.
 
 [cpu-torch]
 keys =
@@ -65,8 +57,6 @@ pattern =
 notice = yes
 cause = A PyTorch without CUDA takes part ({found}), as the package index's 2.9 and 2.10 wheels for aarch64 are.
 remedy = Install the wheel that the role pytorch builds, or 2.11 and newer.
-from = composed after the table of failures
-example = Successfully installed torch-2.9.1+cpu
 
 [prebuilt-wheel]
 keys = Guessing wheel URL
@@ -74,6 +64,4 @@ pattern = Guessing wheel URL: +(\S+)
 notice = yes
 cause = The source looks for a prebuilt wheel, which no hash vouches for: {found}.
 remedy = Set the variable that forces a build: FLASH_ATTENTION_FORCE_BUILD=TRUE for flash-attention.
-from = composed; the words are those of flash-attention's setup.py
-example = Guessing wheel URL:  https://mirror.example.com/flash_attn-2.8.3+cu13torch2.11-cp312-cp312-linux_x86_64.whl
 """

@@ -18,12 +18,6 @@ cause = The sha256 of {package} is {got}, the lock says {hashes}.
 remedy = Find out what changed[ in {url}], or lock again with playbooks/lock.yml; one that was cut short looks the same,
     and the next run fetches it again.
 facts = hashes
-from = pip 26.3
-example =
-    ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the package ve [...]
-        wheel==0.48.0 from file:///srv/wheel-0.48.0-py3-none-any.whl (from -r r.txt (line 1)):
-            Expected sha256 0000000000000000000000000000000000000000000000000000000000000001
-                 Got        3217dcc807155e45db462d7ef2431f5ddda0d7273b700d05a67b271ceb1287ab
 
 [requirement-not-pinned]
 keys = must have their versions pinned with ==
@@ -32,10 +26,6 @@ pattern =
     versions pinned with ==\. These do not:\n\s+(?P<package2>\S+)
 cause = The package {package}[, which {by} needs,] is not in the requirements.
 remedy = Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.
-from = pip 23.2
-example =
-    ERROR: In --require-hashes mode, all requirements must have their versions pinned with ==. These do not:
-        base>=1 from file:///srv/base-1-py3-none-any.whl (from top==1->-r r1 (line 1))
 
 [requirement-without-hash]
 keys = Hashes are required in --require-hashes mode
@@ -44,37 +34,24 @@ pattern =
     Hashes are required in --require-hashes mode
 cause = The package[ {package}] is needed and has no hash.
 remedy = Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.
-from = pip 23.2
-example =
-    ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements. Here is a [...]
-        base==1 --hash=sha256:9a525dc03eb9abd3c01cf1ce51b06730461fbfcb6cd7ce474d323a94985f3db6
 
 [wheel-of-another-platform]
 keys = is not a supported wheel on this platform
 pattern = (\S+\.whl) is not a supported wheel on this platform
 cause = The wheel {found} is not for this platform.
 remedy = Give the wheel that was built for this platform, or choose the Python that it was built for.
-from = pip 23.2
-example = ERROR: a-1-cp39-cp39-win_amd64.whl is not a supported wheel on this platform.
 
 [http-refused]
 keys = HTTP error
 pattern = HTTP error (?P<status>\d{3}) while getting (?P<url>https?://[^\s#]+)
 cause = {url} answers HTTP {status}.
 remedy = Check the URL, the server and the credentials.
-from = pip 23.2, a server that wants a login
-example =
-      ERROR: HTTP error 401 while getting http://127.0.0.1:9911/files/tiny-1.0-py3-none-any.whl (from [...])
 
 [http-error]
 keys = Max retries exceeded with url
 pattern = host='(?P<host>[^'\n]+)', port=\d+\): .*? exceeded with url: (?P<path>\S+)\s.*'too many (?P<code>\d+) error
 cause = {host} answers HTTP {code} for {path}.
 remedy = Check the server and the proxy (sparkforge_proxies), and run again.
-from = pip 23.2, a server that answers 503
-example =
-    HTTPConnectionPool(host='127.0.0.1', port=9912): Max retries exceeded with url: /files/tiny-1.0-py3-none-any.whl
-    (Caused by ResponseError('too many 503 error responses'))
 
 [index-unreachable]
 keys =
@@ -90,12 +67,6 @@ when = no-such-requirement
 cause = pip could not reach its index[ when it asked for {package}]: {why}.
 remedy = Check the network, its name service, the proxy (sparkforge_proxies), its CA (sparkforge_ca_certificate) and
     index_url, and run again.
-from = pip 26.3, no such name
-example =
-    Looking in indexes: https://nowhere.sparkforge.test/simple
-    WARNING: Retrying (Retry(total=0, [...])) after connection [...] Failed to resolve 'nowhere.sparkforge.test' [...]
-    ERROR: Could not find a version that satisfies the requirement ninja (from versions: none)
-    ERROR: No matching distribution found for ninja
 
 [requirement-conflict]
 keys =
@@ -107,8 +78,6 @@ pattern =
 cause = The requirements contradict each other ({found}).
 remedy = See the lines below for who wants what, and change the unit's requirements, or lock again with
     playbooks/lock.yml.
-from = pip 26.3
-example = ERROR: Cannot install needs-a==1 and needs-b==1 because these package versions have conflicting dependencies.
 
 [no-such-requirement]
 keys =
@@ -120,8 +89,6 @@ pattern =
 cause = pip found no {package} for this interpreter and machine[ (offered: {offered})].
 remedy = Correct the requirement, or name the index or directory that has it (index_url, find_links), or
     lock again for this platform.
-from = pip 26.3
-example = ERROR: Could not find a version that satisfies the requirement cmake==3.31.6 (from versions: none)
 
 [pyproject-invalid]
 keys =
@@ -135,6 +102,4 @@ pattern =
     invalid pyproject\.toml
 cause = A pyproject.toml cannot be read ({found}).
 remedy = Correct the patch or the edit that changed it.
-from = pip 26.3
-example = tomllib.TOMLDecodeError: Expected ']' at the end of a table declaration (at line 1, column 14)
 """

@@ -24,9 +24,6 @@ pattern =
 cause = The host compiler is not one that this CUDA supports ({found}).
 remedy = Name a supported one in the unit's toolchain (cc and cxx), which nvcc then uses (CUDAHOSTCXX): Ubuntu 24.04's
     gcc 13 serves CUDA 13.0.
-from = nvcc 13.0.88 with gcc 12.2 that says it were 16
-example =
-      137 | #error -- unsupported GNU version! gcc versions later than 15 are not supported! The nvcc flag '-all [...]
 
 [host-compiler-missing]
 keys = Failed to preprocess host compiler properties
@@ -34,25 +31,18 @@ pattern = Failed to preprocess host compiler properties
 cause = nvcc could not run its host compiler.
 remedy = Run the role build_toolchain on this host, and see that toolchain.cxx (CUDAHOSTCXX, -ccbin) names a compiler
     that is there.
-from = nvcc 13.0.88
-example = nvcc fatal   : Failed to preprocess host compiler properties.
 
 [glibc-too-new]
 keys = exception specification is incompatible
 pattern = exception specification is incompatible with that of previous function '((?:sin|cos)pif?|rsqrtf?)\b
 cause = This CUDA's headers and this host's C library both declare {found}: glibc 2.41 and newer need CUDA 13.1.
 remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that knows this glibc.
-from = nvcc 13.0.88 with the declarations of glibc 2.41
-example =
-    mo.cu(1): error: exception specification is incompatible with that of previous function "cospif" (declared a [...]
 
 [nvcc-option-unknown]
 keys = nvcc fatal   : Unknown option
 pattern = nvcc fatal\s+: Unknown option '([^'\n]+)'
 cause = nvcc does not know the option {found}.
 remedy = Correct TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS in the unit's environment, or use another toolkit.
-from = nvcc 13.0.88
-example = nvcc fatal   : Unknown option '--no-such-option'
 
 [driver-too-old]
 keys =
@@ -65,18 +55,12 @@ pattern =
     PTX was compiled with an unsupported toolchain
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
 remedy = Use the stack whose CUDA minor the driver serves; the driver itself is updated with DGX OS.
-from = the CUDA 13.0 runtime on a host without a driver
-example = RuntimeError: CUDA error: CUDA driver version is insufficient for CUDA runtime version
-from = the words are the CUDA 13.0 runtime's for that error
-example = RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.
 
 [driver-mismatch]
 keys = Driver/library version mismatch
 pattern = Driver/library version mismatch
 cause = The loaded kernel module of the NVIDIA driver is older than its libraries: an update waits for a reboot.
 remedy = Reboot the host.
-from = composed; the words are nvidia-smi's
-example = Failed to initialize NVML: Driver/library version mismatch
 
 [compiler-crashed]
 keys =
@@ -92,6 +76,4 @@ pattern =
 cause = The compiler itself crashed ({found}).
 remedy = Run again: where it crashes at the same file, use another minor of the compiler; where at a different one,
     check the memory of this host.
-from = gcc 12.2, its cc1plus ended by kill -SEGV
-example = /opt/sparkforge/builds/demo/0f1e2d3c4b5a6978/source/a.cpp:405:197: internal compiler error: Segmentation fault
 """
