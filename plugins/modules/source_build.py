@@ -435,6 +435,12 @@ lines:
   elements: str
   returned: on failure of a command
   sample: ["c++: fatal error: Killed signal terminated program cc1plus"]
+notices:
+  description: What else the log tells that is no failure by itself, as an option that CMake turned off.
+  type: list
+  elements: str
+  returned: on failure of a command
+  sample: []
 """
 
 import typing as t

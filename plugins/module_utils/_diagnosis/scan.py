@@ -81,10 +81,6 @@ class Notice:
     rule: str
     cause: str
     remedy: str
-    line: str
-
-    def as_result(self) -> dict[str, str]:
-        return {"rule": self.rule, "cause": self.cause, "remedy": self.remedy, "line": self.line}
 
 
 @dataclass(frozen=True)
@@ -104,18 +100,6 @@ class Diagnosis:
     first_error: str | None
     others: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-
-    def error(self, **details: t.Any) -> SparkforgeError:
-        """Return this as the exception that a plugin maps to a failure; ``details`` are added to its keys."""
-        return SparkforgeError(
-            self.cause,
-            self.remedy,
-            diagnosis=self.rule,
-            log_lines=self.lines,
-            first_error=self.first_error,
-            notices=[notice.as_result() for notice in self.notices],
-            **details,
-        )
 
 
 def diagnose(log: Log) -> Diagnosis:
@@ -152,14 +136,6 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
             "Make sure that the task runs as root or as the build user, and look at the log yourself.",
         ) from error
     return scan.finish()
-
-
-def rule(name: str) -> Rule:
-    """Return the rule ``name``.
-
-    :raises KeyError: there is none.
-    """
-    return _BY_NAME[name]
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -318,8 +294,8 @@ class _Scan:
         for rule in self._rules:
             if rule.notice:
                 for key in _KEYS[rule.name]:
-                    for match, line, _start in self._matches(key, rule, low, high):
-                        self._note(rule, match, line)
+                    for match, _line, _start in self._matches(key, rule, low, high):
+                        self._note(rule, match)
                 rest.append(rule)
                 continue
             first: tuple[t.Match[str], str, int] | None = None
@@ -351,10 +327,10 @@ class _Scan:
             yield start, window, window.partition("\n")[0]
             place = buffer.find(key, stop + 1, high)
 
-    def _note(self, rule: Rule, match: t.Match[str], line: str) -> None:
+    def _note(self, rule: Rule, match: t.Match[str]) -> None:
         if len(self._notices) < NOTICES:
             cause, remedy = rule.explain(rule.groups(match))
-            self._notices.setdefault(cause, Notice(rule.name, cause, remedy, _shown(line)))
+            self._notices.setdefault(cause, Notice(rule.name, cause, remedy))
 
     def _search_errors(self, low: int, high: int) -> None:
         if 3 in self._errors:
@@ -365,10 +341,7 @@ class _Scan:
                 kind = _error_class(line)
                 if kind and (kind not in first or start < first[kind][0]):
                     # CMake's first line says where, the next paragraph what.
-                    first[kind] = (
-                        start,
-                        _paragraph(window) if _HEADING.search(line) else line,
-                    )
+                    first[kind] = (start, _paragraph(window) if _HEADING.search(line) else line)
                 if kind == 3:
                     break
         for kind, (start, line) in first.items():
@@ -433,5 +406,4 @@ def _shown(line: str) -> str:
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
 
 
-_BY_NAME = {entry.name: entry for entry in RULES}
 _KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES}

@@ -179,6 +179,7 @@ def run(
         remedy,
         lines=diagnosis.lines,
         rule=diagnosis.rule,
+        notices=[f"{notice.cause} {notice.remedy}" for notice in diagnosis.notices],
         command=os.path.basename(argv[0]),
         rc=code,
     )

@@ -359,6 +359,20 @@ def test_a_failure_has_cause_remedy_lines_and_the_log(host: EngineHost) -> None:
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
+def test_a_failure_tells_what_the_log_notices_beside_it(host: EngineHost) -> None:
+    tree = host.place / "drops"
+    tree.mkdir()
+    (tree / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.18)\nproject(tiny NONE)\n"
+        'message(WARNING "Cannot find cuSPARSELt library.  Turning the option off")\n'
+        'message(FATAL_ERROR "It is too dark.")\n'
+    )
+    failed = host.failed(host.packed(tree))
+    assert "too dark" in failed["cause"]
+    (notice,) = failed["notices"]
+    assert notice.startswith("CMake did not find cuSPARSELt, turned its option off and went on. Provide the library")
+
+
 def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost) -> None:
     source = host.project(UNITS)
     fancy = host.place / "fancy"

@@ -259,15 +259,6 @@ def test_no_password_of_a_url_is_shown() -> None:
     assert "secret" not in repr(diagnose("error: https://a:secret@b/c\n"))
 
 
-def test_a_diagnosis_becomes_a_failure_with_all_that_matters() -> None:
-    error = diagnose(fragment("option-dropped") + fragment("no-space.git")).error(log="/var/log/sparkforge/x.log")
-    result = error.as_result()
-    assert result["diagnosis"] == "no-space"
-    assert result["log"] == "/var/log/sparkforge/x.log"
-    assert result["notices"][0]["rule"] == "option-dropped"
-    assert result["remedy"].startswith("Free some space")
-
-
 # -- programs that really fail here
 
 
