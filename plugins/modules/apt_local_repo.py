@@ -124,16 +124,6 @@ verified_by:
   returned: success
   type: str
   sample: sha256
-cause:
-  description: What is wrong, in one sentence.
-  returned: failure
-  type: str
-  sample: The sha256 of https://... is 1111..., the pin says 2222....
-remedy:
-  description: What to do about it, in one sentence.
-  returned: failure
-  type: str
-  sample: Ask the vendor for the sha256.
 """
 
 import typing as t

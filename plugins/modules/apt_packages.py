@@ -139,16 +139,6 @@ receipt:
   returned: success
   type: str
   sample: /opt/sparkforge/receipts/apt-cuda_libraries.json
-cause:
-  description: What is wrong, in one sentence.
-  returned: failure
-  type: str
-  sample: apt would remove nvidia-driver-580-open to install what is asked for.
-remedy:
-  description: What to do about it, in one sentence.
-  returned: failure
-  type: str
-  sample: Ask for versions that fit.
 """
 
 import typing as t

@@ -107,16 +107,6 @@ keyring:
   returned: success
   type: str
   sample: /usr/share/keyrings/sparkforge-nvidia-cuda.gpg
-cause:
-  description: What is wrong, in one sentence.
-  returned: failure
-  type: str
-  sample: The key at https://... has the fingerprint 1111..., the pin says EB69....
-remedy:
-  description: What to do about it, in one sentence.
-  returned: failure
-  type: str
-  sample: Ask the repository's owner which fingerprint is right.
 """
 
 import typing as t

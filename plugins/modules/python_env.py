@@ -353,16 +353,6 @@ missing_wheels:
   elements: dict
   returned: when present
   sample: []
-cause:
-  description: What is wrong, in one sentence.
-  type: str
-  returned: on failure
-  sample: The requirement 'torch==2.15.0' has no hash.
-remedy:
-  description: What to do about it, in one sentence.
-  type: str
-  returned: on failure
-  sample: Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does.
 """
 
 import os

@@ -257,18 +257,6 @@ downloaded:
   returned: always
   type: dict
   sample: {bytes: 156677968, seconds: 12.4, megabytes_per_second: 12.6}
-cause:
-  description: What is wrong.
-  returned: failure
-  type: str
-  sample: >-
-    The manifest https://mirror/compute/cudss/redist/redistrib_0.8.0.json has no component cudss; it has
-    libcudss.
-remedy:
-  description: What to do about it.
-  returned: failure
-  type: str
-  sample: Correct the component of the archive in the stack.
 """
 
 import os

@@ -419,16 +419,6 @@ removed:
   elements: str
   returned: when absent
   sample: [/opt/sparkforge/builds/torchvision]
-cause:
-  description: What is wrong, in one sentence.
-  type: str
-  returned: on failure
-  sample: CMake did not find cuDSS and turned USE_CUDSS off.
-remedy:
-  description: What to do about it, in one sentence.
-  type: str
-  returned: on failure
-  sample: Install what is missing, or do not ask for it; then run again.
 lines:
   description: The lines of the log that matter.
   type: list

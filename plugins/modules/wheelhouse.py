@@ -167,16 +167,6 @@ removed:
   type: list
   elements: str
   sample: [/opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/simple]
-cause:
-  description: What is wrong, in one sentence.
-  returned: failure
-  type: str
-  sample: The sha256 of the wheel torch-… is 11…, the receipt of pytorch 4b5c… says 6f…. Nothing was published.
-remedy:
-  description: What to do about it, in one sentence.
-  returned: failure
-  type: str
-  sample: Find out who changed …; then remove … and run playbooks/build.yml, which builds it again.
 """
 
 import typing as t

@@ -194,14 +194,4 @@ saved:
   returned: success
   type: bool
   sample: false
-cause:
-  description: What is wrong, in one sentence.
-  returned: on failure
-  type: str
-  sample: The manifest at https://spark01.example.com/wheelhouse/… is an HTML page.
-remedy:
-  description: What to do about it, in one sentence.
-  returned: on failure
-  type: str
-  sample: "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse."
 """
