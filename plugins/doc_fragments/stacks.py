@@ -11,8 +11,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   name:
-    description:
-      - The stack, the file C(<name>.yml) in one of the directories.
+    description: The stack, the file C(<name>.yml) in one of the directories.
     type: str
     required: true
   directories:
@@ -40,24 +39,20 @@ options:
     UPSTREAM = r"""
 options:
   nvidia_url:
-    description:
-      - The root under which NVIDIA's download tree lies, V(file://) included.
+    description: The root under which NVIDIA's download tree lies, V(file://) included.
     type: str
     default: https://developer.download.nvidia.com
   find_links:
-    description:
-      - Directories or pages of wheels, beside the index.
+    description: Directories or pages of wheels, beside the index.
     type: list
     elements: str
     default: []
   proxies:
-    description:
-      - Proxies by the keys V(http), V(https) and V(no_proxy).
+    description: Proxies by the keys V(http), V(https) and V(no_proxy).
     type: dict
     default: {}
   ca_certificate:
-    description:
-      - A PEM file on the controller that is trusted beside the system's own certificates.
+    description: A PEM file on the controller that is trusted beside the system's own certificates.
     type: str
     default: ""
 """

@@ -27,25 +27,20 @@ description:
   - Local repositories of the same name and an older version are retired, with their sources and keyrings.
 options:
   name:
-    description:
-      - What the repository carries, as its package name begins.
+    description: What the repository carries, as its package name begins.
     type: str
     required: true
   version:
-    description:
-      - The version, as the package's name ends. Needed for O(state=present).
+    description: The version, as the package's name ends. Needed for O(state=present).
     type: str
   url:
-    description:
-      - URL of the .deb (http, https or file). Needed where it has to be installed.
+    description: URL of the .deb (http, https or file). Needed where it has to be installed.
     type: str
   sha256:
-    description:
-      - The sha256 of the .deb. No public one is known for NVIDIA's.
+    description: The sha256 of the .deb. No public one is known for NVIDIA's.
     type: str
   key_fingerprint:
-    description:
-      - Fingerprint of the key that signed the repository inside. May be given in addition to O(sha256).
+    description: Fingerprint of the key that signed the repository inside. May be given in addition to O(sha256).
     type: str
   state:
     description:
@@ -61,13 +56,11 @@ options:
     type: bool
     default: false
   root:
-    description:
-      - Directory that holds the receipts.
+    description: Directory that holds the receipts.
     type: path
     default: /opt/sparkforge
   lock_timeout:
-    description:
-      - Seconds to wait for another process that holds the lock of dpkg.
+    description: Seconds to wait for another process that holds the lock of dpkg.
     type: int
     default: 120
 extends_documentation_fragment:

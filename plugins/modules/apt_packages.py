@@ -52,19 +52,16 @@ options:
     type: list
     elements: str
   allow:
-    description:
-      - Regular expressions that take names out of the protected ones again.
+    description: Regular expressions that take names out of the protected ones again.
     type: list
     elements: str
     default: []
   lock_timeout:
-    description:
-      - Seconds to wait for another process that holds the lock of dpkg or apt.
+    description: Seconds to wait for another process that holds the lock of dpkg or apt.
     type: int
     default: 120
   root:
-    description:
-      - Directory that holds the receipts.
+    description: Directory that holds the receipts.
     type: path
     default: /opt/sparkforge
   update_cache:

@@ -25,28 +25,23 @@ description:
   - Where that fails, the files are as they were before.
 options:
   name:
-    description:
-      - Name of the source; part of its file names.
+    description: Name of the source; part of its file names.
     type: str
     required: true
   url:
-    description:
-      - URL of the repository. Needed for O(state=present).
+    description: URL of the repository. Needed for O(state=present).
     type: str
   suite:
-    description:
-      - The suite; V(/) for a flat repository.
+    description: The suite; V(/) for a flat repository.
     type: str
     default: /
   components:
-    description:
-      - The components; none for a flat repository.
+    description: The components; none for a flat repository.
     type: list
     elements: str
     default: []
   key_url:
-    description:
-      - URL of the repository's OpenPGP key, armored or binary. Needed where the source has to be added.
+    description: URL of the repository's OpenPGP key, armored or binary. Needed where the source has to be added.
     type: str
   key_fingerprint:
     description:
@@ -54,14 +49,12 @@ options:
         the source has to be added.
     type: str
   state:
-    description:
-      - V(absent) removes the keyring and the source that this module wrote, and never another one.
+    description: V(absent) removes the keyring and the source that this module wrote, and never another one.
     type: str
     choices: [present, absent]
     default: present
   lock_timeout:
-    description:
-      - Seconds to wait for another process that holds apt's lock.
+    description: Seconds to wait for another process that holds apt's lock.
     type: int
     default: 120
 extends_documentation_fragment:

@@ -24,8 +24,7 @@ options:
     type: path
     default: /opt/sparkforge
   sbom:
-    description:
-      - The environment to return the bill of materials of, V(torch) for one.
+    description: The environment to return the bill of materials of, V(torch) for one.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof

@@ -115,8 +115,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 report:
-  description:
-    - The report, as C(docs/report.schema.json) describes it, without the name of the host.
+  description: The report, as C(docs/report.schema.json) describes it, without the name of the host.
   returned: success
   type: dict
   contains:

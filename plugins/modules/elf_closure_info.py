@@ -35,8 +35,7 @@ options:
     elements: str
     required: true
   search:
-    description:
-      - Directories that C(LD_LIBRARY_PATH) would hold.
+    description: Directories that C(LD_LIBRARY_PATH) would hold.
     type: list
     elements: str
     default: []
@@ -53,8 +52,7 @@ options:
     type: bool
     default: false
   ignore_absent:
-    description:
-      - Whether a path that does not exist is returned in RV(absent) instead of ending in an error.
+    description: Whether a path that does not exist is returned in RV(absent) instead of ending in an error.
     type: bool
     default: false
   cuda_version:

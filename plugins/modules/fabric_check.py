@@ -35,8 +35,7 @@ options:
     type: int
     default: 200000
   measure:
-    description:
-      - With whom to measure, an element of C(rounds) of the filter. Then only the bandwidth is measured.
+    description: With whom to measure, an element of C(rounds) of the filter. Then only the bandwidth is measured.
     type: dict
     default: {}
   seconds:

@@ -33,8 +33,7 @@ options:
     elements: str
     required: true
   judged:
-    description:
-      - The hosts that O(require) applies to, such as those of the play; all of them by default.
+    description: The hosts that O(require) applies to, such as those of the play; all of them by default.
     type: list
     elements: str
   stopped:
@@ -126,8 +125,7 @@ summary:
   type: dict
   sample: {hosts: 4, proven: 2, unproven: 0, "no report": 1, fail: 1}
 hosts:
-  description:
-    - Each host with its verdict, the worst first. C(cause) and C(remedy) say why there is no report.
+  description: Each host with its verdict, the worst first. C(cause) and C(remedy) say why there is no report.
   returned: success
   type: list
   elements: dict

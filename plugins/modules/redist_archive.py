@@ -71,8 +71,7 @@ options:
     type: path
     default: /etc/ld.so.conf.d
   keep_previous:
-    description:
-      - Keep the version that was in use before, one at most. Going back to it downloads nothing.
+    description: Keep the version that was in use before, one at most. Going back to it downloads nothing.
     type: bool
     default: true
   state:
@@ -213,8 +212,7 @@ archives:
       type: str
       returned: O(state=present)
     action:
-      description:
-        - One of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove).
+      description: One of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove).
       type: str
       returned: always
     reason:

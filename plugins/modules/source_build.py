@@ -87,8 +87,7 @@ options:
     type: str
     default: ""
   patches:
-    description:
-      - Unified diffs, applied with C(-p1). On the controller an item may also be the path of a file.
+    description: Unified diffs, applied with C(-p1). On the controller an item may also be the path of a file.
     type: list
     elements: raw
     default: []
@@ -224,8 +223,7 @@ options:
     type: str
     default: 20G
   expect:
-    description:
-      - What must be in the artefact, or the build fails and says what is missing.
+    description: What must be in the artefact, or the build fails and says what is missing.
     type: dict
     default: {}
     suboptions:

@@ -31,8 +31,7 @@ options:
     choices: [wheel, build]
     default: build
   profile:
-    description:
-      - The kind of host, V(gb10), V(thor), V(generic) or one that the stack defines.
+    description: The kind of host, V(gb10), V(thor), V(generic) or one that the stack defines.
     type: str
     default: gb10
   lock_required:

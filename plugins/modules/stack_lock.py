@@ -39,8 +39,7 @@ options:
     choices: [archives, wheels, sources, requirements]
     default: [archives, wheels, sources, requirements]
   directory:
-    description:
-      - The directory that the lock is written into, by default C(locks/) beside the inventory.
+    description: The directory that the lock is written into, by default C(locks/) beside the inventory.
     type: path
   index_url:
     description:

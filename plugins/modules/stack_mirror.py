@@ -40,17 +40,14 @@ options:
     type: str
     default: ""
   directory:
-    description:
-      - What everything is collected into. It is made where it is missing.
+    description: What everything is collected into. It is made where it is missing.
     type: path
     required: true
   url:
-    description:
-      - What the hosts reach the directory under. By default V(file://) and the directory.
+    description: What the hosts reach the directory under. By default V(file://) and the directory.
     type: str
   machines:
-    description:
-      - What the kernels of the hosts name their machines.
+    description: What the kernels of the hosts name their machines.
     type: list
     elements: str
     default: [aarch64]
@@ -85,18 +82,15 @@ options:
     elements: str
     default: []
   apt_distribution:
-    description:
-      - The folder of NVIDIA's repository for the host, below C(compute/cuda/repos) in their tree.
+    description: The folder of NVIDIA's repository for the host, below C(compute/cuda/repos) in their tree.
     type: str
     default: ubuntu2404
   apt_key_fingerprint:
-    description:
-      - The fingerprint of the key of NVIDIA's repository.
+    description: The fingerprint of the key of NVIDIA's repository.
     type: str
     default: EB693B3035CD5710E231E123A4B469963BF863CC
   cusparselt_local_repo_sha256:
-    description:
-      - The sha256 of the package that is cuSPARSELt's local repository, which is collected then.
+    description: The sha256 of the package that is cuSPARSELt's local repository, which is collected then.
     type: str
     default: ""
 attributes:

@@ -65,8 +65,7 @@ options:
     type: str
     default: ""
   transport:
-    description:
-      - How the wheels come to the hosts. V(pull) without O(url) is refused; it has no other effect here.
+    description: How the wheels come to the hosts. V(pull) without O(url) is refused; it has no other effect here.
     type: str
     choices: [auto, pull, push]
     default: auto
