@@ -45,8 +45,7 @@ attributes:
   platform:
     support: full
     platforms: all
-    details:
-      - It runs on the controller.
+    details: It runs on the controller.
 """
 
     # For modules that only read.
@@ -55,14 +54,11 @@ options: {}
 attributes:
   check_mode:
     support: full
-    details:
-      - This only reads.
+    details: This only reads.
   diff_mode:
     support: N/A
-    details:
-      - This only reads.
+    details: This only reads.
   idempotent:
     support: full
-    details:
-      - This only reads.
+    details: This only reads.
 """

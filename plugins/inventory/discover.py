@@ -18,8 +18,7 @@ description:
   - Needs a file that ends in C(discover.yml) or C(discover.yaml).
 requirements:
   - The Python package C(zeroconf) on the controller, unless O(browse=false).
-extends_documentation_fragment:
-  - ansible.builtin.inventory_cache
+extends_documentation_fragment: ansible.builtin.inventory_cache
 options:
   plugin:
     description: The name of this plugin.

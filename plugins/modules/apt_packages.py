@@ -73,8 +73,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 notes:
   - In check mode a package that no source offers yet is no failure, as an earlier step may be the one that
     adds the source; RV(notes) says so.

@@ -60,8 +60,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 requirements:
   - gpg (of the package C(gpg)) on the host, where the source is not in another file already
 notes:

@@ -16,21 +16,17 @@ description:
     number format and the length of the sums, forward and, where there is one, backward.
   - Looks at the host as well, namely at the GPU, the driver and the closure of the libraries.
   - Never fails because of what it finds. Look at RV(report) or let the role P(sparkforge.dgx_spark.verify#role) do so.
-extends_documentation_fragment:
-  - sparkforge.dgx_spark.attributes
+extends_documentation_fragment: sparkforge.dgx_spark.attributes
 attributes:
   check_mode:
     support: full
-    details:
-      - Looks at the host and computes nothing; what needs computing is skipped with that reason.
+    details: Looks at the host and computes nothing; what needs computing is skipped with that reason.
   diff_mode:
     support: N/A
-    details:
-      - It changes nothing but its own history; the report's C(drift) says what differs from the last run.
+    details: It changes nothing but its own history; the report's C(drift) says what differs from the last run.
   idempotent:
     support: full
-    details:
-      - The history is a log, and writing to it is never counted as a change.
+    details: The history is a log, and writing to it is never counted as a change.
 options:
   python:
     description:
@@ -93,8 +89,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.verify_report
   - module: sparkforge.dgx_spark.proof_timer
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 """
 
 EXAMPLES = r"""

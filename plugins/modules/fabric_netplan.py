@@ -69,8 +69,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.fabric_info
   - module: sparkforge.dgx_spark.fabric_check
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 """
 
 EXAMPLES = r"""

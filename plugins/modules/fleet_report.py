@@ -20,8 +20,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 options:
   directory:
     description: The directory on the controller where the reports are.
@@ -74,12 +73,10 @@ attributes:
         so that what real runs found stays.
   diff_mode:
     support: none
-    details:
-      - What differs from one run to the next is in each host's report.
+    details: What differs from one run to the next is in each host's report.
   idempotent:
     support: full
-    details:
-      - The time of writing is in both files and differs with each run. That is never counted as a change.
+    details: The time of writing is in both files and differs with each run. That is never counted as a change.
 seealso:
   - module: sparkforge.dgx_spark.verify_report
 """

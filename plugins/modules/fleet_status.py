@@ -19,8 +19,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 options:
   rows:
     description:
@@ -41,16 +40,13 @@ options:
 attributes:
   check_mode:
     support: full
-    details:
-      - O(path) is written in check mode too, for it says what was read and changes no host.
+    details: O(path) is written in check mode too, for it says what was read and changes no host.
   diff_mode:
     support: none
-    details:
-      - What would change is what is shown.
+    details: What would change is what is shown.
   idempotent:
     support: full
-    details:
-      - The time of writing is in the JSON and differs with each run. That is never counted as a change.
+    details: The time of writing is in the JSON and differs with each run. That is never counted as a change.
 seealso:
   - module: sparkforge.dgx_spark.stack_status
   - plugin: sparkforge.dgx_spark.host_status

@@ -26,19 +26,16 @@ description:
   - Root runs nothing that a wheel brings. What starts the environment's interpreter, namely the check that the packages
     fit each other and the imports, runs as C(nobody), and sees no variable of the task.
   - A converged environment costs one call that starts no process and fetches nothing.
-extends_documentation_fragment:
-  - sparkforge.dgx_spark.attributes
+extends_documentation_fragment: sparkforge.dgx_spark.attributes
 attributes:
   check_mode:
     support: full
-    details:
-      - The interpreter may still be missing; nothing is transferred.
+    details: The interpreter may still be missing; nothing is transferred.
   diff_mode:
     support: full
   idempotent:
     support: partial
-    details:
-      - O(state=previous) without O(environment_id) goes back and forth.
+    details: O(state=previous) without O(environment_id) goes back and forth.
 options:
   name:
     description: Name of the environment; letters, digits, C(.), C(_) and C(-).
@@ -220,8 +217,7 @@ options:
     description: Set by the action plugin - where the wheels that it sent lie, by sha256.
     type: dict
     default: {}
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 """
 
 EXAMPLES = r"""

@@ -26,8 +26,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 options:
   parts:
     description:
@@ -56,8 +55,7 @@ options:
 attributes:
   idempotent:
     support: full
-    details:
-      - The same answers from upstream change nothing, the date in the lock included.
+    details: The same answers from upstream change nothing, the date in the lock included.
 """
 
 EXAMPLES = r"""

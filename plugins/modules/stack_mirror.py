@@ -24,8 +24,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 options:
   method:
     description:
@@ -100,8 +99,7 @@ attributes:
     support: none
   idempotent:
     support: full
-    details:
-      - What is there is read again and compared with its sha256, and nothing is asked.
+    details: What is there is read again and compared with its sha256, and nothing is asked.
 """
 
 EXAMPLES = r"""

@@ -19,8 +19,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
-author:
-  - The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (@sparkforge)
 options:
   directory:
     description: The directory on the controller, which is made if it is not there.
@@ -43,16 +42,13 @@ options:
 attributes:
   check_mode:
     support: full
-    details:
-      - The report goes to C(<name>.check.json) and C(<name>.check.html), so that what a real run found stays.
+    details: The report goes to C(<name>.check.json) and C(<name>.check.html), so that what a real run found stays.
   diff_mode:
     support: none
-    details:
-      - The report's only lasting change is when it was written.
+    details: The report's only lasting change is when it was written.
   idempotent:
     support: full
-    details:
-      - The time of writing is in the report and differs with each run. That is never counted as a change.
+    details: The time of writing is in the report and differs with each run. That is never counted as a change.
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.fleet_report
