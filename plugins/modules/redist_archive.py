@@ -121,7 +121,7 @@ options:
         description: Overrides O(variant) for this archive. V("") where its manifest has none.
         type: str
 notes:
-  - The licences of the archives are NVIDIA's. RV(archives[].license) names each, and the text lies in the
+  - The licences of the archives are NVIDIA's. RV(archives) names each, and the text lies in the
     unpacked archive.
 """
 
@@ -163,7 +163,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 archives:
-  description: One row an archive, in the order of O(archives).
+  description:
+    - One row an archive, in the order of O(archives). With O(state=absent) it has its C(component), its C(action) and
+      the paths that are C(removed).
+    - The C(version) is null where no pin gives it and it is not installed. C(path) is the directory of this version,
+      which never changes its content, and C(current) the symlink to the version in use.
+    - C(sonames) are those under which the loader finds libraries of the archive; C(license) is named as the manifest
+      does, and C(fingerprint) is the sha256 over every input that decides the content.
+    - C(action) is one of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove), and
+      C(reason) says why there was something to do, or is empty.
   returned: always
   type: list
   elements: dict
@@ -185,60 +193,11 @@ archives:
       previous_version: "0.7.0.20"
       downloaded_bytes: 156677968
       download_seconds: 12.4
-  contains:
-    component: {description: The component., type: str, returned: always}
-    product: {description: The product., type: str, returned: O(state=present)}
-    release: {description: The release., type: str, returned: O(state=present)}
-    version:
-      description: The version. C(null) where no pin gives it and it is not installed.
-      type: str
-      returned: O(state=present)
-    platform: {description: The platform., type: str, returned: O(state=present)}
-    variant: {description: The variant or the empty string., type: str, returned: O(state=present)}
-    sha256: {description: The sha256 of the archive., type: str, returned: O(state=present)}
-    path:
-      description: The directory of this version. It never changes its content.
-      type: str
-      returned: O(state=present)
-    current: {description: The symlink to the version in use., type: str, returned: O(state=present)}
-    sonames:
-      description: The SONAMEs under which the loader finds libraries of the archive.
-      type: list
-      elements: str
-      returned: O(state=present)
-    license: {description: The licence as the manifest names it., type: str, returned: O(state=present)}
-    fingerprint:
-      description: The sha256 over every input that decides the content.
-      type: str
-      returned: O(state=present)
-    action:
-      description: One of C(none), C(install), C(upgrade), C(downgrade), C(replace), C(repair) and C(remove).
-      type: str
-      returned: always
-    reason:
-      description: Why there was something to do. Empty where there was not.
-      type: str
-      returned: O(state=present)
-    previous_version:
-      description: The version that was in use before.
-      type: str
-      returned: O(state=present)
-    downloaded_bytes: {description: Bytes that were downloaded., type: int, returned: O(state=present)}
-    download_seconds:
-      description: Seconds that the download took.
-      type: float
-      returned: O(state=present)
-    removed:
-      description: The paths that are removed.
-      type: list
-      elements: str
-      returned: O(state=absent)
 environment:
   description:
-    - The search paths by which compilers, CMake and pkg-config find the archives that are installed, by
-      C(current).
-      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only
-      where it has a path.
+    - The search paths by which compilers, CMake and pkg-config find the archives that are installed, by C(current).
+      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only where it has a
+      path.
   returned: always
   type: dict
   sample:
