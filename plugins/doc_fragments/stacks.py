@@ -23,8 +23,7 @@ options:
     default: []
   locks:
     description:
-      - Directories of locks, searched before C(locks/) beside the inventory, which is searched before the
-        shipped ones.
+      - Directories of locks, searched before C(locks/) beside the inventory, which is searched before the shipped ones.
     type: list
     elements: path
     default: []

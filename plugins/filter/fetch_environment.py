@@ -12,8 +12,7 @@ short_description: Say what a fetch needs in its environment
 version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
-  - Returns the proxies in both spellings and, with a CA, the variables by which Python, pip, git and curl
-    find it.
+  - Returns the proxies in both spellings and, with a CA, the variables by which Python, pip, git and curl find it.
   - Where a proxy's URL holds a password, C(SPARKFORGE_PROXIES) names the file that the role
     P(sparkforge.dgx_spark.network_access#role) keeps for root, and this collection's modules read that.
   - A faulty proxy or certificate ends in one error that names the cause, never a password.

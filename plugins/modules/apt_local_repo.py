@@ -14,15 +14,13 @@ module: apt_local_repo
 short_description: Install a local apt repository from NVIDIA's local-repo .deb, verified
 version_added: "0.1.0"
 description:
-  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg),
-    puts its keyring into C(/usr/share/keyrings), lets the source name it with C(Signed-By), and fetches the
-    package lists of this source alone. The packages inside are then installed with
-    M(sparkforge.dgx_spark.apt_packages).
+  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg), puts its
+    keyring into C(/usr/share/keyrings), lets the source name it with C(Signed-By), and fetches the package lists of
+    this source alone. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
   - With O(sha256) the whole .deb is what its vendor published, and is installed as it is.
-  - With O(key_fingerprint) alone nothing is known of the .deb itself, for the keyring inside proves nothing
-    about the .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages)
-    and those in C(Packages) over each .deb are verified with C(gpgv), and only what they cover is
-    installed, without the maintainer scripts.
+  - With O(key_fingerprint) alone nothing is known of the .deb itself, for the keyring inside proves nothing about the
+    .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages) and those in C(Packages)
+    over each .deb are verified with C(gpgv), and only what they cover is installed, without the maintainer scripts.
   - With neither, it is refused.
   - Local repositories of the same name and an older version are retired, with their sources and keyrings.
 options:

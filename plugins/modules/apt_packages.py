@@ -14,8 +14,7 @@ module: apt_packages
 short_description: Install packages with apt without touching what is the vendor's
 version_added: "0.1.0"
 description:
-  - Installs packages with C(apt-get), all in one call, after having asked C(apt-get --simulate) what it
-    would do.
+  - Installs packages with C(apt-get), all in one call, after having asked C(apt-get --simulate) what it would do.
   - Refuses a plan that removes or downgrades any package, or that installs or upgrades a protected one (the
     driver, the kernel, DGX packages).
   - Keeps a receipt of the packages that were not installed before, so that O(state=absent) takes back those
@@ -66,8 +65,7 @@ options:
     default: /opt/sparkforge
   update_cache:
     description:
-      - Fetch all package lists before, where something is missing. A source that cannot be fetched is a
-        warning.
+      - Fetch all package lists before, where something is missing. A source that cannot be fetched is a warning.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -101,8 +99,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 installed:
-  description: What apt installed or upgraded, or would in check mode; C(previous) is null for what was not
-    there.
+  description: What apt installed or upgraded, or would in check mode; C(previous) is null for what was not there.
   returned: success
   type: list
   elements: dict

@@ -14,14 +14,12 @@ module: apt_source
 short_description: Add an apt source with its own pinned key, unless the host has it already
 version_added: "0.1.0"
 description:
-  - Recognises an enabled source with the same URL and suite in any file below C(/etc/apt), whatever its
-    name, and then changes nothing. A second source for the same URL, with another keyring, would make apt
-    fail with "Conflicting values set for option Signed-By"; DGX OS carries NVIDIA's repository as
-    C(cuda-compute-repo.sources).
-  - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the
-    keyring to C(/usr/share/keyrings/sparkforge-<name>.gpg) and the source to
-    C(/etc/apt/sources.list.d/sparkforge-<name>.sources), and fetches the package lists of this source
-    alone.
+  - Recognises an enabled source with the same URL and suite in any file below C(/etc/apt), whatever its name, and then
+    changes nothing. A second source for the same URL, with another keyring, would make apt fail with "Conflicting
+    values set for option Signed-By"; DGX OS carries NVIDIA's repository as C(cuda-compute-repo.sources).
+  - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the keyring to
+    C(/usr/share/keyrings/sparkforge-<name>.gpg) and the source to C(/etc/apt/sources.list.d/sparkforge-<name>.sources),
+    and fetches the package lists of this source alone.
   - Where that fails, the files are as they were before.
 options:
   name:
@@ -64,8 +62,7 @@ author: The sparkforge maintainers (@sparkforge)
 requirements:
   - gpg (of the package C(gpg)) on the host, where the source is not in another file already
 notes:
-  - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy),
-    C(SSL_CERT_FILE)).
+  - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy), C(SSL_CERT_FILE)).
   - If another file begins to name the same repository, the one that this module wrote is removed.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages

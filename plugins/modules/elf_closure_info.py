@@ -28,9 +28,8 @@ options:
     description:
       - Absolute paths of files or directories, or shell patterns of them.
       - A file is loaded on its own, and must be a dynamically linked ELF file.
-      - A directory is walked, without following links to directories. Whatever is no ELF file is passed over.
-        A library that another one of these directories brings in is judged as part of that one, because it
-        inherits its RPATH.
+      - A directory is walked, without following links to directories. Whatever is no ELF file is passed over. A library
+        that another one of these directories brings in is judged as part of that one, because it inherits its RPATH.
     type: list
     elements: str
     required: true

@@ -20,9 +20,8 @@ description:
     kernel, runs the resolved path, so that a running job does not change versions when C(current) does.
   - Proxies and certificates are taken from the task's environment. Where E(SSL_CERT_FILE) is set and
     pip's own variables are not, pip is given that file.
-  - Where the host has uv (C(/usr/local/bin), C(/usr/bin)), uv installs in the place of pip,
-    unless O(index_url) is left out and the host configures pip. Whatever uv does not manage pip does. Both check the
-    same hashes.
+  - Where the host has uv (C(/usr/local/bin), C(/usr/bin)), uv installs in the place of pip, unless O(index_url) is left
+    out and the host configures pip. Whatever uv does not manage pip does. Both check the same hashes.
   - Root runs nothing that a wheel brings. What starts the environment's interpreter, namely the check that the packages
     fit each other and the imports, runs as C(nobody), and sees no variable of the task.
   - A converged environment costs one call that starts no process and fetches nothing.

@@ -34,14 +34,12 @@ attributes:
   check_mode:
     support: full
     details:
-      - Asks no server. What a manifest alone knows, as the version of an archive without that pin, is
-        C(null) then.
+      - Asks no server. What a manifest alone knows, as the version of an archive without that pin, is C(null) then.
 options:
   base_url:
     description:
       - The URL above the products. C(http://), C(https://) and C(file://) work.
-      - Proxies and the CA are taken from the environment, C(http_proxy), C(https_proxy), C(no_proxy),
-        C(SSL_CERT_FILE).
+      - Proxies and the CA are taken from the environment, C(http_proxy), C(https_proxy), C(no_proxy), C(SSL_CERT_FILE).
     type: str
     default: https://developer.download.nvidia.com/compute
   platform:
@@ -52,8 +50,7 @@ options:
     type: str
   variant:
     description:
-      - The variant as manifests name it, C(cuda13) or C(cuda12). Empty for products without variants, as
-        NVPL is.
+      - The variant as manifests name it, C(cuda13) or C(cuda12). Empty for products without variants, as NVPL is.
     type: str
     default: ""
   prefix:
@@ -77,9 +74,8 @@ options:
   state:
     description:
       - V(present) installs, upgrades and downgrades.
-      - V(absent) removes every version, symlink, loader entry and receipt of the components, and nothing
-        else. Directories
-        go where they are empty.
+      - V(absent) removes every version, symlink, loader entry and receipt of the components, and nothing else.
+        Directories go where they are empty.
     type: str
     choices: [present, absent]
     default: present
@@ -94,14 +90,10 @@ options:
         type: str
         required: true
       product:
-        description:
-          - The product, a directory below O(base_url), for example C(cudss). Required for
-            O(state=present).
+        description: The product, a directory below O(base_url), for example C(cudss). Required for O(state=present).
         type: str
       release:
-        description:
-          - The release, the label in the manifest's name, for example C(0.8.0). Required for
-            O(state=present).
+        description: The release, the label in the manifest's name, for example C(0.8.0). Required for O(state=present).
         type: str
       version:
         description: A pin. The version that the manifest must give, for example C(0.8.0.10).
@@ -113,16 +105,14 @@ options:
         type: str
       soname:
         description:
-          - A pin. The SONAME that a library of the archive must have, for example C(libcudss.so.0). cuDSS
-            1.0 is
+          - A pin. The SONAME that a library of the archive must have, for example C(libcudss.so.0). cuDSS 1.0 is
             C(libcudss.so.1), and what was linked against the former cannot load it.
         type: str
       variant:
         description: Overrides O(variant) for this archive. V("") where its manifest has none.
         type: str
 notes:
-  - The licences of the archives are NVIDIA's. RV(archives) names each, and the text lies in the
-    unpacked archive.
+  - The licences of the archives are NVIDIA's. RV(archives) names each, and the text lies in the unpacked archive.
 """
 
 EXAMPLES = r"""

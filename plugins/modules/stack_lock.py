@@ -30,8 +30,7 @@ author: The sparkforge maintainers (@sparkforge)
 options:
   parts:
     description:
-      - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the
-        shipped one.
+      - What is asked for. A part that is left out keeps what the lock has, the inventory's or else the shipped one.
       - A part whose upstream cannot be reached fails the task.
     type: list
     elements: str
