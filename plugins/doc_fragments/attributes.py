@@ -12,7 +12,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options: {}
 notes:
-  - A failure returns C(cause), what is wrong, and C(remedy), what to do about it, each in one sentence. C(msg) has both.
+  - A failure returns C(cause), what is wrong, and C(remedy), what to do about it, each a sentence. C(msg) has both.
 attributes:
   check_mode:
     description: Can run in C(check_mode) and say what it would change without changing the host.
