@@ -48,8 +48,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     if outcome.code == play.CANCELLED:
         console.print("Interrupted. A build goes on where it runs; sparkforge build follows it.")
         return INTERRUPTED
-    # Ansible ends with 4 where a host was not reached.
-    return {0: Exit.DONE, 4: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
+    return {0: Exit.DONE, play.UNREACHABLE: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
 
 
 def setup(arguments: argparse.Namespace, console: Console) -> int:
@@ -108,11 +107,11 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
             raise KeyboardInterrupt
         if outcome.code == 0:
             return
-        failed = ", ".join(sorted(outcome.unreachable or outcome.failed)) or "Ansible failed"
-        way = "log in over ssh" if outcome.unreachable else "become root"
+        failed = "".join(f"\n  {host}: {words}" for host, words in sorted(outcome.unable.items()))
+        way = "log in over ssh" if outcome.code == play.UNREACHABLE else "become root"
         if not left or not answers.password:
             break
-        console.print(f"{answers.user} could not {way} with it: {failed}.")
+        console.print(f"{answers.user} could not {way}.{failed}")
         answers.password = questions.ask_password(f"Password of {answers.user}, again")
-    remedy = "Check the user name and the password with ssh, and with sudo -v there; -v shows what they say."
-    raise Refusal(Exit.REFUSED, f"{answers.user} could not {way}: {failed}. Nothing was written.", remedy)
+    remedy = "Check the user name and the password with ssh, and with sudo -v there."
+    raise Refusal(Exit.REFUSED, f"{answers.user} could not {way}; nothing was written.{failed}", remedy)

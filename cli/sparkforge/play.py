@@ -24,12 +24,14 @@ from sparkforge import COLLECTION, collections_path
 PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
 ASKED = re.compile(r"^(SSH|BECOME) password[^:]*:\s*$", re.M)
 #: Events that a terminal shows above the bar, and actions whose result is meant to be read; -v shows all.
-SHOWN = re.compile(r".*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
-SPEAKING = re.compile(r".*\.(debug|assert|fleet_status|fleet_report|verify_report|inspect)")
+SHOWN = re.compile(r"runner_.*(failed|unreachable)|playbook_on_stats|warning|error|verbose")
+SPEAKING = re.compile(r".*\.(debug|verify_report)")
 #: How a build says how far it is: docs/how-to.md, "Build from source".
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
-#: How ansible-runner ends what was interrupted.
-CANCELLED = 254
+#: What Ansible puts before the words of ssh and of sudo.
+WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
+#: How ansible-playbook ends where it did not reach a host, and ansible-runner what was interrupted.
+UNREACHABLE, CANCELLED = 4, 254
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,10 @@ class Play:
 
 @dataclass
 class Outcome:
-    """How a play ended: Ansible's exit status, and the hosts that it could not reach or that failed."""
+    """How a play ended: Ansible's exit status, and what it said of each host that was not reached or that failed."""
 
     code: int = 0
-    unreachable: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
+    unable: dict[str, str] = field(default_factory=dict)
 
 
 def environment(colour: bool = False) -> dict[str, str]:
@@ -94,10 +95,8 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
 
         def handle(event: Mapping[str, Any]) -> bool:
             data = event.get("event_data") or {}
-            if event["event"] == "runner_on_unreachable":
-                outcome.unreachable.add(data["host"])
-            elif event["event"] == "runner_on_failed" and not data.get("ignore_errors"):
-                outcome.failed.add(data["host"])
+            if event["event"] in ("runner_on_unreachable", "runner_on_failed") and not data.get("ignore_errors"):
+                outcome.unable[data["host"]] = said(data)
             screen.show(event)
             return False
 
@@ -105,13 +104,18 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
         options["envvars"] = environment(console.is_terminal)
         # Else ansible-runner writes all that it was given into files, the password too.
         options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
-        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd())}
-        _out, _error, outcome.code = ansible_runner.run_command(
-            play.words[0], cmdline_args=play.words[1:], event_handler=handle, **options
-        )
+        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "cmdline_args": play.words[1:]}
+        _out, _error, outcome.code = ansible_runner.run_command(play.words[0], event_handler=handle, **options)
     # ansible-runner put its own in place, which would swallow Ctrl-C at the next question.
     signal.signal(signal.SIGINT, handler)
     return outcome
+
+
+def said(data: Mapping[str, Any]) -> str:
+    """Return the message of a host's result, without what Ansible puts before it; none where there is a program's."""
+    result = data.get("res") or {}
+    message = "" if result.get("stderr") and "cause" not in result else result.get("msg") or ""
+    return WRAPPED.sub("", "\n".join(message) if isinstance(message, list) else str(message), 1).strip()
 
 
 class Screen:
@@ -133,7 +137,7 @@ class Screen:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.bars:
+        if self.console.is_terminal:
             self.progress.stop()
 
     def show(self, event: Mapping[str, Any]) -> None:
@@ -145,13 +149,16 @@ class Screen:
             self._bar("play", f"{self.steps} {data.get('name', '')}"[: max(8, self.console.width - 26)])
         if building := BUILDING.search(text):
             self._bar(building["what"], building["what"], int(building["done"]), int(building["total"]))
-        speaks = kind == "runner_on_ok" and SPEAKING.fullmatch(str(data.get("task_action", "")))
-        if text and not self.quiet and (self.all or ((speaks or SHOWN.fullmatch(kind)) and not building)):
+        speaks = kind == "runner_on_ok" and "=>" in text and SPEAKING.fullmatch(str(data.get("task_action", "")))
+        # Ansible tells a failure twice: as an error with the line of the role, and as the result of the host.
+        told = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
+        if not self.all and kind.startswith("runner_") and (words := said(data)):
+            between = "\n" if "\n" in words else " "
+            text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"
+        if text and not self.quiet and (self.all or (not told and (speaks or SHOWN.fullmatch(kind)))):
             self.console.print(text, soft_wrap=True)
 
     def _bar(self, key: str, text: str, done: int | None = None, total: int | None = None) -> None:
-        if not self.console.is_terminal:
-            return
         if key not in self.bars:
             self.bars[key] = self.progress.add_task(text, total=total)
         self.progress.update(self.bars[key], description=text, completed=done, total=total)

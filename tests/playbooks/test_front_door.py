@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import signal
@@ -51,7 +52,8 @@ class Person:
         tool.chmod(0o755)
 
     def starts(self, *words: str, columns: int = 100, command: str = "setup") -> pexpect.spawn[str]:
-        # COLUMNS and LINES would count for more than the terminal's own size.
+        # COLUMNS and LINES would count for more than the terminal's own size: readline, which pytest imports, sets them
+        # for every program that it starts, pytest-xdist's workers too.
         without = ("ANSIBLE", "COLUMNS", "LINES")
         env = {name: value for name, value in os.environ.items() if not name.startswith(without)}
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
@@ -89,8 +91,9 @@ class Person:
 
 
 @pytest.fixture
-def person(tmp_path: Path) -> Person:
-    return Person(tmp_path)
+def person(open_path: Path) -> Person:
+    # Not tmp_path, longer in a worker of pytest-xdist: the path of ssh's socket, in the home, has at most 107 bytes.
+    return Person(open_path)
 
 
 @pytest.fixture
@@ -157,8 +160,6 @@ def test_ctrl_c_at_a_question_writes_nothing(at: int, spark: Person) -> None:
     assert spark.wrote_nothing()
 
 
-# In a whole make test the lines were not folded at 40 once; alone it passes.
-@pytest.mark.long
 def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> None:
     started = spark.starts("--dry-run", columns=40)
     answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
@@ -180,6 +181,24 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     assert line.strip().endswith(f"sparkforge.dgx_spark.site -l {SPARK} --ask-pass --ask-become-pass")
     assert "Nothing was run or written." in " ".join(spark.said.split())
     assert spark.wrote_nothing()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("nothing-of-that-name", "uv could not resolve nothing-of-that-name"),
+        ("thing.whl", "'thing.whl' is not the file name of a wheel. Give files named"),
+        ("thing-1.0-py3-none-any.whl", "thing-1.0-py3-none-any.whl cannot be read as a wheel"),
+    ],
+)
+def test_what_cannot_be_inspected_is_told_once(target: str, words: str, person: Person) -> None:
+    (person.home / "thing-1.0-py3-none-any.whl").write_text("no archive")
+    settings = json.dumps({"inspect_index_url": "none", "inspect_find_links": [str(person.tools)]})
+    started = person.starts(target, "--", "-e", settings, command="inspect", columns=40)
+    assert person.ends(started) == Exit.FAILED
+    said = " ".join(person.said.split())
+    assert said.count(words) == 1, said
+    assert "FAILED!" not in said
 
 
 def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: Person) -> None:

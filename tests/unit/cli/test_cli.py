@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
@@ -12,7 +13,7 @@ import pytest
 import tomllib
 import yaml
 from rich.console import Console
-from sparkforge import INTERRUPTED, Exit, cli, commands, play
+from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, play, questions
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -113,15 +114,20 @@ def test_the_shell_gets_what_makes_it_complete(capsys: pytest.CaptureFixture[str
 
 def events() -> list[dict[str, Any]]:
     task = {"event": "playbook_on_task_start", "stdout": "TASK [Build] ***", "event_data": {"name": "Build"}}
-    debug = {"task_action": "ansible.builtin.debug"}
+    debug = {"task_action": "ansible.builtin.debug", "host": "spark-1", "res": {"msg": ["[bold]read", "me[/bold]"]}}
+    refused = {"host": "spark-1", "res": {"msg": "Task failed: No GPU. Mount one.", "cause": "No GPU.", "stderr": "no"}}
+    program = {"host": "spark-1", "res": {"msg": "non-zero return code", "stderr": "its own words"}}
     return [
         {"event": "verbose", "stdout": "SSH password: "},
         {"event": "verbose", "stdout": "BECOME password[defaults to SSH password]: "},
         task,
         {"event": "verbose", "stdout": "spark-1 | pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed"},
         {"event": "runner_on_ok", "stdout": "ok: [spark-1]", "event_data": {"task_action": "ansible.builtin.ping"}},
-        {"event": "runner_on_ok", "stdout": "ok: [spark-1] => msg: [bold]read me[/bold]", "event_data": debug},
-        {"event": "runner_on_failed", "stdout": "fatal: [spark-1]: FAILED!", "event_data": {}},
+        {"event": "runner_on_ok", "stdout": "ok: [spark-1] => msg: [[bold]read, me[/bold]]", "event_data": debug},
+        {"event": "error", "stdout": "[ERROR]: Task failed: No GPU. Origin: main.yml:36"},
+        {"event": "runner_on_failed", "stdout": "fatal: [spark-1]: FAILED! => cause …", "event_data": refused},
+        {"event": "runner_on_failed", "stdout": "fatal: [spark-1]: FAILED! => its own words", "event_data": program},
+        {"event": "runner_on_failed", "stdout": "fatal: [spark-1]", "event_data": {**refused, "ignore_errors": True}},
     ]
 
 
@@ -144,11 +150,50 @@ def test_a_file_gets_all_of_ansible_s_lines_and_no_bars_and_no_prompts() -> None
 
 def test_a_terminal_gets_bars_and_what_is_meant_to_be_read() -> None:
     text = shown(terminal=True)
-    assert "msg: [bold]read me[/bold]" in text
-    assert "fatal: [spark-1]: FAILED!" in text
-    assert "ok: [spark-1]\n" not in text
-    assert "TASK [Build]" not in text
+    lines = [line for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)) if "━" not in line]
+    assert [line for line in lines if line] == [
+        "spark-1:",
+        "[bold]read",
+        "me[/bold]",
+        "spark-1: No GPU. Mount one.",
+        "fatal: [spark-1]: FAILED! => its own words",
+    ]
     assert "TASK [Build]" in shown(terminal=True, verbose=True)
+
+
+def test_who_is_asked_again_is_told_what_ssh_and_sudo_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password may be right and something else wrong, as a path of ssh's that is too long."""
+    console = Console(file=io.StringIO(), width=200)
+    answers = questions.Answers([], "ada", "wheels", "secret")
+    ssh = {"spark-1": "Permission denied (publickey,password).", "spark-2": "path is too long for a socket"}
+    outcomes = [play.Outcome(play.UNREACHABLE, ssh), play.Outcome(2, {"spark-1": "Incorrect sudo password"})] * 2
+    monkeypatch.setattr(play, "run", lambda *_, **__: outcomes.pop(0))
+    monkeypatch.setattr(questions, "ask_password", lambda _: "other")
+    with pytest.raises(Refusal) as refused:
+        commands.connect(argparse.Namespace(verbose=False), console, play.Play("connect", "x"), answers)
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert (
+        "ada could not log in over ssh.\n  spark-1: Permission denied (publickey,password).\n  spark-2: path is" in said
+    )
+    assert "ada could not become root.\n  spark-1: Incorrect sudo password\n" in said
+    assert "ada could not log in over ssh; nothing was written.\n  spark-1: Permission" in refused.value.cause
+    assert refused.value.code == Exit.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            'Task failed: Data could not be sent to "a". Make sure this host can be reached over ssh: No route',
+            "No route",
+        ),
+        ("Task failed: Failed to connect to the host via ssh: ada@a: Permission denied.", "ada@a: Permission denied."),
+        ("Task failed: Incorrect sudo password", "Incorrect sudo password"),
+        (["one: a.", "two: b."], "one: a.\ntwo: b."),
+    ],
+)
+def test_the_words_of_a_result_are_those_of_ssh_sudo_or_the_collection(message: str | list[str], words: str) -> None:
+    assert play.said({"res": {"msg": message}}) == words
 
 
 def test_the_command_is_under_800_lines() -> None:
