@@ -73,7 +73,7 @@ def require(
         skipped = result.status == SKIP and not result.blocked
         if skipped:
             result.status = FAIL
-            result.cause = f"The profile requires {result.name}, and it was skipped: {result.cause}"
+            result.cause = f"The profile requires {result.name}, and it was skipped: {result.cause.rstrip('.')}."
             result.remedy = (
                 "Bring what it lacks, or take it out of the profile's list of required checks, which the report shows."
             )
