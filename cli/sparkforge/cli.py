@@ -13,10 +13,9 @@ from argcomplete import autocomplete, shell_integration
 
 from sparkforge import INTERRUPTED, Exit, Refusal
 
-EXITS = """exit codes:
-  0 done   1 a host failed   2 wrong usage   3 no Spark found, or two of one name
-  4 no ssh server   5 user name or password refused   6 licence declined   130 interrupted"""
-DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the
+EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
+4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
+DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the \
 ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
 #: Each other command: the playbook, its own arguments, whether --check means anything to it, and what it does.
 COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
@@ -31,12 +30,9 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser("sparkforge", description=DESCRIPTION, epilog=EXITS)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     setup = add(commands, "setup", "find Sparks, ask five questions, write the inventory, and run", check=True)
-    setup.add_argument(
-        "--host", action="append", metavar="NAME", help="a name or an address, for no question; repeat it"
-    )
+    setup.add_argument("--host", action="append", metavar="NAME", help="a name or an address; may be given again")
     setup.add_argument("--user", help="your user name on the Sparks")
     setup.add_argument("--accept-nvidia-license", action="store_true", help="you read and accept NVIDIA's licences")
     setup.add_argument("--method", choices=["wheels", "source"], help="wheels (minutes) or source (hours)")
@@ -52,16 +48,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 def add(commands: Any, name: str, text: str, check: bool) -> argparse.ArgumentParser:
     """Add a command with the options that each has."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text.capitalize()}.")
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("-i", "--inventory", type=Path, metavar="FILE", help="default: ~/.config/sparkforge/hosts.yml")
     limit = parser.add_argument("-l", "--limit", metavar="HOSTS", help="only these hosts of the inventory")
     limit.completer = complete_hosts  # type: ignore[attr-defined]
     parser.add_argument("--dry-run", action="store_true", help="print the line; neither run nor write anything")
     if check:
         parser.add_argument("--check", action="store_true", help="ask the Sparks what would change (--check --diff)")
-    parser.add_argument(
-        "--no-password", action="store_true", help="do not ask: sudo wants none, or the inventory has it"
-    )
+    parser.add_argument("--no-password", action="store_true", help="sudo wants none, or the inventory has it")
     parser.add_argument("-v", "--verbose", action="store_true", help="all that Ansible prints, on a terminal too")
     return parser
 
@@ -78,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the status to exit with."""
     parser = make_parser()
     autocomplete(parser)
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     cut = words.index("--") if "--" in words else len(words)
     arguments = parser.parse_args(words[:cut])
     arguments.further = words[cut + 1 :]

@@ -26,7 +26,6 @@ SYNC_FILES = {
     "darwin": "~/Library/Application Support/NVIDIA/Sync/config/ssh_config",
     "linux": "~/.config/NVIDIA/Sync/config/ssh_config",
 }
-SSH_WAIT = 5  # seconds
 #: The key that is kept of those that a host has: the first of these.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
@@ -80,7 +79,7 @@ def by_mdns(settings: Path | None) -> list[Spark]:
     hosts = json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value))
     for name, values in hosts["_meta"]["hostvars"].items():
         addresses = values.get("discovered_addresses") or [values["ansible_host"]]
-        found.append(Spark(name, addresses, "answers mDNS", int(values.get("ansible_port", 22))))
+        found.append(Spark(name, addresses, "in this network", int(values.get("ansible_port", 22))))
     return found
 
 
@@ -160,7 +159,7 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 def host_key(address: str, port: int) -> str:
     """Return the key of the sshd at an address, or nothing where none answers in time."""
-    done = printed("ssh-keyscan", "-T", str(SSH_WAIT), "-p", str(port), "--", address)
+    done = printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address)
     offered = {key.split()[0]: key for key in key_lines(done.stdout)}
     return next((offered[kind] for kind in KEY_TYPES if kind in offered), "")
 
@@ -181,7 +180,7 @@ def refuse_another_key(spark: Spark, files: Iterable[Path]) -> None:
                 cause = f"{spark.name} has another ssh host key than {path} has for {name}: it was installed anew, or "
                 cause += "another machine answers in its place."
                 remedy = (
-                    f"Compare {spark.fingerprint} with the Spark itself; if it is right: ssh-keygen -R {name} -f {path}"
+                    f"Compare {spark.fingerprint} with the Spark's own; if they agree: ssh-keygen -R {name} -f {path}"
                 )
                 raise Refusal(Exit.NO_SSH, cause, remedy)
 

@@ -73,12 +73,9 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
     """List the machines with what tells one from another: name, address, fingerprint of the ssh host key."""
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
-        if spark.local:
-            console.print("   this machine")
-        elif spark.key:
-            console.print(f"   {spark.addresses[0]}\n   {spark.fingerprint}", soft_wrap=True)
-        else:
-            console.print(f"   no ssh at {', '.join(spark.addresses)}")
+        silent = f"no ssh at {', '.join(spark.addresses)}"
+        where = f"{spark.addresses[0]}\n   ssh key {spark.fingerprint}" if spark.key else silent
+        console.print(f"   {'this machine' if spark.local else where}", soft_wrap=True)
 
 
 def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:

@@ -11,7 +11,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5A
 OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlJAZ0CjOXPmmRrkPuSFWSKKFScUxVzwDe5iF8f+d8z"
 
 
-def spark(name: str, *addresses: str, source: str = "answers mDNS") -> Spark:
+def spark(name: str, *addresses: str, source: str = "in this network") -> Spark:
     return Spark(name, list(addresses or ("192.0.2.1",)), source)
 
 
@@ -48,7 +48,7 @@ def test_who_answers_and_is_in_nvidia_sync_is_one() -> None:
     found = find.combined(mdns, sync)
     assert [one.name for one in found] == ["away", "spark-1", "spark-2", "spark-3"]
     assert (found[1].user, found[1].key_file, found[1].addresses) == ("ada", "/k", ["192.0.2.1"])
-    assert found[1].source == "answers mDNS, in NVIDIA Sync"
+    assert found[1].source == "in this network, in NVIDIA Sync"
     assert found[2].user == "bob"
 
 
