@@ -39,14 +39,8 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 
 Facts = dict[str, t.Any]
-
-
-class Run(t.Protocol):
-    """``AnsibleModule.run_command``, as far as it is used here."""
-
-    def __call__(
-        self, args: list[str], *, environ_update: dict[str, str] | None = None, cwd: str | None = None
-    ) -> tuple[int, str, str]: ...
+#: ``AnsibleModule.run_command``: argv and, by name, ``environ_update`` and ``cwd`` to status, output and errors.
+Run = t.Callable[..., tuple[int, str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
