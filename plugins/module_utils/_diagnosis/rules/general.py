@@ -24,10 +24,10 @@ pattern =
     ^[ \t]*(?:\S*sh: line \d+: +\d+ )?(Killed)\b(?! signal)
     FAILED: \[(code=137)\]
     \] (Killed)$
-cause = A process of the build was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints no
-    more than that when it happens to its compiler.
-remedy = Run again, which resumes from the objects with jobs sized by the memory that is then free; raise memory_per_job
-    or set jobs, and end the programs that hold memory (GPU processes hold it too).
+cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints no more than
+    that when it happens to its compiler.
+remedy = End the programs that hold memory (GPU processes hold it too) and run again; a build then resumes from its
+    objects, with jobs sized by the memory that is free, and with fewer by memory_per_job or jobs.
 
 [compile-error]
 keys = error:

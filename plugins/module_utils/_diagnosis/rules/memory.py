@@ -61,9 +61,9 @@ pattern =
     std::bad_alloc
     ^[ \t]*MemoryError$
     Cannot allocate memory
-cause = A program of the build got no memory ({found}).
-remedy = Run again with fewer jobs or a higher memory_per_job, and look for a limit (ulimit -v, the container's or the
-    unit's MemoryMax) that is too low.
+cause = A program got no memory ({found}).
+remedy = End the programs that hold memory (GPU processes hold it too), look for a limit (ulimit -v, the container's or
+    the unit's MemoryMax) that is too low, and run again; a build also with fewer jobs or a higher memory_per_job.
 
 [no-space]
 keys =
