@@ -33,19 +33,7 @@ ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certif
 class ActionModule(OnController):
     """A directory is looked at on the host, everything else here."""
 
-    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
-        "target": {"type": "str", "required": True},
-        "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
-        "capability": {"type": "str", "default": "12.1"},
-        "cuda": {"type": "str", "default": "13.0"},
-        "python": {"type": "str", "default": "3.12"},
-        "index_url": {"type": "str"},
-        "find_links": {"type": "list", "elements": "str", "default": []},
-        "uv": {"type": "list", "elements": "str"},
-        "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
-        "proxies": {"type": "dict", "default": {}},
-        "ca_certificate": {"type": "str", "default": ""},
-    }
+    ARGUMENTS = judge.ARGUMENTS
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""

@@ -16,7 +16,7 @@ description:
     number format and the length of the sums, forward and, where there is one, backward.
   - Looks at the host as well, namely at the GPU, the driver and the closure of the libraries.
   - Never fails because of what it finds. Look at RV(report) or let the role P(sparkforge.dgx_spark.verify#role) do so.
-extends_documentation_fragment: sparkforge.dgx_spark.attributes
+extends_documentation_fragment: [sparkforge.dgx_spark.attributes, sparkforge.dgx_spark.proof]
 attributes:
   check_mode:
     support: full
@@ -28,61 +28,6 @@ attributes:
     support: full
     details: The history is a log, and writing to it is never counted as a change.
 options:
-  python:
-    description:
-      - The interpreter in which the checks run.
-      - By default that of the environment that O(reference) names, with the variables and library paths of
-        its activation.
-    type: path
-  checks:
-    description:
-      - Shell patterns over the names of checks, for example V(attention.*) and V(cpu.*).
-      - The role P(sparkforge.dgx_spark.verify#role) lists the names in its README.
-    type: list
-    elements: str
-    default: ["*"]
-  profile:
-    description:
-      - What kind of host it is. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
-        C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must pass, each with what that rests on, C(measured on ...),
-        C(from the data sheet) or C(unknown), or a plain list of them.
-      - One that is skipped counts as failed. Where its requirement does not rest on a measurement it is a warning, and
-        so is a failure that computed nothing. A number that is wrong fails whatever it rests on.
-      - C(speed_floors) has for each rate C(nominal), what the device is made for, C(ratio), the part of it that must be
-        reached, and C(evidence), what that rests on; only a floor that was measured fails the check, another warns.
-      - C(site_floors) has the same keys and replaces single values; a floor that this lowers is named in the report.
-      - The rates of the first proven run in O(history) are floors as well, three quarters of which must be reached.
-    type: dict
-    default: {}
-  reference:
-    description:
-      - What the stack says that the environment is. C(root) and C(environment) name it on the host, C(stack),
-        C(method) and C(lock_id) the stack.
-      - C(environment_id) is the name of one environment's directory, so that a staged one is proven before it is
-        switched to; left out or null, it is the current one.
-      - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
-        C(driver_minimum).
-      - C(paths) are files and directories whose closure the loader must find, C(sonames) what C(dlopen) must open.
-    type: dict
-    default: {}
-  limits:
-    description:
-      - C(memory_share) of the free memory that may be taken, 0.5 by default and 0.9 at most.
-      - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the limit for all, 1800 by
-        default.
-      - C(survey) is for how many seconds the survey of torch's operators begins another one, in each format, 12 by
-        default, in an order that changes by the day; C(samples) how many inputs each has, 3 by default.
-      - C(seed) decides the order and the inputs, by default the date.
-    type: dict
-    default: {}
-  gpu_required:
-    description: Whether the host must have a GPU. Checks that need one are skipped with that reason otherwise.
-    type: bool
-    default: true
-  user:
-    description: The account as which the checks run, where the module runs as root.
-    type: str
   history:
     description: Where reports are kept on the host; without it none is kept.
     type: path
@@ -178,16 +123,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={
-            "python": {"type": "path"},
-            "checks": {"type": "list", "elements": "str", "default": ["*"]},
-            "profile": {"type": "dict", "default": {}},
-            "reference": {"type": "dict", "default": {}},
-            "limits": {"type": "dict", "default": {}},
-            "gpu_required": {"type": "bool", "default": True},
-            "user": {"type": "str"},
-            "history": {"type": "path"},
-        },
+        argument_spec={**run.ARGUMENTS, "history": {"type": "path"}},
         supports_check_mode=True,
     )
 

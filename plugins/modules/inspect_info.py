@@ -180,22 +180,7 @@ def look_at(directory: str, device: judge.Device) -> dict[str, t.Any]:
 
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(
-        argument_spec={
-            "target": {"type": "str", "required": True},
-            "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
-            "capability": {"type": "str", "default": "12.1"},
-            "cuda": {"type": "str", "default": "13.0"},
-            "python": {"type": "str", "default": "3.12"},
-            "index_url": {"type": "str"},
-            "find_links": {"type": "list", "elements": "str", "default": []},
-            "uv": {"type": "list", "elements": "str"},
-            "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
-            "proxies": {"type": "dict", "default": {}},
-            "ca_certificate": {"type": "str", "default": ""},
-        },
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(argument_spec=judge.ARGUMENTS, supports_check_mode=True)
 
     def work() -> dict[str, t.Any]:
         given = module.params

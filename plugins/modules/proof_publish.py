@@ -17,23 +17,16 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.proof.kept
 attributes:
   idempotent:
     details:
       - Each file is written anew with the figures of the last proof. A change is a file that comes or goes.
 options:
-  root:
-    description: Where the collection keeps what it makes, and the receipt of these files in C(receipts).
-    type: path
-    default: /opt/sparkforge
   environment:
     description: The environment, by its name.
     type: str
     default: torch
-  history:
-    description: Where the host keeps its reports, as M(sparkforge.dgx_spark.cuda_proof) wrote them.
-    type: path
-    default: /var/log/sparkforge/proof
   textfile:
     description:
       - The directory that the textfile collector reads, which must be there. C(sparkforge.prom) is written into it,

@@ -10,19 +10,17 @@ module: proof_timer
 short_description: Let a host repeat its proof by itself
 version_added: "0.1.0"
 description:
-  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings on the host, and timers of systemd that run
-    it by a calendar, five minutes after a boot, and after dpkg has worked.
+  - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings into C(proof) below O(root), and timers of
+    systemd that run it by a calendar, five minutes after a boot, and after dpkg has worked.
   - The latter two compute only if the kernel, the driver or a package of CUDA differs from those of the last report.
   - A report goes to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), what failed to the journal, and a unit
     that is in the state failed says that a proof has failed.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
+  - sparkforge.dgx_spark.proof
+  - sparkforge.dgx_spark.proof.kept
 options:
-  root:
-    description: Directory below which the program is kept, in C(proof).
-    type: path
-    default: /opt/sparkforge
   state:
     description: Whether the timers are on the host.
     type: str
@@ -31,37 +29,6 @@ options:
   calendar:
     description: When to run, as C(OnCalendar) of systemd.time(7) says it, with O(state=present).
     type: str
-  python:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: path
-  checks:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: list
-    elements: str
-    default: ["*"]
-  profile:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: dict
-    default: {}
-  reference:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: dict
-    default: {}
-  limits:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: dict
-    default: {}
-  gpu_required:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: bool
-    default: true
-  user:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: str
-  history:
-    description: As in M(sparkforge.dgx_spark.cuda_proof).
-    type: path
-    default: /var/log/sparkforge/proof
   publish:
     description:
       - Options of M(sparkforge.dgx_spark.proof_publish), which each run then does as well. Empty, none.
@@ -100,22 +67,16 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, timer
 
 
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
+            **run.ARGUMENTS,
             "root": {"type": "path", "default": "/opt/sparkforge"},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "calendar": {"type": "str"},
-            "python": {"type": "path"},
-            "checks": {"type": "list", "elements": "str", "default": ["*"]},
-            "profile": {"type": "dict", "default": {}},
-            "reference": {"type": "dict", "default": {}},
-            "limits": {"type": "dict", "default": {}},
-            "gpu_required": {"type": "bool", "default": True},
-            "user": {"type": "str"},
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
             "publish": {"type": "dict", "default": {}},
         },

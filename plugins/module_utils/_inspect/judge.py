@@ -21,6 +21,20 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
     parse_wheel_name,
 )
 
+#: The options of ``inspect_info``, of which those from ``index_url`` on are the controller's alone.
+ARGUMENTS: dict[str, dict[str, t.Any]] = {
+    "target": {"type": "str", "required": True},
+    "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
+    "capability": {"type": "str", "default": "12.1"},
+    "cuda": {"type": "str", "default": "13.0"},
+    "python": {"type": "str", "default": "3.12"},
+    "index_url": {"type": "str"},
+    "find_links": {"type": "list", "elements": "str", "default": []},
+    "uv": {"type": "list", "elements": "str"},
+    "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
+    "proxies": {"type": "dict", "default": {}},
+    "ca_certificate": {"type": "str", "default": ""},
+}
 #: From the best to the worst; the first three levels of a finding are each a verdict.
 VERDICTS = ("yes", "perhaps", "no")
 NOTE = "note"

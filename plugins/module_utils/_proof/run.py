@@ -31,6 +31,17 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history as _history
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, Result
 
+#: What is proven, as ``cuda_proof`` and ``proof_timer`` take it.
+ARGUMENTS: dict[str, dict[str, t.Any]] = {
+    "python": {"type": "path"},
+    "checks": {"type": "list", "elements": "str", "default": ["*"]},
+    "profile": {"type": "dict", "default": {}},
+    "reference": {"type": "dict", "default": {}},
+    "limits": {"type": "dict", "default": {}},
+    "gpu_required": {"type": "bool", "default": True},
+    "user": {"type": "str"},
+}
+
 
 class Proof:
     """One run.
