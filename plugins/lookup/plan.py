@@ -13,10 +13,14 @@ version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
   - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
-  - A step may hold a password where the role is P(sparkforge.dgx_spark.network_access#role). Show it nowhere.
+  - What is not set where the role does not run, is as in its C(defaults) and C(vars).
+  - A step may hold a password or a key where the role is P(sparkforge.dgx_spark.network_access#role) or
+    P(sparkforge.dgx_spark.wheelhouse#role). Show it nowhere.
 options:
   _terms:
-    description: Names of roles that have a plan, without the collection's name.
+    description:
+      - Names of roles that have a plan, without the collection's name.
+      - V(bridge) is what C(playbooks/bridge.yml) does, V(publication) whether what was built may be published.
     required: true
 """
 
@@ -36,8 +40,10 @@ _raw:
   elements: dict
 """
 
+import collections
 import importlib
 import typing as t
+from pathlib import Path
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
@@ -55,6 +61,7 @@ ROLES = (
     "math_libraries",
     "network_access",
     "preflight",
+    "publication",
     "python_env",
     "pytorch",
     "torch_extensions",
@@ -64,12 +71,16 @@ ROLES = (
 )
 
 
+#: Where the defaults and the data of a role are, what counts less first.
+PARTS = ("defaults", "vars")
+
+
 class Settings(t.Mapping[str, t.Any]):
     """The variables as a role sees them; each is templated when it is asked for."""
 
-    def __init__(self, variables: t.Mapping[str, t.Any], templar: t.Any) -> None:
+    def __init__(self, variables: t.MutableMapping[str, t.Any], templar: t.Any) -> None:
         self._variables = variables
-        self._templar = templar
+        self._templar = templar.copy_with_new_env(available_variables=variables)
 
     def __getitem__(self, name: str) -> t.Any:
         return self._templar.template(self._variables[name])
@@ -88,18 +99,30 @@ class LookupModule(LookupBase):
         self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
     ) -> list[dict[str, t.Any]]:
         """Return the plan of each role."""
-        settings = Settings(variables or {}, self._templar)
         observation = ((variables or {}).get("ansible_facts") or {}).get("spark_info")
-        return [_plan(str(role), settings, observation).as_result() for role in terms]
+        return [
+            _plan(role, Settings(collections.ChainMap(variables or {}, self._own(role)), self._templar), observation)
+            for role in map(str, terms)
+        ]
+
+    def _own(self, role: str) -> dict[str, t.Any]:
+        """Return what the role's files say, for a play that does not run it."""
+        found: dict[str, t.Any] = {}
+        for part in PARTS:
+            path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
+            if path.exists():
+                found.update(self._loader.load_from_file(str(path), trusted_as_template=True) or {})
+        return found
 
 
-def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> plans.Plan:
+def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]:
     if role not in ROLES:
         raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
     if observation is None and role != "fabric":
         raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info before.")
     module = importlib.import_module(f"{plans.__name__}.{role}")
     try:
-        return t.cast("plans.Plan", module.plan(settings, observation))
+        made: plans.Plan = module.plan(settings, observation)
     except SparkforgeError as error:
-        return plans.Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])
+        made = plans.Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])
+    return made.as_result()

@@ -109,7 +109,7 @@ def test_no_role_knows_of_the_lab(role: Path):
 #: What has a password or a private key in it, as tasks take it. Modules hide their own options themselves.
 SECRETS = (
     "{{ wheelhouse_password }}",
-    "{{ __wheelhouse_tls }}",
+    "{{ __wheelhouse_plan.steps.tls }}",
     "__wheelhouse_hashed.stdout",
     "__network_access_plan.steps.write",
 )

@@ -2,94 +2,128 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether what was built may be published: the wheels fit each other, and the lock has what else they require."""
+"""The plan of the role wheelhouse: what nginx serves the wheels with, and which settings cannot work."""
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import ipaddress
+import json
 import re
 import typing as t
+from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
 
-with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only the import check of ansible-test runs without it.
-    from packaging.requirements import InvalidRequirement, Requirement
-
-_PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:===?\s*([^\s;]+))?")
+TEMPLATE = Path(__file__).parents[3] / "roles/wheelhouse/templates/site.conf.j2"
+#: Where the host itself reaches what listens at every address.
+_LOCAL = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - is compared
+#: Cause and remedy.
+Fault = tuple[str, str]
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return a refusal where no host could make an environment of what was built (``sparkforge_built``).
+    """Return what there is to serve the wheelhouse with; certificate and key are read on the controller.
 
-    The receipts of what an older version of this collection built do not say what it requires: that is left to pip.
+    Steps: ``site`` with its ``addresses``, its ``url`` on the host itself and its ``configuration``, which stands for
+    all that nginx reads when it is reloaded; ``tls``, the certificate with its chain and its key, for no output;
+    ``salt``, of the password; ``packages``; ``first``, that nginx is not there; ``serve``, that nginx was asked
+    (``__wheelhouse_served``) and has not read this configuration, and then ``stale``, the files to remove.
     """
-    built: t.Mapping[str, t.Any] = settings.get("sparkforge_built") or {}
-    wheels = [wheel for unit in built.values() for wheel in unit.get("wheels") or ()]
-    if not wheels:
-        return Plan()
-    stack: Stack = settings["stack"]
-    machine = observation["kernel"]["machine"]
-    locked = stack["lock"]["run_requirements"].get(platforms.locked(stack["python"]["version"], machine)) or {}
-    lines = [line for part in ("beside", *built) for line in locked.get(part) or ()]
-    lines += settings.get("python_env_extra_requirements") or ()
-    problems = _unmet(wheels, _pins(lines), _target(stack["python"]["version"], machine))
-    if not problems:
-        return Plan()
-    name = stack["name"]
-    cause = f"What was built does not fit the lock of the stack {name}: {'; '.join(problems)}."
-    remedy = (
-        f"Correct requires of these units, or versions, in the stack {name}, and run playbooks/lock.yml"
-        f" -e stack_name={name}; what is none of the stack's goes into python_env_extra_requirements."
-        " What was built stays."
-    )
-    return Plan(refusals=[{"cause": cause, "remedy": remedy}])
-
-
-def _unmet(wheels: t.Sequence[t.Mapping[str, t.Any]], locked: t.Mapping[str, str], target: dict[str, str]) -> list[str]:
-    """Return, in words, each requirement that neither another wheel nor the lock meets."""
-    made = {normalised(wheel["name"]): str(wheel["version"]) for wheel in wheels}
-    problems = []
-    for wheel in wheels:
-        for asked in _requirements(wheel.get("requires") or ()):
-            if asked.marker is not None and not asked.marker.evaluate(target):
-                continue
-            name = normalised(asked.name)
-            version = made.get(name, locked.get(name))
-            said = f"{wheel['name']} {wheel['version']} requires {f'{name} {asked.specifier}'.strip()}"
-            if version is None:
-                problems.append(f"{said}, which the lock does not have")
-            elif version and not asked.specifier.contains(version, prereleases=True):
-                problems.append(f"{said}, and {version} {'was built' if name in made else 'is in the lock'}")
-    return problems
-
-
-def _requirements(lines: t.Iterable[str]) -> t.Iterator[Requirement]:
-    for line in lines:
-        # What packaging does not understand, pip will not either, and say so.
-        with contextlib.suppress(InvalidRequirement):
-            yield Requirement(str(line))
-
-
-def _pins(lines: t.Iterable[str]) -> dict[str, str]:
-    """Return the version by normalised name, empty where a line has a URL in the place of one."""
-    found = [match for match in (_PIN.match(str(line)) for line in lines) if match]
-    return {normalised(match[1]): match[2] or "" for match in found}
-
-
-def _target(python: str, machine: str) -> dict[str, str]:
-    """Return what markers ask of the host; all else is as on the controller, which is a Linux too."""
-    return {
-        "python_version": python,
-        "python_full_version": f"{python}.0",
-        "platform_machine": machine,
-        "platform_system": "Linux",
-        "platform_python_implementation": "CPython",
-        "implementation_name": "cpython",
-        "sys_platform": "linux",
-        "os_name": "posix",
-        "extra": "",
+    pem, faults = _pem([str(settings[f"wheelhouse_tls_{part}"] or "") for part in ("certificate", "key")])
+    username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
+    root, port, listen = str(settings["sparkforge_root"]), settings["wheelhouse_port"], settings["wheelhouse_listen"]
+    addresses = [_address(str(text)) for text in (listen.split(",") if isinstance(listen, str) else listen)]
+    faults = [*_place(root, listen, addresses, port), *faults, *_account(username, password)]
+    if faults:
+        return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in faults])
+    url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
+    read = [TEMPLATE.read_text(encoding="utf-8").rstrip(), root, addresses, int(port), pem, bool(password)]
+    site = {"addresses": addresses, "url": url, "configuration": hashlib.sha256(json.dumps(read).encode()).hexdigest()}
+    missing = packages(["nginx", *(["openssl"] if password else [])], observation)
+    served = settings.get("__wheelhouse_served")
+    serves = served is None or (served.get("content") or "").strip() == site["configuration"]
+    # The same each time, so that a password is the same line each time; another one on each host.
+    salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
+    directory = settings["__wheelhouse_directory"]
+    stale = [f"{directory}/{name}" for name, has in (("tls.pem", pem), ("htpasswd", password)) if not has]
+    steps = {
+        "site": site,
+        "tls": pem,
+        "salt": salt if password else "",
+        "first": "nginx" not in observation["apt"]["packages"],
+        "serve": not serves,
+        "stale": [] if serves else stale,
+        **missing.steps,
     }
+    note = (
+        "The wheelhouse asks for a password without TLS, so that anyone who listens on the network can read it. Set"
+        " wheelhouse_tls_certificate and wheelhouse_tls_key."
+    )
+    return Plan(
+        {name: step for name, step in steps.items() if step},
+        [*missing.reasons, *([] if serves else [f"serve the wheelhouse at {url}"])],
+        notes=[note] if password and not pem else [],
+    )
+
+
+def _address(text: str) -> str:
+    """Return an address as nginx and a URL have it, IPv6 in brackets; empty where it is none."""
+    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    try:
+        ipaddress.ip_address(bare)
+    except ValueError:
+        return ""
+    # nginx knows no zones.
+    return "" if "%" in bare else f"[{bare}]" if ":" in bare else bare
+
+
+def _place(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) -> t.Iterator[Fault]:
+    if not re.fullmatch(r"/[A-Za-z0-9._/+-]+", root):
+        yield (
+            f"The root {root} cannot be used in a configuration of nginx.",
+            "Give an absolute path of letters, digits, '.', '_', '+' and '-'.",
+        )
+    if not addresses or not all(addresses):
+        yield (
+            f"{json.dumps(listen)} are not addresses to listen at.",
+            "Set wheelhouse_listen to addresses of this host, or to 0.0.0.0 for every one.",
+        )
+    if not re.fullmatch(r"\d{1,5}", str(port)) or not 0 < int(port) < 65536:
+        yield f"{port} is not a port.", "Set wheelhouse_port to a number from 1 to 65535."
+
+
+def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
+    """Return certificate and key in one text, which is replaced on a host in one go; empty for plain HTTP."""
+    both = "wheelhouse_tls_certificate and wheelhouse_tls_key"
+    if bool(paths[0]) != bool(paths[1]):
+        has = "certificate and no key" if paths[0] else "key and no certificate"
+        return "", [(f"The wheelhouse has a {has}.", f"Set both {both}, or neither.")]
+    texts, faults = [], []
+    for path in filter(None, paths):
+        try:
+            texts.append(Path(path).expanduser().read_text(encoding="utf-8").rstrip())
+        except (OSError, UnicodeDecodeError):
+            cause = f"{path} is not a file on the controller that can be read as PEM."
+            faults.append((cause, f"Set {both} to the PEM files, or both to nothing for plain HTTP."))
+    if any("ENCRYPTED" in text for text in texts):
+        cause = f"{paths[1]} asks for a passphrase."
+        faults.append((cause, "Give a wheelhouse_tls_key without one: nginx starts by itself."))
+    return "\n".join(texts), faults
+
+
+def _account(username: str, password: str) -> t.Iterator[Fault]:
+    if bool(username) != bool(password):
+        has = "user name and no password" if username else "password and no user name"
+        yield f"The wheelhouse has a {has}.", "Set both wheelhouse_username and wheelhouse_password, or neither."
+    # openssl passwd reads no more than 256 bytes.
+    if (
+        re.search(r"[\x00-\x1f\x7f:]", username)
+        or re.search(r"[\x00-\x1f\x7f]", password)
+        or len(password.encode()) > 255
+    ):
+        yield (
+            "The user name of the wheelhouse has a colon, or it or the password has a line break or another control"
+            " character, or the password is longer than 255 bytes.",
+            "Set another wheelhouse_username or wheelhouse_password; | trim takes a file's last line break off.",
+        )

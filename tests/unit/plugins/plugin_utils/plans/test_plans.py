@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.lookup import plan as lookup
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import (
@@ -322,32 +321,3 @@ def test_no_backend_is_a_refusal_of_the_plan_and_in_check_mode_none() -> None:
     checked = sparse(offers=nothing, **changed, ansible_check_mode=True)
     assert checked.steps == {} and "nothing serves it as the host is now" in checked.notes[0]
     assert sparse(cusparselt_state="absent") == plans.Plan()
-
-
-class Templar:
-    """Returns text in capitals, so that it is seen what was templated."""
-
-    def template(self, value: t.Any) -> t.Any:
-        return value.upper() if value == "absent" else value
-
-
-def run(roles: list[str], variables: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    module = lookup.LookupModule(loader=None, templar=Templar())
-    found: list[dict[str, t.Any]] = module.run(roles, {"ansible_facts": {"spark_info": host()}, **variables})
-    return found
-
-
-def test_the_lookup_templates_what_a_plan_reads_and_nothing_else() -> None:
-    given = settings("build_toolchain", build_toolchain_packages=["git"], build_toolchain_state="absent")
-    assert run(["build_toolchain"], given) == [plans.Plan({}, []).as_result()]
-
-
-def test_the_lookup_returns_a_refusal_where_a_plan_cannot_be_made() -> None:
-    given = settings("build_toolchain", build_toolchain_packages=["--force"])
-    [found] = run(["build_toolchain"], given)
-    assert found["steps"] == {} and "does not name a package" in found["refused"]
-
-
-def test_the_lookup_names_the_roles_that_have_a_plan() -> None:
-    with pytest.raises(lookup.AnsibleLookupError, match=r"The role report has no plan\. Name one of bridge, build"):
-        run(["report"], {})

@@ -2,95 +2,144 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What was built is published where its wheels fit each other and the lock."""
+"""What the role wheelhouse makes of its settings, and those that it refuses before it asks the host anything."""
 
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import wheelhouse
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, wheelhouse
 
-#: What torch 2.6.0 requires.
-TORCH = (
-    "filelock",
-    "sympy==1.13.1; python_version >= '3.9'",
-    "setuptools; python_version >= '3.12'",
-    "numpy<2; python_version < '3.9'",
-    "nvidia-nccl-cu12==2.21.5; platform_system == 'Linux' and platform_machine == 'x86_64'",
-    "opt-einsum>=3.3; extra == 'opt-einsum'",
-    "triton==3.2.0",
+ROLE = Path(__file__).parents[5] / "roles/wheelhouse"
+CERTIFICATE, KEY = "-----BEGIN CERTIFICATE-----\n", "-----BEGIN PRIVATE KEY-----\n"
+CLOSED = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
+PLAIN = {"wheelhouse_username": "fleet", "wheelhouse_password": "secret"}
+
+
+def plan(*packages: str, **changed: t.Any) -> Plan:
+    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
+    data = {"__wheelhouse_directory": "/etc/nginx/sparkforge-wheelhouse", "inventory_hostname": "spark01"}
+    return wheelhouse.plan({**defaults, **data, **changed}, {"apt": {"packages": dict.fromkeys(packages, "1")}})
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> dict[str, str]:
+    for name, text in (("cert.pem", CERTIFICATE), ("key.pem", KEY), ("closed.pem", CLOSED)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "der.pem").write_bytes(b"\x30\x82\xff")
+    return {
+        "wheelhouse_tls_certificate": str(tmp_path / "cert.pem"),
+        "wheelhouse_tls_key": str(tmp_path / "key.pem"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause", "remedy"),
+    [
+        ({"sparkforge_root": "/srv/a b"}, "/srv/a b cannot be used in a configuration", "absolute path"),
+        ({"sparkforge_root": "/srv/a;b"}, "/srv/a;b cannot be used in a configuration", "absolute path"),
+        ({"wheelhouse_port": 0}, "0 is not a port", "wheelhouse_port"),
+        ({"wheelhouse_port": 70000}, "70000 is not a port", "wheelhouse_port"),
+        ({"wheelhouse_port": "http"}, "http is not a port", "wheelhouse_port"),
+        ({"wheelhouse_listen": []}, "[] are not addresses to listen at", "wheelhouse_listen"),
+        ({"wheelhouse_listen": ["spark01"]}, '["spark01"] are not addresses', "wheelhouse_listen"),
+        ({"wheelhouse_listen": ["0.0.0.0; root /"]}, "are not addresses", "wheelhouse_listen"),
+        ({"wheelhouse_listen": ["10.0.0.1", "fe80::1%eth0"]}, "are not addresses", "wheelhouse_listen"),
+        ({"wheelhouse_username": "fleet"}, "a user name and no password", "wheelhouse_password"),
+        ({"wheelhouse_password": "secret"}, "a password and no user name", "wheelhouse_username"),
+        ({**PLAIN, "wheelhouse_username": "a:b"}, "has a colon", "wheelhouse_username"),
+        ({**PLAIN, "wheelhouse_password": "secret\n"}, "a line break", "| trim"),
+        ({**PLAIN, "wheelhouse_password": "é" * 128}, "longer than 255 bytes", "wheelhouse_password"),
+        ({"wheelhouse_tls_certificate": "cert.pem"}, "a certificate and no key", "wheelhouse_tls_key"),
+        ({"wheelhouse_tls_key": "key.pem"}, "a key and no certificate", "wheelhouse_tls_certificate"),
+        (
+            {"wheelhouse_tls_certificate": "none.pem", "wheelhouse_tls_key": "key.pem"},
+            "none.pem is not a file on the controller",
+            "plain HTTP",
+        ),
+        (
+            {"wheelhouse_tls_certificate": "der.pem", "wheelhouse_tls_key": "key.pem"},
+            "der.pem is not a file on the controller that can be read as PEM",
+            "PEM files",
+        ),
+        (
+            {"wheelhouse_tls_certificate": "cert.pem", "wheelhouse_tls_key": "closed.pem"},
+            "closed.pem asks for a passphrase",
+            "without one",
+        ),
+    ],
 )
-LOCK = ("filelock==4.2.11", "sympy==1.13.1", "setuptools==84.2.1", "Pillow==13.0.0")
-SAID = "torch 2.6.0+cu130.sf1a2b3c4d requires "
+def test_settings_that_cannot_work_are_refused_each_with_its_remedy(
+    tls: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: dict[str, t.Any],
+    cause: str,
+    remedy: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = plan(**changed)
+    assert not found.steps and not found.reasons
+    (refusal,) = found.refusals
+    assert cause in refusal["cause"] and remedy in refusal["remedy"]
+    assert "secret" not in str(refusal)
 
 
-def wheel(name: str, version: str, *requires: str) -> dict[str, t.Any]:
-    return {"name": name, "version": version, "requires": list(requires)}
+def test_all_that_cannot_work_is_refused_at_once() -> None:
+    assert len(plan(wheelhouse_port=0, wheelhouse_listen=[], wheelhouse_username="fleet").refusals) == 3
 
 
-def refused(lock: t.Sequence[str] = LOCK, machine: str = "aarch64", **changed: t.Any) -> str:
-    built = {
-        "llvm": {"wheels": []},
-        "triton": {"wheels": [wheel("triton", "3.2.0+cu130.sf5e6f7a8b")]},
-        "pytorch": {"wheels": [wheel("torch", "2.6.0+cu130.sf1a2b3c4d", *TORCH)]},
-        "torchvision": {"wheels": [wheel("torchvision", "0.21.0", "torch==2.6.0", "pillow!=8.3.*,>=5.3.0")]},
-    }
-    lines = [f"{pin} --hash=sha256:{'a' * 64}" for pin in lock]
-    stack = {
-        "name": "mine",
-        "python": {"version": "3.12"},
-        "lock": {"run_requirements": {"cp312-linux-aarch64": {"pytorch": lines, "beside": [], "flash": ["a==1"]}}},
-    }
-    settings = {"stack": stack, "sparkforge_built": built, **changed}
-    return str(wheelhouse.plan(settings, {"kernel": {"machine": machine}}).as_result()["refused"])
+@pytest.mark.parametrize(
+    ("listen", "addresses", "url"),
+    [
+        (["::", "[2001:db8::1]", "192.0.2.1"], ["[::]", "[2001:db8::1]", "192.0.2.1"], "http://[::1]:8629"),
+        (["0.0.0.0"], ["0.0.0.0"], "http://127.0.0.1:8629"),
+        (["10.0.0.0"], ["10.0.0.0"], "http://10.0.0.0:8629"),
+        ("192.0.2.1,::1", ["192.0.2.1", "::1"], "http://192.0.2.1:8629"),
+    ],
+)
+def test_addresses_are_as_nginx_and_a_url_have_them(listen: t.Any, addresses: list[str], url: str) -> None:
+    site = plan(wheelhouse_listen=listen).steps["site"]
+    assert (site["addresses"], site["url"]) == ([f"[{one}]" if one == "::1" else one for one in addresses], url)
 
 
-def without(name: str) -> list[str]:
-    return [pin for pin in LOCK if not pin.startswith(name)]
+def test_what_stands_for_the_configuration_is_as_earlier_versions_had_it(
+    tmp_path: Path, tls: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one would have nginx reloaded everywhere; these two are what the variables of the role once said."""
+    (tmp_path / "site.j2").write_text("server { listen é; }\n\n")
+    (tmp_path / "cert.pem").write_text("CERT\n")
+    (tmp_path / "key.pem").write_text("KEY\n")
+    monkeypatch.setattr(wheelhouse, "TEMPLATE", tmp_path / "site.j2")
+    steps = plan(**tls, **PLAIN, wheelhouse_listen=["::", "192.0.2.1"]).steps
+    assert steps["site"]["configuration"] == "848d7ff2439f1cd534ed12b4ef3077b359509ac023810b4061fffbbaab7411d6"
+    assert steps["salt"] == "ff05372dac43698c"
+    assert steps["site"]["url"] == "https://[::1]:8629"
+    assert steps["tls"] == "CERT\nKEY"
 
 
-def test_wheels_that_fit_each_other_and_the_lock_are_published() -> None:
-    assert refused() == ""
+def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
+    fresh = plan(__wheelhouse_served={"status": -1})
+    assert fresh.steps["packages"] == ["nginx"] and fresh.steps["first"] and fresh.steps["serve"]
+    assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
+    configuration = fresh.steps["site"]["configuration"]
+    served = plan("nginx", __wheelhouse_served={"content": f"{configuration}\n"})
+    assert list(served.steps) == ["site"] and served.reasons == []
+    # Before nginx was asked nothing is said of it.
+    assert plan("nginx").reasons == []
 
 
-def test_a_lock_of_another_version_is_told_with_both_and_the_remedy() -> None:
-    assert refused([*without("sympy"), "sympy==1.14.0"]) == (
-        f"What was built does not fit the lock of the stack mine: {SAID}sympy ==1.13.1, and 1.14.0 is in the lock."
-        " Correct requires of these units, or versions, in the stack mine,"
-        " and run playbooks/lock.yml -e stack_name=mine; what is none of the stack's goes into"
-        " python_env_extra_requirements. What was built stays."
-    )
+def test_with_another_site_served_the_files_that_it_no_longer_has_go() -> None:
+    other = plan("nginx", "openssl", **PLAIN, __wheelhouse_served={"content": "another"})
+    assert other.steps["stale"] == ["/etc/nginx/sparkforge-wheelhouse/tls.pem"]
+    assert "packages" not in other.steps and "first" not in other.steps
 
 
-def test_all_that_does_not_fit_is_told_at_once() -> None:
-    said = refused(["sympy==1.14.0", "setuptools==84.2.1", "pillow==8.3.1"])
-    assert f"{SAID}filelock, which the lock does not have; {SAID}sympy ==1.13.1, and 1.14.0 is in the lock; " in said
-    assert "torchvision 0.21.0 requires pillow !=8.3.*,>=5.3.0, and 8.3.1 is in the lock." in said
-
-
-def test_a_wheel_that_was_built_counts_before_the_lock() -> None:
-    other = {"wheels": [wheel("torchvision", "0.22.0", "torch==2.7.0")]}
-    torch = {"wheels": [wheel("torch", "2.6.0+cu130.sf1a2b3c4d")]}
-    said = refused([*LOCK, "torch==2.7.0"], sparkforge_built={"torchvision": other, "pytorch": torch})
-    assert "torchvision 0.22.0 requires torch ==2.7.0, and 2.6.0+cu130.sf1a2b3c4d was built." in said
-
-
-def test_markers_are_judged_for_the_host() -> None:
-    # Nothing is locked for that platform.
-    said = refused(machine="x86_64")
-    assert "requires nvidia-nccl-cu12 ==2.21.5, which the lock does not have" in said
-    assert "numpy" not in said and "opt-einsum" not in said
-
-
-@pytest.mark.parametrize("pin", ["filelock==4.2.11", "filelock @ https://example.com/filelock-4-py3-none-any.whl"])
-def test_what_a_site_adds_to_its_environments_counts(pin: str) -> None:
-    assert refused(without("filelock"), python_env_extra_requirements=[f"{pin} --hash=sha256:{'b' * 64}"]) == ""
-
-
-def test_what_does_not_say_what_it_requires_is_left_to_pip() -> None:
-    older = {"wheels": [{"name": "torch", "version": "2.6.0"}]}
-    odd = {"wheels": [wheel("odd", "1", "!? no requirement")]}
-    assert refused([], sparkforge_built={"pytorch": older, "odd": odd}) == ""
-    # In check mode nothing may be built yet.
-    assert refused([], sparkforge_built=None) == ""
+def test_a_password_wants_openssl_and_without_tls_a_warning(tls: dict[str, str]) -> None:
+    warned = plan("nginx", **PLAIN)
+    assert warned.reasons == ["install openssl"] and "first" not in warned.steps
+    assert "asks for a password without TLS" in warned.notes[0] and "secret" not in str(warned)
+    assert plan("nginx", **PLAIN, **tls).notes == []

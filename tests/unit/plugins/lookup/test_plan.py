@@ -1,0 +1,63 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A plan is decided from a host's variables, and from the role's own files where a play does not run the role."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar, trust_as_template
+from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import ROLES, LookupModule
+
+HOST = {"ansible_facts": {"spark_info": {"apt": {"packages": {"nginx": "1"}}, "kernel": {"machine": "aarch64"}}}}
+STACK = {"python": {"version": "3.12"}, "llvm_major": 18}
+
+
+def plans(*roles: str, **variables: t.Any) -> list[dict[str, t.Any]]:
+    loader, known = DataLoader(), {"inventory_hostname": "spark01", **HOST, **variables}
+    return LookupModule(loader, Templar(loader, known)).run(list(roles), known)
+
+
+def test_what_is_not_set_is_as_the_role_has_it() -> None:
+    (plan,) = plans("wheelhouse")
+    assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8629"
+
+
+def test_what_is_set_goes_before_the_role_s_defaults() -> None:
+    port = trust_as_template("{{ base + 29 }}")
+    (plan,) = plans("wheelhouse", wheelhouse_port=port, base=8000)
+    assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
+
+
+def test_data_of_a_role_may_refer_to_what_the_play_knows() -> None:
+    (plan,) = plans("build_toolchain", stack=STACK)
+    assert {"python3.12-dev", "clang-18"} <= set(plan["steps"]["packages"])
+
+
+def test_each_role_sees_its_own_alone() -> None:
+    served, toolchain = plans("wheelhouse", "build_toolchain", stack=STACK, wheelhouse_port=0)
+    assert "0 is not a port" in served["refused"] and toolchain["refused"] == ""
+
+
+def test_nothing_is_templated_that_a_plan_does_not_read() -> None:
+    broken = trust_as_template("{{ what_nobody_has }}")
+    (plan,) = plans("wheelhouse", wheelhouse_state=broken, python_env_name=broken)
+    assert plan["refused"] == ""
+
+
+def test_a_plan_that_cannot_be_made_is_a_refusal() -> None:
+    (plan,) = plans("build_toolchain", stack=STACK, build_toolchain_packages=["--force"])
+    assert plan["steps"] == {} and "does not name a package" in plan["refused"]
+
+
+def test_a_role_without_a_plan_and_a_host_that_was_not_observed_are_refused() -> None:
+    with pytest.raises(AnsibleError, match=r"The role stack has no plan\. Name one of bridge, build"):
+        plans("stack")
+    with pytest.raises(AnsibleError, match="was not observed"):
+        plans("verify", ansible_facts={})
+    assert "wheelhouse" in ROLES and "publication" in ROLES
