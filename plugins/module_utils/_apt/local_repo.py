@@ -23,6 +23,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import indexes, openpgp
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as recorded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import (
@@ -267,7 +268,7 @@ class LocalRepository:
         self._fingerprint = key_fingerprint and openpgp.normalise_fingerprint(key_fingerprint)
         self._check_mode = check_mode
         # An underscore, so that it is never taken for the receipt of a set of packages (apt-<name>).
-        self._receipt = f"apt_local_repo-{name}"
+        self._receipt = recorded.REPOSITORIES + name
 
     def _found(self) -> list[Found]:
         return find_repositories(self._apt.state.host.read(f"{DPKG}/status") or "", self._name)
@@ -419,7 +420,7 @@ class LocalRepository:
         begun = read(self._begun)
         if begun is not None:
             return begun.decode("ascii", "replace").strip()
-        return _brought(receipts.read(self._root, self._receipt))
+        return _brought(recorded.repository(self._root, self._receipt))
 
     # -- source and keyring ----------------------------------------------------------------------------------
 
@@ -463,21 +464,18 @@ class LocalRepository:
                 content = render_source(url, "/", [], keyring)
             files.write(names[0], content)
             update_lists(self._apt, names[0], url)
-            receipts.write(
-                self._root,
-                self._receipt,
-                {
-                    "kind": "apt_local_repo",
-                    "package": package,
-                    "brought": brought,
-                    "version": self._version,
-                    "keyring": keyring,
-                    "source": names[0],
-                    "url": self._url,
-                    "sha256": self._sha256,
-                    "key_fingerprints": fingerprints,
-                },
+            data = recorded.LocalRepository(
+                kind="apt_local_repo",
+                package=package,
+                brought=brought,
+                version=self._version,
+                keyring=keyring,
+                source=names[0],
+                url=self._url,
+                sha256=self._sha256,
+                key_fingerprints=fingerprints,
             )
+            receipts.write(self._root, self._receipt, data)
             unlink(self._begun)
         except BaseException:
             files.undo()
@@ -490,7 +488,7 @@ class LocalRepository:
 
         :param keep_foreign: leave alone what no receipt says that this module has installed.
         """
-        receipt = receipts.read(self._root, self._receipt)
+        receipt = recorded.repository(self._root, self._receipt)
         brought = self._brought()
         found = [one for one in self._found() if one.package == brought or not keep_foreign]
         changed = bool(found) or receipt is not None or os.path.exists(self._begun)
@@ -539,7 +537,7 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     remove_lists(f"file:{directory}")
 
 
-def _brought(receipt: t.Mapping[str, t.Any] | None) -> str | None:
+def _brought(receipt: recorded.LocalRepository | None) -> str | None:
     """Return the package that this module has installed, and not merely configured."""
     return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as recorded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import (
     PROTECTED,
@@ -39,7 +40,7 @@ def present_versions(packages: Packages) -> dict[str, str]:
 
 def receipt_path(root: str, name: str) -> str:
     """Return the path of the receipt of a set of packages."""
-    return receipts.path_of(root, f"apt-{name}")
+    return receipts.path_of(root, recorded.SETS + name)
 
 
 class PackageSet:
@@ -59,7 +60,7 @@ class PackageSet:
         warn: t.Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._apt = apt
-        self._receipt = f"apt-{name}"
+        self._receipt = recorded.SETS + name
         self._wanted = list(dict.fromkeys(wanted))
         self._root = root
         self._protect = protect
@@ -142,7 +143,7 @@ class PackageSet:
     def _install(self, arguments: t.Sequence[str], plan: Plan, before: Packages) -> None:
         was = present_versions(before)
         planned = {step.name: step.version or "" for step in plan.install}
-        earlier = receipts.read(self._root, self._receipt)
+        earlier = recorded.packages(self._root, self._receipt)
         # Before: a run that is killed once they are there comes to write nothing. Who reads it heeds what is installed.
         self._record([name for name in planned if name not in was], {**was, **planned})
         try:
@@ -163,31 +164,28 @@ class PackageSet:
             )
 
     def _record(self, new: t.Iterable[str], now: t.Mapping[str, str]) -> None:
-        old = receipts.read(self._root, self._receipt) or {}
+        old = recorded.packages(self._root, self._receipt) or {}
         brought = sorted({name for name in [*old.get("brought", []), *new] if name in now})
         asked = sorted({one.name for text in self._wanted for one in parse_wanted(text) if one.name in now})
         # apt marks what is asked for by name as wanted by hand; that alone is then no sign of a person's
         # wish.
         explicit = sorted({*old.get("explicit", []), *asked} & set(brought))
         if brought or old:
-            receipts.write(
-                self._root,
-                self._receipt,
-                {
-                    "kind": "apt",
-                    "wanted": sorted(self._wanted),
-                    "asked": asked,
-                    "brought": brought,
-                    "explicit": explicit,
-                    "versions": {name: now[name] for name in sorted({*brought, *asked})},
-                },
+            data = recorded.Packages(
+                kind="apt",
+                wanted=sorted(self._wanted),
+                asked=asked,
+                brought=brought,
+                explicit=explicit,
+                versions={name: now[name] for name in sorted({*brought, *asked})},
             )
+            receipts.write(self._root, self._receipt, data)
 
     # -- absent ------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
         """Take back what the receipt says that this brought and that nothing else needs."""
-        receipt = receipts.read(self._root, self._receipt)
+        receipt = recorded.packages(self._root, self._receipt)
         before = self._apt.packages()
         if receipt is None:
             return self._result(False, before.versions)
@@ -207,7 +205,7 @@ class PackageSet:
                 self._apt.apply("purge", *sorted(leaving))
         if not self._check_mode:
             for other, names in adopted.items():
-                data = receipts.read(self._root, other) or {}
+                data = recorded.packages(self._root, other) or {}
                 data["brought"] = sorted({*data.get("brought", []), *names})
                 by_hand = set(names) & set(receipt.get("explicit", []))
                 data["explicit"] = sorted({*data.get("explicit", []), *by_hand})
@@ -227,7 +225,7 @@ class PackageSet:
         return result
 
     def _split(
-        self, receipt: t.Mapping[str, t.Any], before: Packages
+        self, receipt: recorded.Packages, before: Packages
     ) -> tuple[set[str], list[dict[str, str]], dict[str, list[str]]]:
         """Divide what was brought into what leaves, what stays and why, and what another receipt takes
         over."""
@@ -238,7 +236,9 @@ class PackageSet:
         explicit = set(receipt.get("explicit", []))
         kept: dict[str, str] = {}
         adopted: dict[str, list[str]] = {}
-        for other, data in self._other_receipts().items():
+        others = recorded.sets(self._root)
+        others.pop(self._receipt, None)
+        for other, data in others.items():
             for name in sorted(brought & set(data.get("asked", []))):
                 if name not in kept:
                     kept[name] = f"{other} asks for it"
@@ -249,7 +249,7 @@ class PackageSet:
         leaving = removable(brought - set(kept), installed)
         needed = brought - set(kept) - leaving
         remaining = {name: row for name, row in installed.items() if name not in leaving}
-        for other, data in self._other_receipts().items():
+        for other, data in others.items():
             # Needed by what another set brought: it leaves with that set, and so must be known to it.
             theirs = sorted(needed & removable(needed | set(data.get("brought", [])), remaining))
             if theirs:
@@ -258,14 +258,6 @@ class PackageSet:
                 kept.update(dict.fromkeys(theirs, f"what {other} brought needs it"))
         kept.update(dict.fromkeys(needed, "another installed package needs it"))
         return leaving, [{"name": name, "reason": kept[name]} for name in sorted(kept)], adopted
-
-    def _other_receipts(self) -> dict[str, dict[str, t.Any]]:
-        found = {}
-        for name in receipts.names(self._root, "apt-"):
-            data = receipts.read(self._root, name) if name != self._receipt else None
-            if data and data.get("kind") == "apt":
-                found[name] = data
-        return found
 
     def _result(self, changed: bool, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         names = {one.name for text in self._wanted for one in parse_wanted(text)}

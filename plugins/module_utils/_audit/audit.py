@@ -15,6 +15,7 @@ import glob
 import os
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, tree
@@ -166,10 +167,7 @@ class Audit:
 
     def _packages(self) -> None:
         """Have dpkg compare the files of the packages that the roles asked for (dpkg(1), --verify)."""
-        names: set[str] = set()
-        for name in receipts.names(self.root, "apt-"):
-            names |= set((receipts.read(self.root, name) or {}).get("versions") or {})
-        for name in sorted(names):
+        for name in sorted(apt.versions(self.root)):
             status, said = self.ask(["dpkg", "--verify", name])
             self._count("package", 1)
             lines = [line for line in said.splitlines() if line.strip()]

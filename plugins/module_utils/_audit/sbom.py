@@ -16,6 +16,7 @@ import typing as t
 import urllib.parse
 import uuid
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, tree
@@ -154,11 +155,8 @@ def _archives(root: str) -> t.Iterator[Component]:
 
 
 def _apt_packages(root: str, system: str) -> t.Iterator[Component]:
-    versions: dict[str, str] = {}
-    for name in receipts.names(root, "apt-"):
-        versions.update((receipts.read(root, name) or {}).get("versions") or {})
     vendor = re.match("[a-z]*", system)[0] or "debian"  # type: ignore[index]
-    for name, version in sorted(versions.items()):
+    for name, version in sorted(apt.versions(root).items()):
         ref = _purl(f"deb/{vendor}", name, str(version))
         yield {"type": "library", "bom-ref": ref, "name": name, "version": str(version), "purl": ref}
 

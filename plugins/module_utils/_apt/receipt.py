@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The receipts of what apt and dpkg brought: of a set of packages, and of a local repository."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+
+#: What the names of the receipts begin with; the rest is that of the set, or of the repository.
+SETS, REPOSITORIES = "apt-", "apt_local_repo-"
+
+
+class Packages(t.TypedDict, total=False):
+    """A set of packages: ``wanted`` as a role asked, ``asked`` by name, ``brought`` where they were not there before.
+
+    ``explicit`` are those of ``brought`` that were asked for by name; ``versions`` has both kinds.
+    """
+
+    kind: t.Literal["apt"]
+    wanted: list[str]
+    asked: list[str]
+    brought: list[str]
+    explicit: list[str]
+    versions: dict[str, str]
+
+
+class LocalRepository(t.TypedDict, total=False):
+    """A local repository, which was installed where ``brought``; an older receipt does not say so of one that was.
+
+    ``keyring`` and ``source`` are files of the host; it was verified by ``sha256`` or by one of ``key_fingerprints``.
+    """
+
+    kind: t.Literal["apt_local_repo"]
+    package: str
+    brought: bool
+    version: str | None
+    keyring: str
+    source: str
+    url: str | None
+    sha256: str | None
+    key_fingerprints: list[str]
+
+
+def packages(root: str, name: str) -> Packages | None:
+    """Return the receipt of a set, by the receipt's name; None where there is none."""
+    return t.cast("Packages | None", receipts.read(root, name))
+
+
+def sets(root: str) -> dict[str, Packages]:
+    """Return the receipt of every set, by the receipt's name."""
+    found = {name: packages(root, name) for name in receipts.names(root, SETS)}
+    return {name: data for name, data in found.items() if data and data.get("kind") == "apt"}
+
+
+def versions(root: str) -> dict[str, str]:
+    """Return the version of every package that a set asked for or brought."""
+    return {name: version for data in sets(root).values() for name, version in (data.get("versions") or {}).items()}
+
+
+def repository(root: str, name: str) -> LocalRepository | None:
+    """Return the receipt of a local repository, by the receipt's name; None where there is none."""
+    return t.cast("LocalRepository | None", receipts.read(root, name))
