@@ -1,0 +1,71 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tasks that build.yml publishes by, and status.yml previews: what does not fit the lock is refused by both."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from pathlib import Path
+
+from tests.playbooks.run_playbook import ROOT, run_playbook
+from tests.unit.wheel_tree import PLATFORM, WheelTree
+
+
+def preview(place: Path, *locked: str) -> dict[str, t.Any]:
+    """Return in check mode what the tasks registered, and what they were refused for, of a pytorch that was built."""
+    units = WheelTree(place / "root").built("pytorch", 1)
+    units["pytorch"]["status"] = "unchanged"
+    units["pytorch"]["wheels"][0]["requires"] = ["sympy>=1.13.3"]
+    facts = {
+        "ansible_facts": {"spark_info": {"kernel": {"machine": "x86_64"}}},
+        "sparkforge_root": str(place / "root"),
+        "sparkforge_built": units,
+        "sparkforge_builder": {"platform": PLATFORM},
+        "sparkforge_found": {"in_use": []},
+        "stack": {
+            "name": "mine",
+            "python": {"version": "3.13"},
+            "lock": {"id": "0123456789ab", "run_requirements": {"cp313-linux-x86_64": {"pytorch": list(locked)}}},
+        },
+    }
+    say = {
+        "published": "{{ build_published | default({}) }}",
+        "refused": "{{ ansible_failed_result.msg | default('') }}",
+    }
+    tell = {"name": "Tell", "ansible.builtin.copy": {"content": "{{ say | to_json }}", "dest": str(place / "said")}}
+    tell |= {"vars": {"say": say}, "check_mode": False}
+    publish = {
+        "name": "P",
+        "ansible.builtin.import_tasks": str(ROOT / "playbooks/tasks/publish.yml"),
+        "check_mode": True,
+    }
+    play = {
+        "name": "Preview",
+        "hosts": "spark01",
+        "connection": "local",
+        "gather_facts": False,
+        "vars": facts,
+        "tasks": [{"name": "All", "block": [publish, tell], "rescue": [tell]}],
+    }
+    (place / "play.yml").write_text(json.dumps([play]))
+    done = run_playbook(place, "-i", "spark01,", "play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said: dict[str, t.Any] = json.loads((place / "said").read_text())
+    return said
+
+
+def test_what_fits_the_lock_would_be_published(tmp_path: Path) -> None:
+    said = preview(tmp_path, "sympy==1.14.0 --hash=sha256:" + "a" * 64)
+    assert said["refused"] == "" and said["published"]["changed"]
+    assert [unit["name"] for unit in said["published"]["manifest"]["units"]] == ["pytorch"]
+    assert not list((tmp_path / "root").rglob("manifests")), "it was a preview"
+
+
+def test_what_does_not_fit_the_lock_would_stop_the_site(tmp_path: Path) -> None:
+    said = preview(tmp_path, "sympy==1.13.1 --hash=sha256:" + "a" * 64)
+    assert said["published"] == {}
+    assert "requires sympy >=1.13.3, and 1.13.1 is in the lock." in said["refused"]
+    assert "run playbooks/lock.yml -e stack_name=mine" in said["refused"]
