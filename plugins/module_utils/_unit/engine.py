@@ -24,7 +24,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     follow,
     model,
     outcome,
-    ownership,
     patching,
     start,
     survey,
@@ -72,8 +71,6 @@ class Engine:
         :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
         """
         unit = model.Unit.from_options(self.options)
-        if not self.check_mode:
-            ownership.settle(self.root)
         with self.account.acting():
             plan = self._plan(unit)
             running = follow.is_running(plan.paths.build_directory)

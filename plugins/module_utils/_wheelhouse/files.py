@@ -16,9 +16,12 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.ownership import MANIFESTS, SIMPLE
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
+
+#: What is no unit below ``wheelhouse/<platform>``. Unlike a unit's directory, which the building account owns, both are
+#: root's, as are the receipts: what a host installs follows from root's alone.
+MANIFESTS, SIMPLE = "manifests", "simple"
 
 
 def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -22,7 +22,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, ownership
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as surveys
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import (
@@ -73,7 +73,6 @@ class Store:
         if self.check_mode:
             return self._publish()
         with _receipt.lock(self.root, "wheelhouse"):
-            ownership.settle(self.root)
             return self._publish()
 
     def _check_options(self) -> None:
@@ -131,11 +130,11 @@ class Store:
         # An older one serves as long as an environment needs all that it names.
         published = [one for one in published if one in kept or keep.keys_of(one) <= (set(builds) - gone)]
         pages = publication.index(wheel for one in published for wheel in of_manifest(one))
-        wanted = {os.path.join(ownership.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
+        wanted = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
         for one in reversed(published):
             # Two of one stack and lock: the latest has the name.
             name = publication.file_of(one["stack"], one["lock_id"])
-            wanted[os.path.join(ownership.MANIFESTS, name)] = publication.text_of(one)
+            wanted[os.path.join(files.MANIFESTS, name)] = publication.text_of(one)
         receipt = {
             "kind": "wheelhouse",
             "platform": self.platform,
@@ -154,8 +153,8 @@ class Store:
             "changed": bool(differ or stale or rule.goes or is_new_key),
             "manifest": manifest,
             "public_key": self.signer.public_key,
-            "path": self._path(ownership.MANIFESTS, publication.file_of(manifest["stack"], manifest["lock_id"])),
-            "index": self._path(ownership.SIMPLE, "index.html"),
+            "path": self._path(files.MANIFESTS, publication.file_of(manifest["stack"], manifest["lock_id"])),
+            "index": self._path(files.SIMPLE, "index.html"),
             "pending": [],
             "warnings": [] if self.signer.program else [_UNSIGNED],
             "pruned": [
@@ -198,8 +197,8 @@ class Store:
             "changed": True,
             "manifest": None,
             "public_key": self.signer.public_key,
-            "path": self._path(ownership.MANIFESTS, name),
-            "index": self._path(ownership.SIMPLE, "index.html"),
+            "path": self._path(files.MANIFESTS, name),
+            "index": self._path(files.SIMPLE, "index.html"),
             "pending": list(pending),
             "pruned": [],
             "kept": [],
@@ -245,7 +244,7 @@ class Store:
         """Return the intact manifests, the latest first: those of the receipt, and files that it does not know."""
         found: list[Manifest] = []
         candidates = list(before.get("published") or [])
-        places = [self._path(ownership.MANIFESTS, name) for name in disk.names(self._path(ownership.MANIFESTS))]
+        places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
         others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [follow.read(path)] if one]
         # Two may be of one second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
@@ -310,7 +309,7 @@ class Store:
             self._check_options()
         found = []
         for platform in [self.platform] if self.platform else disk.names(self.house):
-            found += [os.path.join(self.house, platform, part) for part in (ownership.MANIFESTS, ownership.SIMPLE)]
+            found += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]
         found += [] if self.platform else [self.signer.directory]
         found = [path for path in found if os.path.lexists(path)]
         pattern = os.path.join(

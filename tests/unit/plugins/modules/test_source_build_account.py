@@ -129,27 +129,6 @@ def test_a_build_that_nobody_saw_end_is_not_made_twice(host: EngineHost) -> None
     assert (found["status"], Path(found["receipt"]).owner()) == ("unchanged", "root")
 
 
-def test_what_was_the_account_s_until_now_becomes_root_s_once(host: EngineHost) -> None:
-    source = host.project(2)
-    done = host.built(source)
-    entry = pwd.getpwnam(BUILDER)
-    house, receipt = host.root / "wheelhouse", Path(done["receipt"])
-    platform = Path(done["artefact"]).parents[1]
-    (platform / "manifests").mkdir()
-    (platform / "simple").symlink_to(host.place / "elsewhere")
-    (receipt.parent / "changed.json").write_text("{}")
-    mine = [house, platform, platform / "manifests", platform / "simple", receipt.parent, *receipt.parent.iterdir()]
-    for path in mine:
-        os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
-    before = {path: path.lstat().st_uid for path in mine}
-    assert host.build(source, check_mode=True)["status"] == "unchanged"
-    assert before == {path: path.lstat().st_uid for path in mine}
-    assert host.build(source)["status"] == "unchanged"
-    assert owners(host.root / "receipts") == {"root"} and house.owner() == platform.owner() == "root"
-    assert [path.name for path in receipt.parent.iterdir()] == [receipt.name]
-    assert [path.name for path in platform.iterdir()] == ["tiny"]
-
-
 @pytest.mark.parametrize("planted", ["builds", "wheelhouse", "log"])
 def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) -> None:
     """A directory or a file of root's would become the account's."""
