@@ -113,3 +113,33 @@ class FileSystem:
                 if fnmatch.fnmatchcase(name, part)
             ]
         return found
+
+
+def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") -> list[str]:
+    """Return the directories that ``ld.so.conf`` and what it includes name, in order, each once.
+
+    The syntax is ldconfig(8)'s: one directory a line, ``#`` begins a comment, ``include`` takes patterns
+    relative to the file that it stands in, ``hwcap`` lines are history, a directory may end in ``=TYPE``.
+    """
+    found: list[str] = []
+    seen: set[str] = set()
+
+    def read(path: str) -> None:
+        if path in seen:
+            return
+        seen.add(path)
+        for line in (files.read_bytes(path) or b"").decode("utf-8", "replace").splitlines():
+            words = line.split("#", 1)[0].split()
+            if not words or words[0] == "hwcap":
+                continue
+            if words[0] == "include":
+                for pattern in words[1:]:
+                    for match in files.glob(os.path.join(os.path.dirname(path), pattern)):
+                        read(match)
+                continue
+            directory = words[0].split("=", 1)[0].rstrip("/") or "/"
+            if directory.startswith("/") and directory not in found:
+                found.append(directory)
+
+    read(start)
+    return found

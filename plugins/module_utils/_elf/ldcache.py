@@ -2,31 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ldconfig reads and writes: the directories of ``ld.so.conf`` and the entries of ``ld.so.cache``."""
+"""What ldconfig writes: the entries of ``ld.so.cache``."""
 
 from __future__ import annotations
 
-import os
 import struct
-import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
 
-# Architecture part (0xff00) of a cache entry's flags, glibc sysdeps/generic/ldconfig.h.
-CACHE_ARCHITECTURES = {
-    (62, 64): (0x0300,),
-    (62, 32): (0x0800,),
-    (3, 32): (0x0000,),
-    (183, 64): (0x0A00,),
-    (40, 32): (0x0900, 0x0B00, 0x0000),
-    (22, 64): (0x0400,),
-    (21, 64): (0x0500,),
-    (243, 64): (0x0F00, 0x1000),
-    (258, 64): (0x1100, 0x1200),
-}
 CACHE_OLD_MAGIC = b"ld.so-1.7.0"
 CACHE_NEW_MAGIC = b"glibc-ld.so.cache1.1"
 CACHE_EXTENSION_MAGIC = 0xEAA42174
@@ -134,57 +118,3 @@ def _c_string(data: bytes, offset: int) -> str:
     if offset >= len(data):
         raise ValueError(f"a name begins at byte {offset} of {len(data)}")
     return data[offset : data.index(b"\0", offset)].decode("utf-8", "replace")
-
-
-def best_entry(
-    entries: t.Iterable[CacheEntry], architecture: reader.Architecture, hwcaps: t.Sequence[str]
-) -> str | None:
-    """Return the path that the loader takes of a library's entries.
-
-    That is the best glibc-hwcaps name, else the first plain one.
-    """
-    wanted = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]))
-    best: str | None = None
-    best_rank = len(hwcaps) + 2
-    for entry in entries:
-        if entry.flags & 0xFF not in (1, 3) or (wanted is not None and entry.flags & 0xFF00 not in wanted):
-            continue
-        if entry.hwcaps:
-            if entry.hwcaps not in hwcaps:
-                continue
-            rank = hwcaps.index(entry.hwcaps)
-        else:
-            rank = len(hwcaps) + (1 if entry.legacy_hwcap else 0)
-        if rank < best_rank:
-            best, best_rank = entry.path, rank
-    return best
-
-
-def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") -> list[str]:
-    """Return the directories that ``ld.so.conf`` and what it includes name, in order, each once.
-
-    The syntax is ldconfig(8)'s: one directory a line, ``#`` begins a comment, ``include`` takes patterns
-    relative to the file that it stands in, ``hwcap`` lines are history, a directory may end in ``=TYPE``.
-    """
-    found: list[str] = []
-    seen: set[str] = set()
-
-    def read(path: str) -> None:
-        if path in seen:
-            return
-        seen.add(path)
-        for line in (files.read_bytes(path) or b"").decode("utf-8", "replace").splitlines():
-            words = line.split("#", 1)[0].split()
-            if not words or words[0] == "hwcap":
-                continue
-            if words[0] == "include":
-                for pattern in words[1:]:
-                    for match in files.glob(os.path.join(os.path.dirname(path), pattern)):
-                        read(match)
-                continue
-            directory = words[0].split("=", 1)[0].rstrip("/") or "/"
-            if directory.startswith("/") and directory not in found:
-                found.append(directory)
-
-    read(start)
-    return found

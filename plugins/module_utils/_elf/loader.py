@@ -32,7 +32,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache, reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem, ldcache, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
 
 # The loader's own file by (machine, bits): the ABI fixes these paths.
@@ -61,6 +61,18 @@ X86_64_LEVELS = (
     ("x86-64-v3", {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}),
     ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
 )
+# Architecture part (0xff00) of a cache entry's flags, glibc sysdeps/generic/ldconfig.h.
+CACHE_ARCHITECTURES = {
+    (62, 64): (0x0300,),
+    (62, 32): (0x0800,),
+    (3, 32): (0x0000,),
+    (183, 64): (0x0A00,),
+    (40, 32): (0x0900, 0x0B00, 0x0000),
+    (22, 64): (0x0400,),
+    (21, 64): (0x0500,),
+    (243, 64): (0x0F00, 0x1000),
+    (258, 64): (0x1100, 0x1200),
+}
 
 
 def x86_64_hwcaps(cpuinfo: str) -> tuple[str, ...]:
@@ -73,6 +85,30 @@ def x86_64_hwcaps(cpuinfo: str) -> tuple[str, ...]:
             break
         found.insert(0, name)
     return tuple(found)
+
+
+def best_entry(
+    entries: t.Iterable[ldcache.CacheEntry], architecture: reader.Architecture, hwcaps: t.Sequence[str]
+) -> str | None:
+    """Return the path that the loader takes of a library's entries.
+
+    That is the best glibc-hwcaps name, else the first plain one.
+    """
+    wanted = CACHE_ARCHITECTURES.get((architecture[2], architecture[0]))
+    best: str | None = None
+    best_rank = len(hwcaps) + 2
+    for entry in entries:
+        if entry.flags & 0xFF not in (1, 3) or (wanted is not None and entry.flags & 0xFF00 not in wanted):
+            continue
+        if entry.hwcaps:
+            if entry.hwcaps not in hwcaps:
+                continue
+            rank = hwcaps.index(entry.hwcaps)
+        else:
+            rank = len(hwcaps) + (1 if entry.legacy_hwcap else 0)
+        if rank < best_rank:
+            best, best_rank = entry.path, rank
+    return best
 
 
 @dataclass
@@ -148,7 +184,7 @@ class Loader:
             if self.files.root == "/":
                 hwcaps = x86_64_hwcaps((self.files.read_bytes("/proc/cpuinfo") or b"").decode("ascii", "replace"))
         self.hwcaps = tuple(hwcaps)
-        self.configured = ldcache.configured_directories(self.files)
+        self.configured = filesystem.configured_directories(self.files)
         cache = self.files.read_bytes("/etc/ld.so.cache")
         self.source = "ld.so.conf" if cache is None else "ld.so.cache"
         self.cache: dict[str, list[ldcache.CacheEntry]] = {}
@@ -282,13 +318,7 @@ class Loader:
             if expanded.startswith("/"):
                 before.append(expanded)
         before.extend(self._directories(current.file.runpath, current))
-        key = (
-            soname,
-            tuple(before),
-            current.file.no_default_directories,
-            root.file.architecture,
-            root.file.flags,
-        )
+        key = (soname, tuple(before), current.file.no_default_directories, root.file.architecture, root.file.flags)
         if key not in self._found:
             self._found[key] = self._search(soname, before, current, root)
         return self._found[key]
@@ -296,40 +326,34 @@ class Loader:
     def _search(
         self, soname: str, before: list[str], current: Loaded, root: Loaded
     ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
-        architecture = root.file.architecture
-        defaults = self.default_directories(architecture)
         rejected: list[Rejected] = []
         searched: list[str] = []
-        for path in self._candidates(soname, before, searched):
-            verdict = self._verify(path, architecture)
-            if verdict is None:
-                return path, tuple(rejected), tuple(searched)
-            rejected.append(verdict[0])
-            if verdict[1]:
-                return None, tuple(rejected), tuple(searched)
-        cached = ldcache.best_entry(self.cache.get(soname, ()), architecture, self.hwcaps)
-        if cached and current.file.no_default_directories and os.path.dirname(cached) in defaults:
-            cached = None
-        # An entry whose file is gone is passed over, as the loader does.
-        if cached and self.files.identity(cached):
-            verdict = self._verify(cached, architecture)
-            if verdict is None:
-                return cached, tuple(rejected), tuple(searched)
-            rejected.append(verdict[0])
-            if verdict[1]:
-                return None, tuple(rejected), tuple(searched)
-        after = [] if current.file.no_default_directories else list(defaults)
-        if self.source == "ld.so.conf":
-            # Without a cache ask what ldconfig would put into it.
-            after = self.configured + after
-        for path in self._candidates(soname, after, searched):
-            verdict = self._verify(path, architecture)
+        for path in self._places(soname, before, current, root.file.architecture, searched):
+            verdict = self._verify(path, root.file.architecture)
             if verdict is None:
                 return path, tuple(rejected), tuple(searched)
             rejected.append(verdict[0])
             if verdict[1]:
                 break
         return None, tuple(rejected), tuple(searched)
+
+    def _places(
+        self, soname: str, before: list[str], current: Loaded, architecture: reader.Architecture, searched: list[str]
+    ) -> t.Iterator[str]:
+        """Yield the files that the loader tries, in its order; ``searched`` gets the directories meanwhile."""
+        yield from self._candidates(soname, before, searched)
+        defaults = self.default_directories(architecture)
+        cached = best_entry(self.cache.get(soname, ()), architecture, self.hwcaps)
+        if cached and current.file.no_default_directories and os.path.dirname(cached) in defaults:
+            cached = None
+        # An entry whose file is gone is passed over, as the loader does.
+        if cached and self.files.identity(cached):
+            yield cached
+        after = [] if current.file.no_default_directories else list(defaults)
+        if self.source == "ld.so.conf":
+            # Without a cache ask what ldconfig would put into it.
+            after = self.configured + after
+        yield from self._candidates(soname, after, searched)
 
     def _candidates(self, soname: str, directories: t.Iterable[str], searched: list[str]) -> t.Iterator[str]:
         for directory in directories:

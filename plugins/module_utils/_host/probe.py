@@ -17,11 +17,12 @@ import json
 import os
 import re
 import stat
-import struct
 import threading
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState, Packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
@@ -31,36 +32,12 @@ MIB = 1024 * 1024
 # File systems that hold no files of ours, whatever size they report.
 PSEUDO = frozenset(
     (
-        "autofs",
-        "binfmt_misc",
-        "bpf",
-        "cgroup",
-        "cgroup2",
-        "configfs",
-        "debugfs",
-        "devpts",
-        "devtmpfs",
-        "efivarfs",
-    )
-    + ("fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "ramfs", "rpc_pipefs", "securityfs")
-    + ("selinuxfs", "squashfs", "sysfs", "tracefs")
+        "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl hugetlbfs mqueue nsfs "
+        "proc pstore ramfs rpc_pipefs securityfs selinuxfs squashfs sysfs tracefs"
+    ).split()
 )
 # A server that does not answer would hang statvfs for ever.
-NETWORK = frozenset(
-    (
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "ceph",
-        "lustre",
-        "glusterfs",
-        "fuse.sshfs",
-        "fuse.glusterfs",
-        "beegfs",
-        "9p",
-    )
-)
+NETWORK = frozenset("nfs nfs4 cifs smb3 ceph lustre glusterfs fuse.sshfs fuse.glusterfs beegfs 9p".split())
 NETWORK_TIMEOUT = 5.0
 
 # Arm's part numbers (implementer 0x41), as in the kernel's arch/arm64/include/asm/cputype.h.
@@ -123,34 +100,6 @@ def parse_mountinfo(text: str) -> list[dict[str, str]]:
         if tail[0] not in PSEUDO and not mount.startswith(("/proc/", "/sys/", "/dev/")) and mount != "/dev":
             rows[mount] = {"mount": mount, "device": tail[1], "fstype": tail[0], "id": words[2]}
     return list(rows.values())
-
-
-def parse_loader_cache(content: bytes) -> dict[str, str]:
-    """Read ``/etc/ld.so.cache`` (glibc's dl-cache.h, format 1.1): SONAME to path, the loader's first choice.
-
-    :raises ValueError: for another format.
-    """
-    magic = b"glibc-ld.so.cache1.1"
-    start = content.find(magic)
-    if start < 0:
-        raise ValueError("The loader's cache is not in glibc's format 1.1.")
-    found: dict[str, str] = {}
-    try:
-        (count,) = struct.unpack_from("=I", content, start + 20)
-        for number in range(count):
-            _flags, key, value = struct.unpack_from("=iII", content, start + 48 + 24 * number)
-            name, path = (_text_at(content, start + offset) for offset in (key, value))
-            found.setdefault(name, path)
-    except struct.error as error:
-        raise ValueError("The loader's cache is truncated.") from error
-    return found
-
-
-def _text_at(content: bytes, offset: int) -> str:
-    end = content.find(b"\0", offset)
-    if not 0 <= offset < len(content) or end < 0:
-        raise ValueError("The loader's cache is truncated.")
-    return content[offset:end].decode("utf-8", "replace")
 
 
 class _Timex(ctypes.Structure):
@@ -355,8 +304,10 @@ class SparkInfo:
         libraries: dict[str, str] = {}
         if content:
             try:
-                libraries = parse_loader_cache(content)
-            except ValueError as error:
+                for entry in ldcache.parse_cache(content):
+                    # The loader takes the first.
+                    libraries.setdefault(entry.soname, entry.path)
+            except SparkforgeError as error:
                 self.host.note("/etc/ld.so.cache", error)
         return {
             "entries": entries,

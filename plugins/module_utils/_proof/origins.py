@@ -22,8 +22,7 @@ import sysconfig
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache, providers, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem, providers, reader
 
 #: Directories that the distribution's packages own.
 SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")
@@ -394,8 +393,8 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
 
 def configured(start: str = "/etc/ld.so.conf") -> list[tuple[str, str]]:
     """Return each directory that the loader's configuration names, with the file that does."""
-    files = FileSystem()
-    known = ldcache.configured_directories(files, start)
+    files = filesystem.FileSystem()
+    known = filesystem.configured_directories(files, start)
     found = []
     for path in [*files.glob(f"{start}.d/*.conf"), start]:
         text = (files.read_bytes(path) or b"").decode("utf-8", "replace")

@@ -16,7 +16,10 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache, loader, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.closure import Closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import (
+    FileSystem,
+    configured_directories,
+)
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import (
     AARCH64,
@@ -335,7 +338,7 @@ def test_without_a_cache_the_directories_of_ld_so_conf_are_asked(root: pathlib.P
     (root / "etc/ld.so.conf.d/b.conf").write_text("# sparkforge\n/opt/sparkforge/redist/libcudss/current/lib/\n")
     (root / "etc/ld.so.conf.d/a.conf").write_text("/usr/local/lib\ninclude /etc/ld.so.conf\n")
     files = FileSystem(str(root))
-    assert ldcache.configured_directories(files) == [
+    assert configured_directories(files) == [
         "/usr/local/lib",
         "/opt/sparkforge/redist/libcudss/current/lib",
         "/opt/y",
