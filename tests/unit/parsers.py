@@ -14,11 +14,9 @@ import typing as t
 from pathlib import Path
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
-    deb,
     deb_version,
     indexes,
     plan,
-    policy,
     removal,
     sources,
     wanted,
@@ -244,13 +242,13 @@ PARSERS: dict[str, Parser] = {
     "CMakeCache.txt": of_file(artefact.read_cache, b"//Use it\nUSE_CUDA:BOOL=ON\nA-ADVANCED:INTERNAL=1\n"),
     "apt Release": of_text(indexes.parse_release, f"Origin: NVIDIA\nSHA256:\n {A} 123 Packages.gz\n"),
     "apt Packages": of_text(indexes.parse_packages, f"Package: a\nFilename: ./a.deb\nSize: 12\nSHA256: {A}\n\n"),
-    "deb control": of_text(deb.parse_control, "Package: a\nVersion: 1:2-3\nDescription: b\n c\n .\n"),
+    "deb control": of_text(apt_state.paragraphs, "Package: a\nVersion: 1:2-3\nDescription: b\n c\n .\n"),
     "deb versions": of_text(
         lambda text: deb_version.compare_versions(*(text.split("|") + ["1"])[:2]), "1:2.0~rc1-3ubuntu4|1:2.0-1"
     ),
     "versions": of_text(lambda text: versions.numbers(text), "2.9.1+cu130.sf1"),
     "apt policy": of_text(
-        lambda text: (policy.parse_policy(text), apt_state.parse_policy(text)),
+        apt_state.parse_policy,
         "a:\n  Installed: 1.0\n  Candidate: 1.1\n  Version table:\n     1.1 500\n        500 https://a/ noble/main\n",
     ),
     "apt simulation": of_text(plan.parse_simulation, "Inst a [1.0] (1.1 Ubuntu:24.04 [arm64]) []\nRemv b [1]\n"),

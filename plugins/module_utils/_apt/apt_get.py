@@ -12,11 +12,10 @@ import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import Plan, parse_simulation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import Policy, parse_policy
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import apt, memory, network
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState, Packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 # Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
@@ -92,9 +91,9 @@ class Apt:
         self._run = run
         self._lock_timeout = lock_timeout
         self._poll = poll
-        self.state = AptState(Host(run=lambda argv: run(argv, ENVIRONMENT)))
+        self.state = apt_state.AptState(Host(run=lambda argv: run(argv, ENVIRONMENT)))
 
-    def packages(self) -> Packages:
+    def packages(self) -> apt_state.Packages:
         """Return what dpkg has installed."""
         return self.state.packages()
 
@@ -119,12 +118,12 @@ class Apt:
                 raise error
             time.sleep(self._poll)
 
-    def policies(self, names: t.Sequence[str]) -> dict[str, Policy]:
+    def policies(self, names: t.Sequence[str]) -> dict[str, apt_state.Policy]:
         """Return what apt knows of each name, in one call."""
         status, stdout, stderr = self._run(["apt-cache", "policy", *names], ENVIRONMENT)
         if status != 0:
             raise diagnose("read its package lists", stdout, stderr)
-        return parse_policy(stdout)
+        return apt_state.parse_policy(stdout)
 
     def simulate(self, *arguments: str) -> Plan:
         """Return what ``apt-get <arguments>`` would do."""

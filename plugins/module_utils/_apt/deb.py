@@ -13,6 +13,7 @@ import re
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
 
 _REMEDY = "Check the URL and download it again; a proxy or a login page may have answered in its place."
 # drwxr-xr-x root/root         0 2025-08-13 10:00 ./var/
@@ -36,29 +37,14 @@ def _dpkg_deb(option: str, path: str, fault: str) -> str:
 
 
 def control(path: str) -> dict[str, str]:
-    """Return the control fields of a .deb.
+    """Return the control fields of a .deb, their names in lower case.
 
     :raises SparkforgeError: for what is not a .deb, or has no Package, Version or Architecture.
     """
-    fields = parse_control(_dpkg_deb("--field", path, "is not a Debian package"))
+    fields = next(iter(paragraphs(_dpkg_deb("--field", path, "is not a Debian package"))), {})
     for name in ("Package", "Version", "Architecture"):
-        if not fields.get(name):
+        if not fields.get(name.lower()):
             raise SparkforgeError(f"{path} is not a Debian package: it has no {name} field.", _REMEDY, path=path)
-    return fields
-
-
-def parse_control(text: str) -> dict[str, str]:
-    """Return the fields of one deb822 stanza; continuation lines are joined by newlines."""
-    fields: dict[str, str] = {}
-    last = None
-    for line in text.splitlines():
-        if line[:1] in (" ", "\t") and last is not None:
-            fields[last] += "\n" + line.strip()
-        elif ":" in line:
-            last, _colon, value = line.partition(":")
-            fields[last] = value.strip()
-        elif not line.strip() and fields:
-            break
     return fields
 
 

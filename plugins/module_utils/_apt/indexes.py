@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb import parse_control
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
 
 
 def parse_release(text: str) -> dict[str, tuple[int, str]]:
@@ -30,9 +30,8 @@ def parse_release(text: str) -> dict[str, tuple[int, str]]:
 def parse_packages(text: str) -> dict[str, tuple[int, str]]:
     """Return file name -> (size, sha256) from a Packages index."""
     found = {}
-    for stanza in re.split(r"\n{2,}", text):
-        fields = parse_control(stanza)
-        name, size, digest = fields.get("Filename"), fields.get("Size", ""), fields.get("SHA256", "")
+    for fields in paragraphs(text):
+        name, size, digest = fields.get("filename"), fields.get("size", ""), fields.get("sha256", "")
         if name and is_whole(size) and digest:
             found[os.path.normpath(name)] = (int(size), digest.lower())
     return found

@@ -222,8 +222,8 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
     keyring = f"{KEYRINGS}/{os.path.basename(_keyring_in(os.path.join(small, 'var', package)))}"
     source = f"{SOURCES}/{package}.sources"
     disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
-    control = "".join(f"{name}: {fields[name]}\n" for name in ("Package", "Version", "Architecture"))
-    control += f"Maintainer: {fields.get('Maintainer', 'unknown').splitlines()[0]}\n"
+    control = "".join(f"{name}: {fields[name.lower()]}\n" for name in ("Package", "Version", "Architecture"))
+    control += f"Maintainer: {fields.get('maintainer', 'unknown').splitlines()[0]}\n"
     control += f"Description: the signed part of its vendor's {package}\n"
     disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
     built = os.path.join(work, f"{package}.deb")
@@ -351,7 +351,7 @@ class LocalRepository:
             # The file has a temporary name; what was asked for is what a person knows.
             cause, remedy = (text.replace(deb, str(self._url)) for text in (error.cause, error.remedy))
             raise SparkforgeError(cause, remedy, **{**error.details, "path": self._url}) from error
-        package = fields["Package"]
+        package = fields["package"]
         match = re.fullmatch(rf"{re.escape(self._name)}-local-repo-[a-z0-9]+-(\S+)", package)
         if not match:
             raise SparkforgeError(
@@ -361,14 +361,14 @@ class LocalRepository:
             )
         if match.group(1) != self._version:
             raise SparkforgeError(
-                f"{self._url} is {package} {fields['Version']}, not version {self._version}.",
+                f"{self._url} is {package} {fields['version']}, not version {self._version}.",
                 "Correct url or version.",
                 package=package,
             )
         native = self._apt.packages().architecture
-        if fields["Architecture"] not in ("all", native):
+        if fields["architecture"] not in ("all", native):
             raise SparkforgeError(
-                f"{self._url} is for {fields['Architecture']}, this host is {native}.", "Correct url."
+                f"{self._url} is for {fields['architecture']}, this host is {native}.", "Correct url."
             )
         if not any(path.startswith(f"/var/{package}/") for path in files):
             raise SparkforgeError(f"{self._url} holds no repository at /var/{package}/.", "Correct url.")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What apt's sources offer of a package and what the pins say of it: ``apt-cache policy``, read and chosen from."""
+"""Which of a package's versions to ask apt for: what its sources offer, and what the pins say."""
 
 from __future__ import annotations
 
@@ -12,40 +12,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
-
-
-class Policy(t.NamedTuple):
-    """What ``apt-cache policy`` says of one name."""
-
-    candidate: str | None
-    versions: list[tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
-    offered: frozenset[str]  # versions that a source offers, and not dpkg's status alone
-
-
-def parse_policy(text: str) -> dict[str, Policy]:
-    """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
-    found: dict[str, Policy] = {}
-    name = None
-    candidate: str | None = None
-    versions: list[tuple[str, int]] = []
-    offered: set[str] = set()
-    for line in [*text.splitlines(), "end:"]:
-        head = re.match(r"^(\S[^ ]*):$", line)
-        row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
-        origin = re.match(r"^ {8,}-?\d+ (\S+)", line)
-        if head:
-            if name is not None:
-                found[name] = Policy(candidate, versions, frozenset(offered))
-            name, candidate, versions, offered = head.group(1), None, [], set()
-        elif line.startswith("  Candidate: "):
-            value = line.split(": ", 1)[1]
-            candidate = None if value == "(none)" else value
-        elif row:
-            versions.append((row.group(1), int(row.group(2))))
-        elif origin and versions and origin.group(1) != f"{DPKG}/status":
-            offered.add(versions[-1][0])
-    return found
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import Policy
 
 
 class Choice(t.NamedTuple):

@@ -9,15 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-# States of dpkg in which a package's files lie on the disk.
-_ON_DISK = (
-    " installed",
-    " triggers-pending",
-    " triggers-awaited",
-    " half-configured",
-    " unpacked",
-    " half-installed",
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import BROKEN, INSTALLED
 
 
 class Installed(t.NamedTuple):
@@ -32,7 +24,7 @@ def parse_dependencies(status: str, native: str | None = None) -> dict[str, Inst
     found = {}
     for stanza in status.split("\n\n"):
         fields = dict(re.findall(r"^(Package|Status|Architecture|Depends|Pre-Depends|Provides): *(.*)$", stanza, re.M))
-        if "Package" not in fields or not fields.get("Status", "").endswith(_ON_DISK):
+        if "Package" not in fields or fields.get("Status", "").rpartition(" ")[2] not in INSTALLED | BROKEN:
             continue
         own = fields.get("Architecture", "all")
         name = fields["Package"] if native is None or own in ("all", native) else f"{fields['Package']}:{own}"

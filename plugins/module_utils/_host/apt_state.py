@@ -16,12 +16,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader 
 
 DPKG = "/var/lib/dpkg"
 # In the order in which apt takes them: the first names the process that a person must wait for.
-LOCKS = (
-    f"{DPKG}/lock-frontend",
-    f"{DPKG}/lock",
-    "/var/lib/apt/lists/lock",
-    "/var/cache/apt/archives/lock",
-)
+LOCKS = (f"{DPKG}/lock-frontend", f"{DPKG}/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
 INSTALLED = frozenset({"installed", "triggers-awaited", "triggers-pending"})
 BROKEN = frozenset({"half-installed", "half-configured", "unpacked"})
 
@@ -74,7 +69,7 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
     return Packages(versions, broken, sorted(held), architecture)
 
 
-def _paragraphs(text: str) -> list[dict[str, str]]:
+def paragraphs(text: str) -> list[dict[str, str]]:
     """Split a deb822 text into paragraphs; field names are lowered, continuation lines joined by newlines."""
     found: list[dict[str, str]] = []
     current: dict[str, str] = {}
@@ -105,7 +100,7 @@ def _signed_by(value: str) -> str | None:
 def parse_deb822_sources(file: str, text: str) -> list[dict[str, t.Any]]:
     """Read a ``.sources`` file, disabled entries included."""
     rows = []
-    for paragraph in _paragraphs(text):
+    for paragraph in paragraphs(text):
         uris = paragraph.get("uris", "").split()
         if not uris:
             continue
@@ -150,7 +145,7 @@ def parse_one_line_sources(file: str, text: str) -> list[dict[str, t.Any]]:
 def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
     """Read a file of pins; one row a paragraph that has a package, a pin and a priority."""
     rows = []
-    for paragraph in _paragraphs(text):
+    for paragraph in paragraphs(text):
         package, pin = paragraph.get("package"), paragraph.get("pin")
         try:
             priority = int(paragraph.get("pin-priority", ""))
@@ -161,26 +156,37 @@ def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
     return rows
 
 
-def parse_policy(text: str) -> dict[str, list[str]]:
-    """Read ``apt-cache policy NAME…``: for each name, the versions that apt would install, newest first.
+class Policy(t.NamedTuple):
+    """What ``apt-cache policy`` says of one name."""
 
-    A version with a negative priority is not one, and neither is one that stands in dpkg's status alone.
-    """
-    offers: dict[str, list[str]] = {}
-    name = version = None
-    for line in text.splitlines():
+    candidate: str | None
+    versions: list[tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
+    offered: frozenset[str]  # versions that a source offers, and not dpkg's status alone
+
+
+def parse_policy(text: str) -> dict[str, Policy]:
+    """Read ``apt-cache policy NAME…``; a name that apt does not know does not appear."""
+    found: dict[str, Policy] = {}
+    name = None
+    candidate: str | None = None
+    versions: list[tuple[str, int]] = []
+    offered: set[str] = set()
+    for line in [*text.splitlines(), "end:"]:
         head = re.match(r"^(\S[^ ]*):$", line)
-        row = re.match(r"^ (?:\*\*\*|   ) (\S+) (-?\d+)$", line)
-        origin = re.match(r"^ {8,}(-?\d+) (\S+)", line)
+        row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
+        origin = re.match(r"^ {8,}\d+ (\S+)", line)
         if head:
-            name, version = head.group(1), None
-            offers.setdefault(name, [])
+            if name is not None:
+                found[name] = Policy(candidate, versions, frozenset(offered))
+            name, candidate, versions, offered = head.group(1), None, [], set()
+        elif line.startswith("  Candidate: "):
+            value = line.split(": ", 1)[1]
+            candidate = None if value == "(none)" else value
         elif row:
-            version = row.group(1) if int(row.group(2)) >= 0 else None
-        elif origin and name and version and int(origin.group(1)) >= 0:
-            known = origin.group(2) == f"{DPKG}/status" or version in offers[name]
-            offers[name] += [] if known else [version]
-    return offers
+            versions.append((row.group(1), int(row.group(2))))
+        elif origin and versions and origin.group(1) != f"{DPKG}/status":
+            offered.add(versions[-1][0])
+    return found
 
 
 class AptState:
@@ -234,9 +240,9 @@ class AptState:
         status, stdout, stderr = self.host.run(["apt-cache", "policy", *names])
         if status != 0:
             self.host.note("apt-cache policy", stderr or f"exit status {status}")
-        for name, versions in parse_policy(stdout).items():
+        for name, policy in parse_policy(stdout).items():
             if name in offers:
-                offers[name] = versions
+                offers[name] = [one for one, priority in policy.versions if priority >= 0 and one in policy.offered]
         return offers
 
     def lock_holder(self) -> dict[str, t.Any] | None:

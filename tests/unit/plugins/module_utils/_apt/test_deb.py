@@ -38,7 +38,7 @@ def deb(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 @pytest.mark.parametrize("deb", ["xz", "gzip", "none", "zstd"], indirect=True)
 def test_the_fields_and_the_files_of_a_deb_are_read(deb: Path):
     fields = _deb.control(str(deb))
-    assert (fields["Package"], fields["Version"], fields["Description"]) == ("thing", "1:2.0-1", "short\nlong text")
+    assert (fields["package"], fields["version"], fields["description"]) == ("thing", "1:2.0-1", "short\nlong text")
     assert _deb.files(str(deb)) == ["/var/thing/a file -> x"]
 
 

@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import p
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import removal as _removal
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import wanted as _wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 POLICY = """\
@@ -167,7 +167,7 @@ def test_a_version_equals_itself_and_leading_zeros_do_not_count():
 
 
 def choose(text: str, pins: t.Sequence[dict[str, t.Any]] = ()) -> _policy.Choice:
-    return _policy.choose(text, _policy.parse_policy(POLICY), pins)
+    return _policy.choose(text, apt_state.parse_policy(POLICY), pins)
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ class FakeApt(_apt_get.Apt):
         (self.files / "var/lib/dpkg").mkdir(parents=True)
         (self.files / "var/lib/apt").mkdir(parents=True)
         (self.files / "var/lib/dpkg/arch").write_text("amd64\n")
-        self.state = AptState(Host(root=str(self.files)))
+        self.state = apt_state.AptState(Host(root=str(self.files)))
         self.offers = {"dev": "Depends: lib\n", "lib": "", "third": ""}
         self.plan_extra = ""
         self.fail_with = ""

@@ -425,7 +425,7 @@ POLICY = """bash:
   Installed: 5.2.15-2+b8
   Candidate: 5.2.15-2+b13
   Version table:
-     5.2.15-2+b13 500
+     5.2.15-2+b13 (phased 10%) 500
         500 http://deb.example.com/debian bookworm/main arm64 Packages
  *** 5.2.15-2+b8 100
         100 /var/lib/dpkg/status
