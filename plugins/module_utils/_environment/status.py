@@ -15,14 +15,15 @@ import re
 import time
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, naming, plan, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as builds
 
 #: Where systemd's unit of the proof's timer lies (``_proof.timer`` has it too, and imports all of the proof).
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
@@ -30,7 +31,6 @@ TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 #: What an environment can be, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
 
-_UNIT_RECEIPT = re.compile(r"[a-z][a-z0-9_]*-[0-9a-f]{16}\.json")
 _SHA256 = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
@@ -63,16 +63,24 @@ class StackStatus:
 
     def observe(self) -> Facts:
         """Return what there is, and what ``python_env`` would do where that was asked."""
-        units, changed_receipts = self._units()
-        running, unfinished = self._builds(units)
+        built = builds.survey(self.root)
+        units = [self._unit(receipt) for receipt in built["receipts"]]
         return {
             "now": int(self.clock()),
             "name": self.paths.name,
             **self._environments(units),
             "units": units,
-            "running": running,
-            "unfinished": unfinished,
-            "changed_receipts": changed_receipts,
+            "running": [{key: row[key] for key in ("name", "fingerprint", "line")} for row in built["running"]],
+            "unfinished": [
+                {
+                    "name": row["name"],
+                    "fingerprint": row["fingerprint"],
+                    "phase": row["state"].get("phase"),
+                    "cause": (row["error"] or {}).get("cause"),
+                }
+                for row in built["unfinished"]
+            ],
+            "changed_receipts": built["changed_receipts"],
             **self._proofs(),
             "scheduled": os.path.exists(self.timer),
             "plan": self._plan() if self.wanted is not None else None,
@@ -82,7 +90,8 @@ class StackStatus:
 
     def _environments(self, units: t.Sequence[Facts]) -> Facts:
         links = {link: survey.link(self.paths, link) for link in naming.LINKS}
-        whole = [row for row in (self._environment(entry, links) for entry in self._entries()) if row is not None]
+        rows = [self._environment(entry, links) for entry in survey.environments(self.paths)]
+        whole = [row for row in rows if row is not None]
         for row in whole:
             row["units"] = self._units_of(row.pop("sha256"), units)
         whole.sort(key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
@@ -117,56 +126,16 @@ class StackStatus:
                 found[str(unit["name"])] = str(unit["fingerprint"])
         return dict(sorted(found.items()))
 
-    def _entries(self) -> list[str]:
-        return [
-            entry
-            for entry in _names(self.paths.directory)
-            if not entry.startswith(".") and not os.path.islink(os.path.join(self.paths.directory, entry))
-        ]
-
-    # -- units
-
-    def _units(self) -> tuple[list[Facts], list[str]]:
-        """Return the receipts in short, the newest first, and the paths of those that were changed."""
-        directory = os.path.join(self.root, "receipts", "units")
-        found, changed = [], []
-        for name in _names(directory):
-            if not _UNIT_RECEIPT.fullmatch(name):
-                continue
-            path = os.path.join(directory, name)
-            receipt = follow.read(path)
-            if receipt is None or not sealing.is_intact(receipt):
-                changed.append(path)
-                continue
-            outputs = [item for item in receipt.get("outputs") or [] if "sha256" in item and "version" in item]
-            row: Facts = {key: receipt.get(key) for key in ("name", "fingerprint", "platform", "finished", "host")}
-            row["source"] = (receipt.get("inputs") or {}).get("source") or {}
-            row["wheels"] = [{key: item.get(key) for key in ("name", "version", "sha256")} for item in outputs]
-            if self.sizes:
-                parts = [str(row[key]) for key in ("platform", "name", "fingerprint")]
-                row["size"] = _size(os.path.join(self.root, "wheelhouse", *parts))
-            found.append(row)
-        found.sort(key=lambda row: (str(row["finished"]), str(row["name"])), reverse=True)
-        return found, changed
-
-    def _builds(self, units: t.Sequence[Facts]) -> tuple[list[Facts], list[Facts]]:
-        """Return the builds that run, and those that ended without an artefact."""
-        done = {(unit["name"], unit["fingerprint"]) for unit in units}
-        running, unfinished = [], []
-        builds = os.path.join(self.root, "builds")
-        for name in _names(builds):
-            for fingerprint in [] if name.startswith(".") else _names(os.path.join(builds, name)):
-                place = os.path.join(builds, name, fingerprint)
-                state = follow.read(os.path.join(place, "state.json"))
-                if state is None:
-                    continue
-                row = {"name": name, "fingerprint": fingerprint}
-                if follow.is_running(place):
-                    running.append({**row, "line": progress.describe(state)})
-                elif (name, fingerprint) not in done:
-                    error = state.get("error") or {}
-                    unfinished.append({**row, "phase": state.get("phase"), "cause": error.get("cause")})
-        return running, unfinished
+    def _unit(self, receipt: sealing.Receipt) -> Facts:
+        """Return a unit's receipt in short."""
+        outputs = [item for item in receipt["outputs"] if "sha256" in item and "version" in item]
+        row: Facts = {key: receipt.get(key) for key in ("name", "fingerprint", "platform", "finished", "host")}
+        row["source"] = receipt["inputs"].get("source") or {}
+        row["wheels"] = [{key: item.get(key) for key in ("name", "version", "sha256")} for item in outputs]
+        if self.sizes:
+            parts = [str(row[key]) for key in ("platform", "name", "fingerprint")]
+            row["size"] = _size(os.path.join(self.root, "wheelhouse", *parts))
+        return row
 
     # -- the proof
 
@@ -179,7 +148,7 @@ class StackStatus:
         current, staged = survey.link(self.paths, "current"), survey.link(self.paths, "staged")
         found: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
         last: Facts | None = None
-        for name in reversed([name for name in _names(self.history or "") if name.endswith(".json")]):
+        for name in reversed([name for name in disk.names(self.history or "") if name.endswith(".json")]):
             report = read_json(os.path.join(self.history or "", name))
             if report is None or report.get("format") != verdict.FORMAT:
                 continue
@@ -217,13 +186,6 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
         "drift": report.get("drift") or {"since": None, "changes": []},
     }
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except OSError:
-        return []
 
 
 def _size(directory: str) -> int:

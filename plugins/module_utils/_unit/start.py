@@ -51,12 +51,11 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     if account.ensure(paths.builds):
         _receipt.write(paths.root, ACCOUNT, {"name": account.name})
     account.check_interpreter(sys.executable)
-    unit_directory = os.path.dirname(paths.artefact)
-    platform = os.path.dirname(unit_directory)
+    platform = os.path.dirname(os.path.dirname(paths.artefact))
     for directory in (os.path.dirname(platform), platform):
         # Root's: behind a link, what the account gets below would lie elsewhere.
         accounts.own(directory, 0, 0)
-    for directory in (paths.builds, unit_directory):
+    for directory in (paths.builds, os.path.dirname(paths.artefact)):
         account.own(directory)
     # It vouches for what is there now; what replaces that is another artefact.
     with contextlib.suppress(FileNotFoundError):

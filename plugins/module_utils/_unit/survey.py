@@ -54,4 +54,4 @@ def receipts_of(root: str, name: str | None = None) -> tuple[list[sealing.Receip
             changed.append(os.path.join(directory, file))
         else:
             receipts.append(receipt)
-    return sorted(receipts, key=lambda receipt: str(receipt["finished"]), reverse=True), changed
+    return sorted(receipts, key=lambda receipt: (str(receipt["finished"]), receipt["name"]), reverse=True), changed
