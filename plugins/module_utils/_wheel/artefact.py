@@ -63,7 +63,6 @@ class Artefact:
     :ivar distribution: the project's name as the index writes it (PEP 503): ``flash-attn``.
     :ivar version: with the local part, ``2.9.1+spark``.
     :ivar build: the build tag, empty where there is none.
-    :ivar tags: each combination of interpreter, ABI and platform: ``cp312-cp312-linux_aarch64``.
     :ivar size: bytes.
     """
 
@@ -72,7 +71,6 @@ class Artefact:
     distribution: str
     version: str
     build: str
-    tags: tuple[str, ...]
     size: int
 
     @functools.cached_property
@@ -201,7 +199,7 @@ def check(
     values = expect.get("cmake_cache") or {}
     if values:
         problems += _check_caches(values, sorted(caches, key=lambda path: (path.count("/"), path)))
-    sources: list[_Source] = [WheelFiles(wheel) for wheel in wheels]
+    sources: list[WheelFiles | _Prefix] = [WheelFiles(wheel) for wheel in wheels]
     if prefix is not None:
         sources.append(_Prefix(prefix))
     where = " or ".join(source.name for source in sources) or "nothing"
@@ -389,32 +387,19 @@ def _text(value: t.Any) -> str:
 # --- where files lie -----------------------------------------------------------------------------------------------
 
 
-class _Source:
-    """A wheel or a prefix.
+class _Prefix:
+    """What was installed below a directory; :class:`WheelFiles` has the same methods."""
 
-    :ivar name: what messages call it.
-    """
-
-    name: str
-
-    def names(self) -> list[str]:
-        """Return the relative paths of all files."""
-        raise NotImplementedError
-
-    def binaries(self) -> t.Iterator[tuple[str, str]]:
-        """Yield name and path of each ELF file and archive of object files; the path is good until the next one."""
-        raise NotImplementedError
-
-
-class _Prefix(_Source):
     def __init__(self, directory: str) -> None:
         self.name = directory
         self.directory = directory
 
     def names(self) -> list[str]:
+        """Return the relative paths of all files."""
         return [name for name, path in _tree(self.directory) if not os.path.isdir(path)]
 
     def binaries(self) -> t.Iterator[tuple[str, str]]:
+        """Yield name and path of each ELF file and archive of object files; the path is good until the next one."""
         for name, path in _tree(self.directory):
             if stat.S_ISREG(os.lstat(path).st_mode):
                 with open(path, "rb") as stream:
@@ -423,7 +408,7 @@ class _Prefix(_Source):
                     yield name, path
 
 
-class WheelFiles(_Source):
+class WheelFiles:
     """The files of a wheel; ELF files are unpacked beside it, one at a time."""
 
     def __init__(self, wheel: Artefact) -> None:
@@ -482,21 +467,14 @@ def _wheel(path: str) -> Artefact:
         )
     with _opened(path) as archive:
         _dist_info(archive, name)
-    tags = [f"{one}-{two}-{three}" for one in _set(parts[4]) for two in _set(parts[5]) for three in _set(parts[6])]
     return Artefact(
         path=path,
         name=name,
         distribution=normalised(parts[1]),
         version=parts[2].replace("_", "-"),
         build=parts[3] or "",
-        tags=tuple(tags),
         size=os.stat(path).st_size,
     )
-
-
-def _set(tag: str) -> list[str]:
-    # "py2.py3" stands for both (PEP 425, compressed tag sets).
-    return tag.split(".")
 
 
 @contextlib.contextmanager

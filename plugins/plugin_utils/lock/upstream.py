@@ -168,9 +168,7 @@ def remote_commit(answer: str, ref: str) -> str | None:
     return None
 
 
-def _git(
-    arguments: t.Sequence[str], url: str, *, cwd: str | None = None, environment: t.Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run git with the user's own configuration (proxies, credentials, ``insteadOf``), but without a prompt.
 
     :raises SparkforgeError: when there is no git, or no answer within ``GIT_SECONDS``.
@@ -178,7 +176,7 @@ def _git(
     git = shutil.which("git")
     if git is None:
         raise SparkforgeError("The controller has no git.", "Install git, or leave sources out of the parts.")
-    whole = {**os.environ, **(environment or {}), "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+    whole = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
     for name in _GIT_PLACES:
         whole.pop(name, None)
     child = subprocess.Popen(
@@ -215,13 +213,13 @@ def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
     return (errors or lines or ["it said nothing"])[-1].rstrip(".")
 
 
-def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = None) -> str:
+def ask_remote(url: str, ref: str) -> str:
     """Return the commit that a tag or branch of a remote repository names.
 
     :raises SparkforgeError: when the remote cannot be read or has no such tag.
     """
     line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
-    done = _git(line, url, environment=environment)
+    done = _git(line, url)
     if done.returncode != 0:
         raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_said(done, url)}.", KEEP_SOURCES)
     commit = remote_commit(done.stdout, ref)
@@ -230,13 +228,7 @@ def ask_remote(url: str, ref: str, environment: t.Mapping[str, str] | None = Non
     return commit
 
 
-def ask_file(
-    url: str,
-    commit: str,
-    paths: t.Sequence[str],
-    ref: str | None = None,
-    environment: t.Mapping[str, str] | None = None,
-) -> tuple[str, str]:
+def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = None) -> tuple[str, str]:
     """Return path and content of the first of ``paths`` that a commit of a remote repository has.
 
     No file but that one is fetched where the server filters; PyTorch's tree is 1 GB. Where it does not, the one
@@ -256,7 +248,7 @@ def ask_file(
     for way in ways:
         # Each in a repository of its own: what was fetched with a filter asks for the rest of its own accord.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
-            path, done = _file_by(way, url, commit, paths, directory, environment)
+            path, done = _file_by(way, url, commit, paths, directory)
         if path is not None:
             return path, done.stdout
         if _NO_ANSWER.search(done.stderr):
@@ -267,12 +259,7 @@ def ask_file(
 
 
 def _file_by(
-    way: t.Sequence[str],
-    url: str,
-    commit: str,
-    paths: t.Sequence[str],
-    directory: str,
-    environment: t.Mapping[str, str] | None,
+    way: t.Sequence[str], url: str, commit: str, paths: t.Sequence[str], directory: str
 ) -> tuple[str | None, subprocess.CompletedProcess[str]]:
     """Fetch in one way; return the path of the file that is there and what ``git show`` says of it, or the failure.
 
@@ -280,7 +267,7 @@ def _file_by(
     """
 
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return _git(arguments, url, cwd=directory, environment=environment)
+        return _git(arguments, url, cwd=directory)
 
     git("init", "--quiet", "--bare", ".")
     git("remote", "add", "origin", url)

@@ -83,8 +83,7 @@ class Case:
     :ivar stack: the fact ``stack``.
     :ivar settings: ``gpu_required``, ``accept_license`` (bool),
         ``disk`` (list of ``path``, ``gib``, ``purpose``), ``memory_minimum_gib``, ``clock_tolerance`` (s),
-        ``controller_epoch`` (s, only where the observation has no offset), ``apt_wait`` (s), ``packages``
-        (apt packages that the stack needs), ``rdma`` (bool), ``cuda_url``.
+        ``apt_wait`` (s), ``packages`` (apt packages that the stack needs), ``rdma`` (bool), ``cuda_url``.
     """
 
     observation: t.Mapping[str, t.Any]
@@ -502,9 +501,7 @@ def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t
 
 def _clock(case: Case) -> t.Iterator[Problem]:
     clock = case.part("clock")
-    offset, controller = clock.get("offset"), case.settings.get("controller_epoch")
-    if offset is None and controller and clock.get("epoch"):
-        offset = float(clock["epoch"]) - float(controller)
+    offset = clock.get("offset")
     tolerance = float(case.settings.get("clock_tolerance") or 0)
     if offset is None or not tolerance or abs(offset) <= tolerance:
         return

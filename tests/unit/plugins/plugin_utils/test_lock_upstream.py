@@ -316,11 +316,15 @@ def test_one_file_of_a_commit_is_read_from_a_server_that_filters_and_from_one_th
     assert upstream.ask_file(repository.as_uri(), first, FILES) == ("cmake/llvm-hash.txt", "6" * 40 + "\n")
 
 
-def test_from_a_server_that_filters_no_other_file_comes(repository: Path, tmp_path: Path) -> None:
+def test_from_a_server_that_filters_no_other_file_comes(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(repository, "config", "uploadpack.allowFilter", "true")
     trace = tmp_path / "trace"
     commit = git(repository, "rev-parse", "HEAD")
-    upstream.ask_file(repository.as_uri(), commit, FILES, environment={"GIT_TRACE_PACKET": str(trace)})
+    monkeypatch.setenv("GIT_TRACE_PACKET", str(trace))
+    upstream.ask_file(repository.as_uri(), commit, FILES)
+    monkeypatch.delenv("GIT_TRACE_PACKET")
     large = git(repository, "rev-parse", "HEAD:large.bin")
     wanted = git(repository, "rev-parse", "HEAD:cmake/llvm-hash.txt")
     asked = trace.read_text()
@@ -347,9 +351,12 @@ def plain_server(repository: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_a_server_of_plain_files_is_read_whole(plain_server: str, repository: Path) -> None:
+def test_a_server_of_plain_files_is_read_whole(
+    plain_server: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     first = git(repository, "rev-parse", "v1^{}")
-    assert upstream.ask_file(plain_server, first, FILES, "v1", {"no_proxy": "127.0.0.1"})[1] == "6" * 40 + "\n"
+    assert upstream.ask_file(plain_server, first, FILES, "v1")[1] == "6" * 40 + "\n"
 
 
 def test_a_commit_without_the_files_names_them(repository: Path) -> None:
@@ -368,10 +375,11 @@ def test_a_commit_that_is_not_there_is_said_with_its_repository(repository: Path
 
 def test_a_server_that_says_nothing_is_given_up_and_no_git_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream, "GIT_SECONDS", 1.0)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/silent.git"
         with pytest.raises(SparkforgeError, match=r"silent\.git did not answer git within 1 s"):
-            upstream.ask_remote(url, "v1", {"no_proxy": "127.0.0.1"})
+            upstream.ask_remote(url, "v1")
         left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _content(path)]
         assert left == []
 
