@@ -15,6 +15,7 @@ import shutil
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 
 from tests.proof.environment import Environment
@@ -44,7 +45,7 @@ def provision(environment: Environment) -> Environment:
     machine = platform.machine()
     digests = [wheel["sha256"] for wheel in wheels]
     receipt = {
-        "schema": naming.SCHEMA,
+        "schema": recorded.SCHEMA,
         "name": "torch",
         "environment_id": "5d41402abc4b",
         "stack": {"lock_id": "0123456789ab"},

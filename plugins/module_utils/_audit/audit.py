@@ -18,7 +18,8 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
@@ -66,7 +67,7 @@ class Audit:
             place = os.path.dirname(path)
             if os.path.islink(place):
                 continue
-            receipt = naming.own_receipt(place)
+            receipt = environments.own_of(place)
             if receipt is None:
                 self._differs("environment", path, "is no receipt")
                 continue

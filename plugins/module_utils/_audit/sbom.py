@@ -19,7 +19,8 @@ import uuid
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
@@ -35,7 +36,7 @@ def of_environment(root: str, name: str, system: str) -> dict[str, t.Any]:
     :raises SparkforgeError: there is no such environment.
     """
     place = os.path.realpath(os.path.join(root, "envs", name, "current"))
-    receipt = naming.own_receipt(place)
+    receipt = environments.own_of(place)
     if receipt is None:
         raise SparkforgeError(
             f"There is no environment {name} below {root}.", "Make one with playbooks/deploy.yml, or correct the name."

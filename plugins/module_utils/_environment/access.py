@@ -11,12 +11,11 @@ import grp
 import os
 import pwd
 import re
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Options, Paths, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Made, Receipt, read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
 
@@ -52,7 +51,7 @@ def group_that_may_enter(paths: Paths) -> str | None:
     return None
 
 
-def correct(options: Options, receipt: dict[str, t.Any], run: Run) -> None:
+def correct(options: Options, receipt: Receipt, run: Run) -> None:
     """Let those in who may enter; what is made for it is added to ``receipt``."""
     group, directory = options.group, options.paths.directory
     if not group:
@@ -80,7 +79,7 @@ def correct(options: Options, receipt: dict[str, t.Any], run: Run) -> None:
     os.chmod(directory, 0o750)  # noqa: S103 - the group may use it
 
 
-def remove(paths: Paths, made: t.Mapping[str, t.Any], run: Run) -> None:
+def remove(paths: Paths, made: Made, run: Run) -> None:
     """Remove the members and the group that this environment made, where nobody and no other one needs them."""
     for group, names in made["members_added"].items():
         if _is_used_by_another(paths, group):
@@ -92,8 +91,8 @@ def remove(paths: Paths, made: t.Mapping[str, t.Any], run: Run) -> None:
     entry = survey.group_of(name) if name and made["group_created"] else None
     if entry is None or entry.gr_mem or any(user.pw_gid == entry.gr_gid for user in pwd.getpwall()):
         return
-    if not _is_used_by_another(paths, name):
-        run(["groupdel", name], environ_update=model.ENGLISH)
+    if not _is_used_by_another(paths, entry.gr_name):
+        run(["groupdel", entry.gr_name], environ_update=model.ENGLISH)
 
 
 def _is_used_by_another(paths: Paths, group: str) -> bool:

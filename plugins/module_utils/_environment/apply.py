@@ -19,15 +19,12 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import (
-    OWN_ALONE,
-    SCHEMA,
-    read_json,
-)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.plan import Plan, check_cuda
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Own, Receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.render import (
     has_ipykernel,
     triton_links,
@@ -115,13 +112,18 @@ class Apply:
         own = self._make(plan)
         if receipt.get("stack"):
             own["stack"] = receipt["stack"]
-        receipt.update({key: value for key, value in own.items() if key not in OWN_ALONE})
+        receipt.update(t.cast("Receipt", {key: value for key, value in own.items() if key not in recorded.OWN_ALONE}))
         self._write_own(plan, own)
         self._write_files(plan)
         if "access" in plan.actions and access.is_wrong(self.options):
             access.correct(self.options, receipt, self.run)
         if plan.stages:
-            own["made"] = {key: receipt[key] for key in ("directories", "group", "group_created", "members_added")}
+            own["made"] = {
+                "directories": receipt["directories"],
+                "group": receipt["group"],
+                "group_created": receipt["group_created"],
+                "members_added": receipt["members_added"],
+            }
             self._write_own(plan, own)
         if not plan.stages:
             self._set_link("previous", plan.previous)
@@ -135,15 +137,15 @@ class Apply:
         if not plan.stages:
             receipts.write(self.paths.root, self.paths.receipt_name, receipt)
 
-    def _write_own(self, plan: Plan, own: Facts) -> None:
+    def _write_own(self, plan: Plan, own: Own) -> None:
         """Write the receipt in the environment, which is one from then on, and keeps its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        text = json.dumps(own, indent=2, sort_keys=True) + "\n"
+        text = recorded.text_of(own)
         if not tree.holds(path, text, 0o644):
             disk.write_file(path, text.encode())
         self.new_wheels.clear()
 
-    def _make(self, plan: Plan) -> Facts:
+    def _make(self, plan: Plan) -> Own:
         """Return the receipt in the environment, once that is made and imports."""
         receipt = plan.receipt
         own = survey.own_receipt(self.paths, plan.environment_id)
@@ -151,11 +153,11 @@ class Apply:
             return self._install(plan)
         if "prove" in plan.actions:
             own["modules"].update(prove(self.options, receipt, self.run))
-            own.update(library_paths=receipt["library_paths"], environment=receipt["environment"])
+            own["library_paths"], own["environment"] = receipt["library_paths"], receipt["environment"]
             own["host_packages"] = self._host_packages(receipt)
         return own
 
-    def _install(self, plan: Plan) -> Facts:
+    def _install(self, plan: Plan) -> Own:
         receipt, place = plan.receipt, self.paths.of(plan.environment_id)
         partial, aside = (self.paths.of(f".{plan.environment_id}.{end}") for end in ("partial", "replaced"))
         self.installer.install(partial, dataclasses.replace(plan.identity, wheels=self._store(plan)))
@@ -178,22 +180,30 @@ class Apply:
         # This host has them elsewhere too.
         for digest in self.new_wheels if self.options.remote_src else ():
             disk.remove(os.path.join(self.paths.wheels, digest))
-        kept = ("fingerprint", "python", "requirements", "wheels", "library_paths", "environment", "stack")
-        return {
-            **{key: receipt[key] for key in (*kept, "override") if key in receipt},
-            "schema": SCHEMA,
-            "environment_id": plan.environment_id,
-            "machine": self.options.machine,
-            "packages": tree.installed_packages(place),
-            "entries": sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
-            "modules": modules,
-            "host_packages": self._host_packages(receipt),
+        own = Own(
+            schema=recorded.SCHEMA,
+            environment_id=plan.environment_id,
+            fingerprint=receipt["fingerprint"],
+            python=receipt["python"],
+            machine=self.options.machine,
+            requirements=receipt["requirements"],
+            wheels=receipt["wheels"],
+            packages=tree.installed_packages(place),
+            entries=sorted(entry for entry in os.listdir(tree.site_packages(place)) if entry != "__pycache__"),
+            modules=modules,
+            library_paths=receipt["library_paths"],
+            environment=receipt["environment"],
+            stack=receipt["stack"],
+            host_packages=self._host_packages(receipt),
             # For the next run, should this one end before the receipt of the host is there.
-            "made": {"directories": receipt["directories"]},
-            "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        }
+            made={"directories": receipt["directories"]},
+            installed=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        )
+        if "override" in receipt:
+            own["override"] = receipt["override"]
+        return own
 
-    def _host_packages(self, receipt: t.Mapping[str, t.Any]) -> dict[str, str]:
+    def _host_packages(self, receipt: Receipt) -> dict[str, str]:
         """Return the packages of the host that the environment takes something from, and their versions."""
         if self.options.packages is not None:
             return {str(name): str(version) for name, version in self.options.packages.items()}
@@ -249,7 +259,7 @@ class Apply:
                 disk.remove(os.path.join(self.paths.wheels, digest))
 
 
-def prove(options: Options, receipt: t.Mapping[str, t.Any], run: Run) -> Facts:
+def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
     """Import the modules of the options and return what was found of each.
 
     :param receipt: says where the environment is, and with what libraries and variables it is used.
@@ -344,7 +354,7 @@ def remove_unused_wheels(paths: Paths) -> None:
     for name in os.listdir(environments) if os.path.isdir(environments) else []:
         directory = os.path.join(environments, name)
         for entry in os.listdir(directory) if os.path.isdir(directory) else []:
-            receipt = read_json(os.path.join(directory, entry, "receipt.json")) or {}
+            receipt = recorded.read_json(os.path.join(directory, entry, "receipt.json")) or {}
             used |= {wheel["sha256"] for wheel in receipt.get("wheels", [])}
             if entry.endswith(".partial") and name != paths.name:
                 return  # another environment is being made and may need any of them

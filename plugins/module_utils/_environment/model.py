@@ -27,6 +27,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import check_name
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
@@ -53,7 +54,7 @@ class Wheel:
     on_host: bool
 
     @property
-    def record(self) -> dict[str, str]:
+    def record(self) -> receipt.Wheel:
         """What receipts and results say of it."""
         return {"file": self.name.file, "sha256": self.sha256}
 

@@ -19,8 +19,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, render, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity, identify
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Run, Wheel
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS, OWN_ALONE, SCHEMA
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Options, Run, Wheel
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import (
+    OWN_ALONE,
+    SCHEMA,
+    Own,
+    Receipt,
+)
 
 #: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
@@ -37,7 +43,7 @@ class Plan:
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
-    receipt: Facts = dataclasses.field(default_factory=dict)
+    receipt: Receipt = dataclasses.field(default_factory=lambda: Receipt())
     files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
     links: dict[str, str] = dataclasses.field(default_factory=dict)
     stale_files: list[str] = dataclasses.field(default_factory=list)
@@ -157,7 +163,7 @@ def _plan_links(plan: Plan, options: Options, environments: list[str]) -> None:
 
 
 def _plan_files(
-    plan: Plan, options: Options, own: Facts | None, libraries: list[str], values: t.Mapping[str, str]
+    plan: Plan, options: Options, own: Own | None, libraries: list[str], values: t.Mapping[str, str]
 ) -> None:
     paths = options.paths
     place = paths.of(plan.environment_id)
@@ -195,7 +201,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
     paths = options.paths
     others = [one for one in environments if one not in (plan.environment_id, plan.current, plan.previous, plan.staged)]
     found = {entry: survey.own_receipt(paths, entry) for entry in others}
-    spare = {entry: receipt["installed"] for entry, receipt in found.items() if receipt is not None}
+    spare = {entry: receipt["installed"] or "" for entry, receipt in found.items() if receipt is not None}
     kept = len({plan.current, plan.previous} - {None})
     newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
     debris = [entry for entry in others if entry not in spare]
@@ -213,7 +219,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
         plan.actions.append("remove")
 
 
-def _check_fit(options: Options, environment_id: str, own: Facts, misfit: Misfit | None) -> list[str]:
+def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit | None) -> list[str]:
     """Refuse an environment that the host's libraries no longer fit; return what is newer than it was.
 
     :raises SparkforgeError: naming each library that does not fit.
@@ -235,29 +241,31 @@ def _check_fit(options: Options, environment_id: str, own: Facts, misfit: Misfit
     return newer
 
 
-def _receipt(plan: Plan, options: Options, own: Facts | None, libraries: list[str], values: Facts) -> Facts:
+def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str], values: dict[str, str]) -> Receipt:
     """Return the receipt of the current environment as it will be, but for what only making it shows."""
     paths, identity = options.paths, plan.identity
     made = survey.made(paths)
-    body: Facts = own or {
-        "schema": SCHEMA,
-        "environment_id": plan.environment_id,
-        "fingerprint": identity.fingerprint,
-        "python": {"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
-        "machine": options.machine,
-        "requirements": [requirement.line for requirement in options.requirements],
-        "wheels": [wheel.record for wheel in identity.wheels],
-        "packages": {},
-        "modules": {},
-        "installed": None,
-        "stack": dict(options.stack or {}),
-        "host_packages": {},
-        # Only where there is one, so that receipts of older versions are still as they would be.
-        **({"override": sorted(options.override)} if options.override else {}),
-    }
+    body = own or Own(
+        schema=SCHEMA,
+        environment_id=plan.environment_id,
+        fingerprint=identity.fingerprint,
+        python={"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
+        machine=options.machine,
+        requirements=[requirement.line for requirement in options.requirements],
+        wheels=[wheel.record for wheel in identity.wheels],
+        packages={},
+        modules={},
+        installed=None,
+        stack=dict(options.stack or {}),
+        host_packages={},
+    )
+    # Only where there is one, so that receipts of older versions are still as they would be.
+    if options.override and not own:
+        body["override"] = sorted(options.override)
     place = paths.of(plan.environment_id)
+    kept = t.cast("Receipt", {key: value for key, value in body.items() if key not in OWN_ALONE})
     return {
-        **{key: value for key, value in body.items() if key not in OWN_ALONE},
+        **kept,
         "name": paths.name,
         "previous": plan.previous,
         "library_paths": libraries,

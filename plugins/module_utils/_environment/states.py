@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -74,7 +73,7 @@ def _before_current(paths: Paths) -> str:
     known = survey.last_receipt(paths)
     for entry in (survey.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
         if entry in environments and entry != current:
-            return t.cast(str, entry)
+            return entry
     now = f"{current} is current" if current in environments else "none is current"
     raise SparkforgeError(
         f"There is no previous environment of {paths.name} on this host to go back to; {now}.",
@@ -170,14 +169,14 @@ def absent(options: Options, run: Run) -> Facts:
     """
     paths = options.paths
     before = survey.shown(paths)
-    receipt = receipts.read(paths.root, paths.receipt_name)
+    receipt = survey.last_receipt(paths)
     made = survey.made(paths)
     files = [
         path
-        for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *(receipt or {}).get("files", [])])
+        for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *receipt.get("files", [])])
         if os.path.lexists(path) and not path.startswith(paths.directory + os.sep)
     ]
-    changed = bool(os.path.lexists(paths.directory) or files or receipt is not None)
+    changed = bool(os.path.lexists(paths.directory) or files or receipt)
     if changed and not options.force:
         users = processes_using([paths.directory])[paths.directory]
         if users:

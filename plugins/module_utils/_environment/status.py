@@ -20,7 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, naming, plan, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import read_json
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import own_of, read_json
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as builds
@@ -100,15 +100,16 @@ class StackStatus:
     def _environment(self, entry: str, links: t.Mapping[str, str | None]) -> Facts | None:
         """Return what the receipt in an environment says of it; None for one without, which is no environment."""
         place = os.path.join(self.paths.directory, entry)
-        receipt = read_json(os.path.join(place, "receipt.json"))
+        receipt = own_of(place)
         if receipt is None:
             return None
         lines = [str(line) for line in receipt.get("requirements") or []]
+        python = receipt.get("python")
         row: Facts = {
             "environment_id": entry,
             "state": next((state for state in STATES if links.get(state) == entry), "older"),
             "installed": receipt.get("installed"),
-            "python": (receipt.get("python") or {}).get("version"),
+            "python": python["version"] if python else None,
             "packages": receipt.get("packages") or {},
             "missing": tree.lacking(place, receipt),
             "sha256": {digest for line in lines for digest in _SHA256.findall(line)}

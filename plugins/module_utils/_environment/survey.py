@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import grp
 import os
-import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import (
+    Made,
+    Own,
+    Receipt,
+    own_of,
+    upgraded,
+)
 
 
 def link(paths: Paths, name: str) -> str | None:
@@ -24,14 +29,14 @@ def link(paths: Paths, name: str) -> str | None:
         return None
 
 
-def own_receipt(paths: Paths, entry: str) -> Facts | None:
+def own_receipt(paths: Paths, entry: str) -> Own | None:
     """Return the receipt in an environment; None where it is debris."""
-    return naming.own_receipt(paths.of(entry))
+    return own_of(paths.of(entry))
 
 
-def last_receipt(paths: Paths) -> Facts:
+def last_receipt(paths: Paths) -> Receipt:
     """Return the receipt of the current environment; nothing where there is none."""
-    return naming.upgraded(receipts.read(paths.root, paths.receipt_name) or {})
+    return upgraded(receipts.read(paths.root, paths.receipt_name) or {})
 
 
 def environments(paths: Paths) -> list[str]:
@@ -46,19 +51,19 @@ def environments(paths: Paths) -> list[str]:
     )
 
 
-def made(paths: Paths) -> Facts:
+def made(paths: Paths) -> Made:
     """Return what the environments of this name made beside themselves: ``directories``, a group, if any, and
     ``members_added``, who was added to which group.
 
     Before the first switch only the staged one's own receipt says so.
     """
-    found = [last_receipt(paths)]
-    found += [(own_receipt(paths, entry) or {}).get("made") or {} for entry in environments(paths)]
+    owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
+    found: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
     added: dict[str, list[str]] = {}
     for one in found:
         for group, names in (one.get("members_added") or {}).items():
             added[group] = list(dict.fromkeys([*added.get(group, []), *names]))
-    creator: t.Mapping[str, t.Any] = next((one for one in found if one.get("group_created")), {})
+    creator: Made = next((one for one in found if one.get("group_created")), Made())
     return {
         "directories": list(dict.fromkeys(path for one in found for path in one.get("directories", []))),
         "group": creator.get("group"),

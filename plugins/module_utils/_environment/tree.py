@@ -15,6 +15,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Own
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 
 
@@ -130,7 +131,7 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
     return found
 
 
-def lacking(environment: str, receipt: t.Mapping[str, t.Any]) -> list[str]:
+def lacking(environment: str, receipt: Own) -> list[str]:
     """Return what an environment no longer has of what its receipt vouches for, judged by two listings."""
     if not os.access(os.path.join(environment, "bin", "python"), os.X_OK):
         return ["bin/python"]

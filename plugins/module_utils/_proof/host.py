@@ -29,7 +29,7 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import receipt_of, upgraded
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
@@ -80,7 +80,7 @@ class HostSide:
         self.resolved: dict[str, str] = {}
         self._gpu: dict[str, t.Any] = {}
         self._driver: dict[str, t.Any] = {}
-        self._receipt: dict[str, t.Any] | None = None
+        self._receipt: environments.Receipt | None = None
 
     def observe(self) -> dict[str, t.Any]:
         """Look at the host, anew at each call, and return what the report says of it.
@@ -92,10 +92,10 @@ class HostSide:
         self._driver = gpu.driver()
         name, one = self.reference.get("environment"), self.reference.get("environment_id")
         if name and one:
-            self._receipt = receipt_of(self._root, str(name), str(one))
+            self._receipt = environments.of_one(self._root, str(name), str(one))
         else:
             receipt = receipts.read(self._root, f"env-{name}") if name else None
-            self._receipt = upgraded(receipt) if receipt else None
+            self._receipt = environments.upgraded(receipt) if receipt else None
         return {"devices": self._gpu["devices"], "driver": self._driver["version"], "kernel": self.host.release}
 
     def for_checks(self) -> dict[str, t.Any]:

@@ -25,6 +25,7 @@ import zipfile
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     Context,
@@ -483,7 +484,7 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, and what it lists"
                 f" gives {fingerprint[:12]}: it was changed after it was written"
             )
-    own = naming.own_receipt(os.path.realpath(prefix)) or {}
+    own = environments.own_of(os.path.realpath(prefix)) or {}
     for key in ("environment_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
         if key in own and own[key] != receipt.get(key):
             problems.append(

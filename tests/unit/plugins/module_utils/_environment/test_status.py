@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, verdict
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
@@ -41,7 +42,7 @@ class Tree:
         (place / "bin").mkdir()
         (place / "bin/python").touch(0o755)
         content = {
-            "schema": naming.SCHEMA,
+            "schema": recorded.SCHEMA,
             "environment_id": environment_id,
             "fingerprint": environment_id,
             "installed": "2026-11-21T10:00:00Z",

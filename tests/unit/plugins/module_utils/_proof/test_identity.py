@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import identity, origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed, Skipped
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
@@ -298,7 +299,7 @@ def made(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     monkeypatch.setattr(sys, "path", [str(place / "site-packages")])
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{digest}"
     receipt = {
-        "schema": naming.SCHEMA,
+        "schema": recorded.SCHEMA,
         "environment_id": "5d41402abc4b",
         "fingerprint": naming.fingerprint((3, 12), "x86_64", [line], []),
         "python": {"path": "/usr/bin/python3.12", "version": "3.12"},

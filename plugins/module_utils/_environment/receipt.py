@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The receipts of environments: the one in each, and that of the host, which is of the current one."""
+
+from __future__ import annotations
+
+import json
+import os
+import typing as t
+
+SCHEMA = 2
+#: What only the receipt in the environment itself has.
+OWN_ALONE = ("entries", "made")
+
+
+class Python(t.TypedDict):
+    """The interpreter, and its version as ``3.12``."""
+
+    path: str
+    version: str
+
+
+class Wheel(t.TypedDict):
+    """A wheel that was given as a file."""
+
+    file: str
+    sha256: str
+
+
+class Made(t.TypedDict, total=False):
+    """What environments brought beside themselves: ``directories``, the outermost first, a group, and its members."""
+
+    directories: list[str]
+    group: str | None
+    group_created: bool
+    members_added: dict[str, list[str]]
+
+
+class Own(t.TypedDict, total=False):
+    """The receipt in an environment, written when every import had succeeded.
+
+    ``modules`` has what was found of each that was imported; ``host_packages`` are those of apt that it takes something
+    from; ``entries`` is the listing of ``site-packages``; ``installed`` is UTC as ISO 8601 has it.
+    """
+
+    schema: int
+    environment_id: str
+    fingerprint: str
+    python: Python
+    machine: str
+    requirements: list[str]
+    override: list[str]
+    wheels: list[Wheel]
+    packages: dict[str, str]
+    modules: dict[str, t.Any]
+    library_paths: list[str]
+    environment: dict[str, str]
+    stack: dict[str, t.Any]
+    host_packages: dict[str, str]
+    installed: str | None
+    entries: list[str]
+    made: Made
+
+
+class Receipt(Own, Made, total=False):
+    """The receipt of the host; ``paths`` and ``files`` are what people use of the current environment."""
+
+    name: str
+    previous: str | None
+    jupyter: bool
+    paths: dict[str, t.Any]
+    files: list[str]
+
+
+def own_of(place: str) -> Own | None:
+    """Return the receipt in an environment; None where there is none that can be read."""
+    data = upgraded(read_json(os.path.join(place, "receipt.json")) or {})
+    return data if data.get("schema") == SCHEMA else None
+
+
+def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
+    """Return the receipt of one environment, with its ``paths``, whether it is current or not.
+
+    What ``<root>/receipts/env-<name>.json`` says is of the current one alone.
+    """
+    place = os.path.join(os.path.abspath(root), "envs", name, environment_id)
+    data = own_of(place)
+    if data is None:
+        return None
+    paths = {"environment": place, "python": os.path.join(place, "bin", "python")}
+    return t.cast("Receipt", {**data, "name": name, "paths": paths})
+
+
+def text_of(receipt: Own) -> str:
+    """Return what the file of a receipt has in it."""
+    return json.dumps(receipt, indent=2, sort_keys=True) + "\n"
+
+
+def upgraded(data: dict[str, t.Any]) -> Receipt:
+    """Return a receipt of an older schema as this version writes it; any other as it is."""
+    if data.get("schema") == 1:
+        # Schema 1 called the environment's id as that of the stack's lock is called.
+        kept = {key: value for key, value in data.items() if key != "lock_id"}
+        data = {**kept, "schema": SCHEMA, "environment_id": data.get("lock_id")}
+    return t.cast("Receipt", data)
+
+
+def read_json(path: str) -> dict[str, t.Any] | None:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
