@@ -83,8 +83,11 @@ stack:
       version: "0.8.1"
       soname: libcusparseLt.so.0
       archive:
-        {product: cusparselt, component: libcusparse_lt, release: "0.8.1", version: "0.8.1.1", variant:
-        cuda13}
+        product: cusparselt
+        component: libcusparse_lt
+        release: "0.8.1"
+        version: "0.8.1.1"
+        variant: cuda13
     cudnn: {version: "9.13"}
     nccl: {version: "2.27.7"}
     archives:

@@ -152,6 +152,21 @@ def test_galaxy_takes_the_collection_without_a_warning() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        [BIN / "uvx", "pre-commit@4.6.0", "run", "--all-files"],
+        # The others are `make lint`'s, and that of the test above.
+        [BIN / "uv", "run", "noxfile.py", "-e", "lint", "docs-check", "extra-checks"],
+    ],
+    ids=["pre-commit", "antsibull-nox"],
+)
+def test_the_hooks_and_the_sessions_that_collections_have_in_common_pass(command: list[str | Path]) -> None:
+    done = subprocess.run(command, cwd=CHECKOUT, text=True, check=False, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+
+
+@pytest.mark.long
 def test_the_site_is_built_without_a_broken_link() -> None:
     done = subprocess.run(["make", "docs"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
