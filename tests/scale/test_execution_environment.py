@@ -1,4 +1,4 @@
-"""The build context of the execution environment, made as its file says. The image itself is not built."""
+"""The build context of the execution environment, made as its file says. The image: tests/integration."""
 
 from __future__ import annotations
 
