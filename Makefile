@@ -23,7 +23,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof lint unit integration molecule lab
+.PHONY: help machine setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof lint unit integration molecule lab
 .PHONY: lab-down bench build docs recording release-notes release-check release github-release publish
 
 help: ## list the commands
@@ -39,8 +39,11 @@ $(VENV)/.ready: requirements.txt requirements-dev.txt
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-lab: setup ## bring up the lab: spark01 (ARM64; PLATFORM=native) and the mirror; HOSTS=16: a native fleet
+lab: machine setup ## bring up the lab: spark01 (ARM64; PLATFORM=native) and the mirror; HOSTS=16: a native fleet
 	$(ROOT) $(BIN)/python -m lab up $(if $(HOSTS),--bench fleet --count $(HOSTS),--bench $(BENCH) --platform $(PLATFORM))
+
+machine:
+	@$(ROOT)
 
 demo: lab ## provision a simulated Spark twice, say what that has shown, and open the page of it
 	@mkdir -p reports

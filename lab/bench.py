@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 from lab import emulator, image
-from lab.host import LabError, cache_directory, install_packages, native_architecture, run, say, step
+from lab.host import LabError, cache_directory, install_packages, native_architecture, rootless, run, say, step
 
 ADDRESS_FORMAT = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 GATEWAY_FORMAT = "{{range .Subnets}}{{.Gateway}}{{end}}"
@@ -38,18 +38,23 @@ MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_l
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
+#: Without root a container has no address: its sshd has a port of this machine, which it reaches under an address of
+#: slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1), --network).
+HERE, ROOTLESS_GATEWAY = "127.0.0.1", "10.0.2.2"
+ROOTLESS_OPTIONS = ["--network", "slirp4netns:allow_host_loopback=true", "--publish", f"{HERE}::22"]
 #: Containers that are started at a time: podman takes locks, and more of them only wait for each other.
 STARTERS = 4
 
 
 @dataclass
 class Bench:
-    """What one bench started. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``."""
+    """What one bench started. ``platform`` is ``arm64`` (emulated elsewhere) or ``native``; ``ports`` are sshd's."""
 
     name: str
     platform: str
     containers: dict[str, str] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
+    ports: dict[str, int] = field(default_factory=dict)
     server: int | None = None
     mirror: dict[str, Any] = field(default_factory=dict)
     images: list[str] = field(default_factory=list)
@@ -168,7 +173,7 @@ def start(
     command: Sequence[str] = INIT_COMMANDS["sshd"],
 ) -> None:
     """Start the containers of ``hosts``, some at a time, and wait until the sshd of each answers."""
-    gateway = bridge_address()
+    gateway = ROOTLESS_GATEWAY if rootless() else bridge_address()
     saving = threading.Lock()
     with ThreadPoolExecutor(STARTERS) as pool:
         started = [pool.submit(_start_container, bench, host, tag, options, command, gateway, saving) for host in hosts]
@@ -196,7 +201,7 @@ def _start_container(
         image.podman("start", known)
     else:
         settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.name}-{host}"]
-        settings += ["--add-host", f"{MIRROR_NAME}:{gateway}"]
+        settings += ["--add-host", f"{MIRROR_NAME}:{gateway}", *(ROOTLESS_OPTIONS if rootless() else [])]
         known = image.podman("create", *settings, *options, tag, *command).stdout.strip()
         with saving:
             bench.containers[host] = known
@@ -208,11 +213,14 @@ def _start_container(
         image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:/home/{image.USER}/.ssh/authorized_keys")
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
-    address = image.podman("inspect", known, "--format", ADDRESS_FORMAT).stdout.strip()
+    if rootless():
+        address, _colon, port = image.podman("port", known, "22").stdout.strip().partition(":")
+    else:
+        address, port = image.podman("inspect", known, "--format", ADDRESS_FORMAT).stdout.strip(), "22"
     with saving:
-        bench.addresses[host] = address
-    _wait_for_sshd(host, known, address)
-    say(f"{host} is up at {address} ({bench.architecture})")
+        bench.addresses[host], bench.ports[host] = address, int(port)
+    _wait_for_sshd(host, known, address, int(port))
+    say(f"{host} is up at {address}:{port} ({bench.architecture})")
 
 
 def _write_ssh_config(bench: Bench) -> None:
@@ -221,7 +229,8 @@ def _write_ssh_config(bench: Bench) -> None:
     keys = {host: (bench.folder / f"{host}_host_key.pub").read_text().split()[:2] for host in bench.addresses}
     known_hosts.write_text("".join(f"{host} {' '.join(key)}\n" for host, key in keys.items()))
     entries = [
-        f"Host {host}\n  HostName {address}\n  HostKeyAlias {host}\n" for host, address in bench.addresses.items()
+        f"Host {host}\n  HostName {address}\n  Port {bench.ports.get(host, 22)}\n  HostKeyAlias {host}\n"
+        for host, address in bench.addresses.items()
     ]
     common = f"Host *\n  User {image.USER}\n  IdentityFile {bench.folder / 'id_ed25519'}\n  IdentitiesOnly yes\n"
     common += f"  UserKnownHostsFile {known_hosts}\n  StrictHostKeyChecking yes\n"
@@ -233,15 +242,15 @@ def bridge_address() -> str:
     return image.podman("network", "inspect", "podman", "--format", GATEWAY_FORMAT).stdout.strip()
 
 
-def _wait_for_sshd(host: str, container: str, address: str) -> None:
+def _wait_for_sshd(host: str, container: str, address: str, port: int) -> None:
     """Wait for a container's sshd for as long as it runs, up to some minutes: an emulated one on a busy machine."""
     deadline = time.monotonic() + 300
-    while not _answers(address, 22, expected=b"SSH-"):
+    while not _answers(address, port, expected=b"SSH-"):
         state = image.podman("inspect", container, "--format", "{{.State.Status}}").stdout.strip()
         if state != "running" or time.monotonic() > deadline:
             logs = image.podman("logs", "--tail", "10", container, quiet=True)
             raise LabError(
-                f"sshd of {host} does not answer at {address}:22, its container is {state} and printed:\n"
+                f"sshd of {host} does not answer at {address}:{port}, its container is {state} and printed:\n"
                 f"{(logs.stdout + logs.stderr).strip() or 'nothing'}"
             )
         time.sleep(0.2)
@@ -287,7 +296,7 @@ def serve_mirror(bench: Bench) -> None:
             check=True,
             cwd=CHECKOUT,
         )
-    gateway = bridge_address()
+    gateway = HERE if rootless() else bridge_address()
     if bench.server is None or not _alive(bench.server):
         port = _free_port(gateway)
         command = [

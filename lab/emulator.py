@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.host import cache_directory, debian_archive, native_architecture, run, say, step
+from lab.host import LabError, cache_directory, debian_archive, native_architecture, rootless, run, say, step
 
 SUITE = "trixie"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
@@ -79,6 +79,8 @@ def register(user: str) -> None:
     """Let this machine run ARM64 programs for the bench ``user``."""
     if native_architecture() == "arm64":
         return
+    if rootless():
+        raise LabError("ARM64 is emulated here, and only root registers an emulator. Run it with PLATFORM=native.")
     emulator = binary()
     with _registry() as state:
         if not (BINFMT / "register").exists():
@@ -102,7 +104,7 @@ def register(user: str) -> None:
 
 def release(user: str) -> None:
     """Put binfmt_misc back as it was when the last bench that uses the emulator goes."""
-    if native_architecture() == "arm64":
+    if native_architecture() == "arm64" or rootless():
         return
     with _registry() as state:
         if user in state["users"]:

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 # Debian 12/13 and Ubuntu 24.04 name these packages alike.
-PACKAGES = (
-    "podman runc fuse-overlayfs netavark aardvark-dns iptables nftables uidmap debootstrap debian-archive-keyring "
-    "openssh-client apt-utils gpg gpg-agent gpgv xz-utils ca-certificates iproute2 git make"
+_COMMON = (
+    "podman runc uidmap debian-archive-keyring openssh-client apt-utils gpg gpg-agent gpgv xz-utils ca-certificates "
+    "git make"
 ).split()
+PACKAGES = [*_COMMON, *"fuse-overlayfs netavark aardvark-dns iptables nftables debootstrap iproute2".split()]
+ROOTLESS_PACKAGES = [*_COMMON, "slirp4netns", "mmdebstrap"]
 
 #: How the kernel names a machine -> how Debian and podman name it.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -82,16 +84,42 @@ def step(text: str) -> Iterator[None]:
     say(f"{text}: {time.monotonic() - start:.0f} s")
 
 
+def rootless() -> bool:
+    """Tell whether the lab does without root: podman's containers then have ports of this machine, and no addresses."""
+    return os.geteuid() != 0 and bool(os.environ.get("LAB_ROOTLESS"))
+
+
+def require_rootless() -> None:
+    """Look for what podman needs without root; only root can bring it.
+
+    :raises LabError: something is missing.
+    """
+    if missing := _missing(ROOTLESS_PACKAGES):
+        raise LabError(f"Without root the lab needs {' '.join(missing)}. Have them installed with apt-get.")
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        cause = "/dev/net/tun, which gives containers their network, is closed to you."
+        raise LabError(f"{cause} Have root open it, as Debian's udev does: chmod 0666 /dev/net/tun.")
+    if (tried := run("podman", "unshare", "true", quiet=True)).returncode:
+        raise LabError(f"podman does not run without root here. Mend what it says: {tried.stderr.strip()}")
+
+
+def _missing(packages: Iterable[str]) -> list[str]:
+    query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages, quiet=True).stdout
+    present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
+    return [package for package in packages if package not in present]
+
+
 def install_packages(packages: Iterable[str] = PACKAGES) -> None:
     """Install what the lab needs from the distribution, once."""
+    if rootless():
+        require_rootless()
+        return
     if os.geteuid() != 0:
         raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
     # Test workers start their benches at once, and apt-get does not wait for another one's lists.
     with (cache_directory() / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        query = run("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *packages, quiet=True).stdout
-        present = {line.split()[0] for line in query.splitlines() if line.endswith(" installed")}
-        missing = [package for package in packages if package not in present]
+        missing = _missing(packages)
         if not missing:
             return
         with step(f"installing {len(missing)} packages: {' '.join(missing)}"):

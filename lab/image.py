@@ -1,18 +1,19 @@
 """The operating system of a simulated Spark: Debian 13 for one architecture, as a container image.
 
-Pulled from a registry where one answers, made with debootstrap where none does.
+Pulled from a registry where one answers, made with debootstrap or, without root, mmdebstrap where none does.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lab.host import cache_directory, debian_archive, digest_of, run, say, step
+from lab.host import cache_directory, debian_archive, digest_of, rootless, run, say, step
 
 SUITE = "trixie"
 REGISTRY_IMAGE = "docker.io/library/debian:trixie-slim"
@@ -97,7 +98,8 @@ def _build(name: str, archive: Path, architecture: str, packages: list[str]) -> 
     if not archive.exists():
         partial = archive.with_suffix(".partial")
         with step(f"making a Debian 13 root file system for {architecture} (about 4 minutes for arm64)"):
-            _from_registry(architecture, packages, partial) or _from_debootstrap(architecture, packages, partial)
+            made = _from_mmdebstrap if rootless() else _from_debootstrap
+            _from_registry(architecture, packages, partial) or made(architecture, packages, partial)
         partial.replace(archive)
     with step(f"importing {name}"):
         podman("import", "--arch", architecture, archive, name)
@@ -109,7 +111,7 @@ def _from_registry(architecture: str, packages: list[str], archive: Path) -> boo
         # Older podman has no --retry: its refusal and an unreachable registry end the same way.
         pulled = podman("pull", "-q", "--arch", architecture, REGISTRY_IMAGE, quiet=True)
     if pulled.returncode:
-        say("no container registry answers: using debootstrap")
+        say("no container registry answers: making it from Debian's archive")
         return False
     container = podman("create", "--arch", architecture, REGISTRY_IMAGE, "sleep", "3600").stdout.strip()
     try:
@@ -138,6 +140,14 @@ def _from_debootstrap(architecture: str, packages: list[str], archive: Path) -> 
         run("tar", "-C", root, "--numeric-owner", "-cf", archive, ".")
     finally:
         shutil.rmtree(root, ignore_errors=True)
+    return True
+
+
+def _from_mmdebstrap(architecture: str, packages: list[str], archive: Path) -> bool:
+    """The same without root: mmdebstrap makes its own user namespace, in which debootstrap may make no devices."""
+    words = [f"--architectures={architecture}", f"--include={','.join(packages)}", "--mode=unshare", "--format=tar"]
+    words += ["--variant=minbase", f'--customize-hook=chroot "$1" sh -c {shlex.quote(PROVISION)}']
+    run("mmdebstrap", *words, SUITE, archive, debian_archive())
     return True
 
 

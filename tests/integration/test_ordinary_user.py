@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from lab import image
-from lab.host import cache_directory, install_packages
+from lab.host import ROOTLESS_PACKAGES, cache_directory, install_packages, native_architecture
 from tests.integration.conftest import CHECKOUT, Bench
 from tests.lint.test_collection import copy_of_the_tracked_files
 
@@ -88,28 +88,18 @@ def account(bench: Bench) -> Iterator[Account]:
         rule.unlink()
 
 
-def test_the_lab_and_ansible_work_and_leave_the_user_nothing_of_roots(account: Account):
-    account.run(f"make lab PLATFORM=native BENCH={account.name}")
-    assert account.not_its_own() == []
-    played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
-    assert "failed=0" in played
-    container = f"{account.name}-spark01"
-    assert image.podman("container", "exists", container, quiet=True).returncode == 0
-    account.run(f"make lab-down BENCH={account.name}")
-    assert image.podman("container", "exists", container, quiet=True).returncode == 1
-    assert account.not_its_own() == []
-    assert (account.home / ".ansible").is_dir()
-
-
-def test_make_demo_and_make_lab_down_word_for_word(account: Account):
+def test_make_demo_and_make_lab_down_word_for_word_leave_the_user_nothing_of_roots(account: Account):
     """The README's two commands, without the emulation of ARM64; two runs of the whole site."""
     said = account.run(f"make demo PLATFORM=native BENCH={account.name}")
     assert "The second run changed nothing." in said
     assert (account.checkout / "reports/spark01.json").is_file()
     assert account.not_its_own() == []
+    container = f"{account.name}-spark01"
+    assert image.podman("container", "exists", container, quiet=True).returncode == 0
     account.run(f"make lab-down PLATFORM=native BENCH={account.name}")
-    assert image.podman("container", "exists", f"{account.name}-spark01", quiet=True).returncode == 1
+    assert image.podman("container", "exists", container, quiet=True).returncode == 1
     assert account.not_its_own() == []
+    assert (account.home / ".ansible").is_dir()
 
 
 def test_what_roots_part_made_is_the_users_also_when_it_fails(account: Account):
@@ -182,3 +172,56 @@ def test_the_lab_finds_sbin_where_root_has_a_users_path():
         [sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": USER_PATH}, text=True, check=True, capture_output=True
     )
     assert done.stdout.strip() == "/usr/sbin/debootstrap"
+
+
+# At the end, for podman keeps files of the account's other ids in its home.
+@pytest.fixture(scope="module")
+def rootless(account: Account) -> Iterator[str]:
+    """What podman needs to start containers for the account, which useradd gave ids for them; the words for make."""
+    tun = Path("/dev/net/tun")
+    if not int(Path("/proc/sys/user/max_user_namespaces").read_text()) or not tun.exists():
+        pytest.skip("this machine lets nobody but root start containers: it has no user namespaces, or no /dev/net/tun")
+    install_packages(ROOTLESS_PACKAGES)
+    archive = image.root_file_system(image.build(native_architecture()))
+    images = account.home / ".cache/sparkforge/images"
+    images.mkdir(exist_ok=True)
+    shutil.copy(archive, images)
+    subprocess.run(["chown", "-R", f"{account.name}:", images], check=True)
+    mode = tun.stat().st_mode & 0o777
+    tun.chmod(0o666)  # as udev has it on Debian and Ubuntu
+    yield f"PLATFORM=native BENCH={account.name} LAB_ROOTLESS=1"
+    tun.chmod(mode)
+    account.run("podman system reset --force")
+
+
+def test_the_lab_runs_without_root(account: Account, rootless: str):
+    said = account.run(f"make lab {rootless}")
+    assert "spark01 is up at 127.0.0.1:" in said
+    container = f"{account.name}-spark01"
+    assert image.podman("container", "exists", container, quiet=True).returncode == 1, "it is not root's"
+    assert container in account.run("podman ps")
+    played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
+    assert "failed=0" in played
+    account.run(f"make lab-down {rootless}")
+    assert account.run("podman ps -a -q") == ""
+
+
+@pytest.mark.long
+def test_make_demo_without_root(account: Account, rootless: str):
+    said = account.run(f"make demo {rootless}")
+    assert "The second run changed nothing." in said
+    account.run(f"make lab-down {rootless}")
+
+
+def test_without_root_the_lab_says_what_only_root_can_bring(account: Account, rootless: str):
+    if native_architecture() != "arm64":
+        said = account.run(f"make lab {rootless} PLATFORM=arm64", expect=2)
+        assert "only root registers an emulator. Run it with PLATFORM=native." in said
+    Path("/dev/net/tun").chmod(0o600)
+    try:
+        assert "Have root open it" in account.run(f"make lab {rootless}", expect=2)
+    finally:
+        Path("/dev/net/tun").chmod(0o666)
+    script = "import lab.host as h; h.ROOTLESS_PACKAGES.append('no-such-package'); h.install_packages()"
+    said = account.run(f'LAB_ROOTLESS=1 .venv/bin/python -c "{script}" 2>&1 | tail -1')
+    assert "Without root the lab needs no-such-package. Have them installed with apt-get." in said

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -65,3 +66,11 @@ def test_on_a_mac_the_lab_says_what_to_do_instead(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "need Linux, and this is Darwin" in done.stderr and "limactl start" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uname"], "nothing is made"
+    # Before `make demo` has made a .venv, which a Mac's own Python is too old for.
+    (tmp_path / "lab").mkdir()
+    shutil.copy(AS_ROOT, tmp_path / "lab")
+    shutil.copy(AS_ROOT.parents[1] / "Makefile", tmp_path)
+    done = subprocess.run(["make", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "need Linux, and this is Darwin" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "lab", "uname"], "nothing is made"
