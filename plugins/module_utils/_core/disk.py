@@ -49,8 +49,7 @@ def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
                 os.fsync(stream.fileno())
             os.replace(temporary, path)
         except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+            remove(temporary)
             raise
         fsync_directory(directory)
     except OSError as error:
@@ -78,8 +77,7 @@ def switch_symlink(link: str, target: str) -> None:
         try:
             os.replace(temporary, link)
         except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+            remove(temporary)
             raise
         fsync_directory(os.path.dirname(link))
     except OSError as error:

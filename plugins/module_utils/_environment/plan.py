@@ -10,12 +10,11 @@ recognised from its receipts and a few directory listings.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, render, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity, identify
@@ -213,8 +212,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
             plan.in_use[entry] = sorted(pids)
         else:
             plan.prune.append(entry)
-    with contextlib.suppress(FileNotFoundError):
-        plan.leftovers = sorted(entry for entry in os.listdir(paths.directory) if entry.startswith("."))
+    plan.leftovers = [entry for entry in disk.names(paths.directory) if entry.startswith(".")]
     if plan.prune or plan.leftovers:
         plan.actions.append("remove")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import grp
 import os
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import (
@@ -40,15 +40,11 @@ def last_receipt(paths: Paths) -> Receipt:
 
 
 def environments(paths: Paths) -> list[str]:
-    try:
-        entries = os.listdir(paths.directory)
-    except FileNotFoundError:
-        return []
-    return sorted(
+    return [
         entry
-        for entry in entries
+        for entry in disk.names(paths.directory)
         if not entry.startswith(".") and not os.path.islink(paths.of(entry)) and os.path.isdir(paths.of(entry))
-    )
+    ]
 
 
 def made(paths: Paths) -> Made:

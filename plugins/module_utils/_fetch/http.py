@@ -29,6 +29,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 
@@ -184,10 +185,10 @@ def fetch(
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
-        _discard(path)
+        disk.remove(path)
         raise _not_written(url, directory, error) from error
     except BaseException:
-        _discard(path)
+        disk.remove(path)
         raise
     return path
 
@@ -573,8 +574,3 @@ def _not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
         "Free some space on that file system, or make it writable, and run again.",
         url=redact(url),
     )
-
-
-def _discard(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)

@@ -27,7 +27,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
@@ -94,11 +94,7 @@ def collect_wheels(directory: str) -> list[Artefact]:
 
     :raises SparkforgeError: for one that is not whole, or whose name is not that of a wheel.
     """
-    try:
-        names = sorted(os.listdir(directory))
-    except FileNotFoundError:
-        return []
-    return [_wheel(os.path.join(directory, name)) for name in names if name.endswith(".whl")]
+    return [_wheel(os.path.join(directory, name)) for name in disk.names(directory) if name.endswith(".whl")]
 
 
 def retag(path: str, build_tag: str) -> str:
@@ -129,8 +125,7 @@ def retag(path: str, build_tag: str) -> str:
         os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, new)
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+        disk.remove(temporary)
     if new != path:
         os.unlink(path)
     return new
@@ -435,8 +430,7 @@ class WheelFiles:
                             shutil.copyfileobj(stream, target, _BLOCK)
                     yield member.filename, unpacked
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(unpacked)
+            disk.remove(unpacked)
 
 
 def _is_binary(name: str, start: bytes) -> bool:

@@ -157,8 +157,7 @@ class Cache:
                     "Free some space there, or set sparkforge_wheelhouse_cache to another directory.",
                 ) from error
             finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
+                disk.remove(temporary)
 
 
 def _read_lists(path: str) -> list[list[str]]:
