@@ -14,7 +14,7 @@ import json
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version"

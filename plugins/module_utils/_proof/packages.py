@@ -24,8 +24,8 @@ import sys
 import typing as t
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.numbers import is_whole
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import specifiers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
@@ -146,7 +146,7 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
     problems = []
     for name, wanted in requirements(distribution).items():
         other = others.get(name)
-        if other is not None and not any(versions.satisfies(other.version, specifier) for specifier in wanted):
+        if other is not None and not any(specifiers.satisfies(other.version, specifier) for specifier in wanted):
             problems.append(
                 f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)},"
                 f" and {other.version} is installed"

@@ -1,0 +1,74 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a version is within the bounds of a requirement, as pip reads them, whose packages may not be there."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
+
+_CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
+# PEP 440, appendix B, without epochs, which none of these packages has, and numbers that int() takes.
+_VERSION = re.compile(
+    r"v?(?P<release>\d{1,18}(?:\.\d{1,18})*)(?:[-_.]?(?P<stage>a|b|rc|alpha|beta|c|pre|preview)[-_.]?(?P<number>\d{0,18}))?"
+    r"(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d{0,18}))?(?:[-_.]?dev[-_.]?(?P<dev>\d{0,18}))?(?:\+.*)?",
+    re.IGNORECASE,
+)
+
+
+def _key(version: str) -> tuple[t.Any, ...] | None:
+    match = _VERSION.fullmatch(version.strip())
+    if match is None:
+        return None
+    release = tuple(int(part) for part in match["release"].split("."))
+    while len(release) > 1 and release[-1] == 0:
+        release = release[:-1]
+    last = float("inf")
+    stage: tuple[t.Any, ...] = ("z",)
+    if match["stage"]:
+        letter = match["stage"][0].lower()
+        stage = (letter if letter in "ab" else "rc", int(match["number"] or 0))
+    elif match["dev"] is not None and match["post"] is None:
+        stage = ("",)
+    post = -1 if match["post"] is None else int(match["post"] or 0)
+    return release, stage, post, last if match["dev"] is None else int(match["dev"] or 0)
+
+
+def satisfies(version: str, specifier: str) -> bool:
+    """Say whether a version is within ``>=2.9,<3`` (PEP 440); what is not understood counts as satisfied."""
+    for clause in specifier.split(","):
+        match = _CLAUSE.fullmatch(clause.strip())
+        if match is not None and not _satisfies(version, match[1], match[2]):
+            return False
+    return True
+
+
+def _satisfies(version: str, operator: str, bound: str) -> bool:
+    # A local part counts only where the bound names one.
+    if "+" not in bound:
+        version = public(version)
+    elif operator in ("==", "!="):
+        return (version == bound) is (operator == "==")
+    if operator == "===":
+        return version == bound
+    if bound.endswith(".*"):
+        same = (version + ".").startswith(bound[:-1])
+        return same if operator == "==" else not same
+    ours, theirs = _key(version), _key(bound)
+    if ours is None or theirs is None:
+        return True
+    if operator == "~=":
+        prefix = public(bound).rpartition(".")[0]
+        return ours >= theirs and (version + ".").startswith(prefix + ".")
+    return {
+        "==": ours == theirs,
+        "!=": ours != theirs,
+        "<=": ours <= theirs,
+        ">=": ours >= theirs,
+        "<": ours < theirs,
+        ">": ours > theirs,
+    }[operator]
