@@ -9,8 +9,10 @@ author = "The sparkforge maintainers"
 project_copyright = "2026, the sparkforge maintainers"
 extensions = ["myst_parser", "sphinx_antsibull_ext"]
 html_theme = "furo"
-html_title = "sparkforge.dgx_spark"
+html_title = "sparkforge"
 html_show_sphinx = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 # Nothing is loaded from elsewhere, so that the site reads and searches without a network.
 html_copy_source = False
 # Links to headings are written as a forge makes them: `page.md#a-heading`.

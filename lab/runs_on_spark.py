@@ -42,7 +42,7 @@ ansible-playbook playbooks/inspect.yml -e inspect_target=vllm
 
 This page is made by `python -m lab.runs_on_spark`, which asks again.
 
-| requirement | version | runs | GPU code of its own | packages | why |
+| requirement | version | runs | why | packages | GPU code of its own |
 |---|---|---|---|---|---|
 """
 
@@ -85,7 +85,7 @@ def row(requirement: str, result: t.Mapping[str, t.Any]) -> str:
     ]
     version = own[0]["version"] if own else "-"
     code = own[0]["gpu_code"] if own else "-"
-    cells = [requirement, version, result["verdict"], code, str(len(result["packages"]) or "-"), " ".join(why) or "-"]
+    cells = [requirement, version, result["verdict"], " ".join(why) or "-", str(len(result["packages"]) or "-"), code]
     return "| " + " | ".join(cells) + " |"
 
 

@@ -39,7 +39,7 @@ and keeps a fleet of them there. [The first page](README.md) has the one command
 :maxdepth: 1
 :caption: Begin
 
-README
+The first page <README>
 docs/tutorial
 ```
 
@@ -66,9 +66,15 @@ docs/security
 :caption: Reference
 
 docs/reference
-collection/index
-{roles}
 docs/files
+collection/index
+```
+
+```{{toctree}}
+:maxdepth: 1
+:caption: Roles
+
+{roles}
 ```
 
 ```{{toctree}}
@@ -90,6 +96,8 @@ ANSIBLE = {
     "ansible_configuration_settings": "reference_appendices/config.html",
     "action_plugins": "plugins/action.html",
 }
+#: The theme has a page's contents beside it, and puts an error in the place of another one.
+CONTENTS = re.compile(r"^\.\. contents::\n(?:[ ]+:.*\n)*", re.M)
 MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
 
 
@@ -108,6 +116,12 @@ def ansible(made: Path) -> str:
         url = f"https://docs.ansible.com/projects/ansible/latest/{place}"
         parts.append(f".. _{label}:\n\n{title}\n{'-' * len(title)}\n\n`{title} <{url}>`__\n")
     return "\n".join(parts)
+
+
+def without_contents(made: Path) -> None:
+    """Take the tables of contents out of the pages that antsibull-docs made in a folder."""
+    for path in made.glob("*.rst"):
+        path.write_text(CONTENTS.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def written() -> list[str]:
@@ -214,7 +228,8 @@ def main() -> int:
     source, html = SITE / "source", SITE / "html"
     shutil.rmtree(SITE, ignore_errors=True)
     source.mkdir(parents=True)
-    shutil.copy2(ROOT / "docs/conf.py", source)
+    for name in ("conf.py", "site.css"):
+        shutil.copy2(ROOT / "docs" / name, source)
     names = written()
     for name in names:
         copy = source / name
@@ -229,6 +244,7 @@ def main() -> int:
         "--no-add-antsibull-docs-version", "--dest-dir", made, COLLECTION,
     ):  # fmt: skip
         return 1
+    without_contents(made)
     (source / "ansible.rst").write_text(ansible(made), encoding="utf-8")
     if not tool("sphinx-build", "-q", "-n", "-W", "--keep-going", "-b", "html", source, html):
         return 1

@@ -175,6 +175,8 @@ def test_the_site_is_built_without_a_broken_link() -> None:
     assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', page), (
         "the site loads nothing from elsewhere"
     )
+    module = (CHECKOUT / "dist/docs/html/collection/source_build_module.html").read_text()
+    assert "Synopsis" in module and "is unnecessary" not in module, "the theme complains on the page"
 
 
 def test_a_warning_of_galaxy_fails_the_check(tmp_path: Path) -> None:

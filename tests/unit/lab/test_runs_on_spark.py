@@ -21,7 +21,7 @@ def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
     assert body.startswith(head)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body[len(head) :].splitlines()]
     assert [row[0] for row in rows] == runs_on_spark.PACKAGES
-    for _name, _version, verdict, _code, _packages, why in rows:
+    for _name, _version, verdict, why, _packages, _code in rows:
         assert verdict in ("yes", "perhaps", "no")
         assert verdict == "yes" or why != "-"
 
@@ -40,5 +40,5 @@ def test_a_row_says_what_speaks_against_it_and_whose_that_is() -> None:
         ],
     }
     assert (
-        runs_on_spark.row("thing", result) == "| thing | 1.0 | perhaps | 12.0 | 2 | it is compiled. dep: it has 8.0. |"
+        runs_on_spark.row("thing", result) == "| thing | 1.0 | perhaps | it is compiled. dep: it has 8.0. | 2 | 12.0 |"
     )
