@@ -39,7 +39,8 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     if arguments.dry_run:
         line = (last if arguments.no_password or arguments.command == "inspect" else last.asking()).line
         console.print(f"+ {line}", soft_wrap=True)
-        console.print("Nothing was run or written. To ask the Sparks what would change: --check, where there is one.")
+        check = " To ask the Sparks what would change: --check." if "check" in arguments else ""
+        console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
     if password is None:
         ask = questions.terminal() and not arguments.no_password and arguments.command != "inspect"
