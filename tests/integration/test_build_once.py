@@ -194,6 +194,28 @@ def test_hosts_pull_and_no_wheel_goes_through_the_controller(fleet: Fleet) -> No
     assert fleet.built("spark03") == []
 
 
+def test_the_state_of_the_builder_says_what_its_nginx_does_not_serve(fleet: Fleet) -> None:
+    fleet.run("build", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
+    served = fleet.run("status", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
+    assert "1 host: 1 as the stack wants it." in served.output, served.output[-3000:]
+    other = fleet.run("status", limit="spark01", sparkforge_wheelhouse_serve=True, wheelhouse_port=8640).succeeded()
+    assert "wheelhouse: serve the wheelhouse at http://127.0.0.1:8640" in other.text
+    refused = fleet.run("status", limit="spark01", sparkforge_wheelhouse_serve=True, wheelhouse_port=0).succeeded()
+    assert "stops: 0 is not a port. Set wheelhouse_port to a number from 1 to 65535." in refused.text
+
+
+def test_the_state_of_the_builder_compares_what_was_built_with_the_lock(fleet: Fleet) -> None:
+    path = fleet.inventory / "locks/lab-fleet.yml"
+    before = path.read_text()
+    path.write_text(before.replace("typing-extensions==4.15.0", "typing-extensions==4.9.0"))
+    try:
+        play = fleet.run("status", limit="spark01").succeeded()
+    finally:
+        path.write_text(before)
+    assert play.changed == 0 and "site.yml would stop: 1 problem" in play.output
+    assert "requires typing-extensions >=4.10.0, and 4.9.0 is in the lock." in play.text
+
+
 def test_a_failed_build_leaves_the_others_as_they_were(fleet: Fleet) -> None:
     before = fleet.current("spark02")
     unit = {"environment": {"LAB_TORCH": "/nowhere"}, "expect": {"files": []}, "memory_per_job": 256, "free_space": 100}

@@ -114,6 +114,15 @@ def test_the_site_would_change_just_that(drifted: Drifted) -> None:
     assert drifted.site.succeeded().changed == len(drifted.row["changes"])
 
 
+@pytest.mark.long
+def test_a_timer_that_is_wanted_is_what_the_role_would_write(provisioned: Host) -> None:
+    assert row_of(provisioned, "-e", "verify_schedule=weekly")["changes"] == {
+        "verify": ["have the proof repeated by a timer"]
+    }
+    checked = provisioned.run("verify", "--check", verify_schedule="weekly").succeeded()
+    assert re.search(r"TASK \[\S*verify : Write or remove the timer\] \*+\nchanged: ", checked.output)
+
+
 def test_a_host_that_cannot_be_reached_is_a_row_with_the_reason(provisioned: Host, tmp_path: Path) -> None:
     ghost = tmp_path / "ghost.yml"
     known = {"ghost": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_ssh_common_args": "-o BatchMode=yes"}}

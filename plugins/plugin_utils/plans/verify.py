@@ -17,7 +17,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model i
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the options ``profile``, ``limits`` and ``reference`` of ``cuda_proof``; ``current`` is that of the timer.
 
-    The timer looks at the environment that is current on the day that it runs.
+    The timer looks at the environment that is current on the day that it runs. ``timer`` is the state that it is to be
+    brought to, where there is to be one, or the host was asked (``__verify_proof``) and has one.
     """
     stack: Stack = settings["stack"]
     machine = observation["kernel"]["machine"]
@@ -53,6 +54,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         }
 
     limits = {**settings["verify_limits"], **(FULL if settings["verify_survey"] == "full" else {})}
-    return Plan(
-        {"profile": profile, "limits": limits, "reference": reference(environment_id), "current": reference(None)}
-    )
+    steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "current": reference(None)}
+    found = (settings.get("__verify_proof") or {}).get("scheduled")
+    if settings["verify_schedule"]:
+        return Plan({**steps, "timer": "present"}, ["have the proof repeated by a timer"] if found is False else [])
+    return Plan({**steps, "timer": "absent"}, ["take the timer of the proof away"]) if found else Plan(steps)

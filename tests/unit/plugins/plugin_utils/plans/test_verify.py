@@ -10,7 +10,7 @@ import typing as t
 from pathlib import Path
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import verify
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, verify
 
 DEFAULTS = yaml.safe_load((Path(__file__).parents[5] / "roles/verify/defaults/main.yml").read_text())
 STACK = {
@@ -31,8 +31,12 @@ STACK = {
 
 
 def steps(machine: str = "aarch64", **changed: t.Any) -> t.Mapping[str, t.Any]:
+    return plan(machine, **changed).steps
+
+
+def plan(machine: str = "aarch64", **changed: t.Any) -> Plan:
     settings = {**DEFAULTS, "verify_environment": "torch", "verify_environment_id": None, "stack": STACK, **changed}
-    return verify.plan(settings, {"kernel": {"machine": machine}}).steps
+    return verify.plan(settings, {"kernel": {"machine": machine}})
 
 
 def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
@@ -52,6 +56,19 @@ def test_a_timer_proves_what_is_current() -> None:
     assert made["reference"]["environment_id"] == "5d41402abc4b"
     assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
     assert made["current"] == steps()["reference"] == steps()["current"]
+
+
+def test_a_timer_is_written_where_it_is_wanted_and_removed_where_it_is_not() -> None:
+    there, missing = {"scheduled": True}, {"scheduled": False}
+    wanted = plan(verify_schedule="weekly", __verify_proof=missing)
+    assert (wanted.steps["timer"], wanted.reasons) == ("present", ["have the proof repeated by a timer"])
+    # Its calendar may be another: the module sees.
+    kept = plan(verify_schedule="weekly", __verify_proof=there)
+    assert (kept.steps["timer"], kept.reasons) == ("present", [])
+    unwanted = plan(__verify_proof=there)
+    assert (unwanted.steps["timer"], unwanted.reasons) == ("absent", ["take the timer of the proof away"])
+    for none in (plan(__verify_proof=missing), plan()):
+        assert "timer" not in none.steps and not none.reasons
 
 
 def test_an_interpreter_of_ones_own_belongs_to_no_environment() -> None:
