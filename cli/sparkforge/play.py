@@ -153,7 +153,7 @@ class Screen:
         # Ansible tells a failure twice: as an error with the line of the role, and as the result of the host.
         told = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
         if not self.all and kind == "playbook_on_stats":
-            text = re.sub(r"[ *]{2,}", " ", text)  # into 80 columns
+            text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # into 80 columns
         if not self.all and kind.startswith("runner_") and (words := said(data)):
             between = "\n" if "\n" in words else " "
             text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"

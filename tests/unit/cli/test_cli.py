@@ -128,7 +128,10 @@ def events() -> list[dict[str, Any]]:
         {"event": "runner_on_failed", "stdout": "fatal: [spark-1]: FAILED! => cause …", "event_data": refused},
         {"event": "runner_on_failed", "stdout": "fatal: [spark-1]: FAILED! => its own words", "event_data": program},
         {"event": "runner_on_failed", "stdout": "fatal: [spark-1]", "event_data": {**refused, "ignore_errors": True}},
-        {"event": "playbook_on_stats", "stdout": "PLAY RECAP ****\nspark-1      : ok=4    changed=0    failed=1   "},
+        {
+            "event": "playbook_on_stats",
+            "stdout": "PLAY RECAP ****\nspark-1    : \x1b[32mok=4   \x1b[0m changed=0    failed=1",
+        },
     ]
 
 
@@ -159,7 +162,7 @@ def test_a_terminal_gets_bars_and_what_is_meant_to_be_read() -> None:
         "spark-1: No GPU. Mount one.",
         "fatal: [spark-1]: FAILED! => its own words",
         "PLAY RECAP ",
-        "spark-1 : ok=4 changed=0 failed=1 ",
+        "spark-1 : ok=4 changed=0 failed=1",
     ]
     assert "TASK [Build]" in shown(terminal=True, verbose=True)
 
