@@ -20,7 +20,7 @@ ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
 #: Each other command: the playbook, its own arguments, whether --check means anything to it, and what it does.
 COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "status": ("status", [], False, "show what each Spark has, its last proof, and what a run would change"),
-    "prove": ("site", ["--tags", "verify"], False, "compute with the environment and compare with float64"),
+    "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with an exact calculation"),
     "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
     "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),

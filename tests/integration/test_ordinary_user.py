@@ -192,6 +192,7 @@ def rootless(account: Account) -> Iterator[str]:
     yield f"PLATFORM=native BENCH={account.name} LAB_ROOTLESS=1"
     tun.chmod(mode)
     account.run("podman system reset --force")
+    shutil.rmtree(f"/tmp/podman-run-{pwd.getpwnam(account.name).pw_uid}", ignore_errors=True)
 
 
 def test_the_lab_runs_without_root(account: Account, rootless: str):
