@@ -112,22 +112,22 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("float32_in_bfloat16", {"matmul.float32": r"float32.*times the bound"}),
     _on_cpu("half_accumulates_in_half", {"matmul.bfloat16": r"bfloat16.*times the bound"}),
     _on_cpu("product_sometimes_wrong", {"matmul.float32": r"1 of \d+ values off"}),
-    _on_cpu("product_hangs", {"matmul.shapes": r"gave no answer within 3 seconds"}, options=IMPATIENT, sound={}),
+    _on_cpu("product_hangs", {"matmul.shapes": r"did not respond within 3 seconds"}, options=IMPATIENT, sound={}),
     # tensors
     _on_cpu("copy_drops_the_last", {"tensors.copy": r"copy \(.*(transposed|stack|row|block)"}),
     _on_cpu("scatter_add_loses_duplicates", {"tensors.elementwise": r"scatter_add"}),
     _on_cpu("softmax_overflows", {"tensors.elementwise": r"softmax"}),
     _on_cpu("layer_norm_without_epsilon", {"tensors.elementwise": r"layer_norm"}),
-    _on_cpu("memory_leaks", {"tensors.memory": r"memory that torch frees is not given back"}),
+    _on_cpu("memory_leaks", {"tensors.memory": r"memory that torch frees is not returned"}),
     _on_cpu("generator_ignores_its_seed", {"tensors.random": r"seed"}),
     _on_cpu("generator_is_biased", {"tensors.random": r"uniform"}),
     # linear algebra
     _on_cpu("solve_off_by_a_thousandth", {"linalg.lapack": r"times the bound"}),
-    _on_cpu("lapack_stops", {"linalg.lapack": r"ended with status 0 before the result was there"}),
+    _on_cpu("lapack_stops", {"linalg.lapack": r"exited with status 0 before returning a result"}),
     _on_cpu("fft_of_odd_lengths", {"linalg.fft": r"times the bound"}),
     # convolution and recurrence
     _on_cpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
-    _on_cpu("convolution_crashes", {"convolution.conv2d": r"died by SIGSEGV"}),
+    _on_cpu("convolution_crashes", {"convolution.conv2d": r"was killed by SIGSEGV"}),
     _on_cpu("lstm_gates_swapped", {"convolution.recurrent": r"LSTM"}),
     # what only torch's own list of operators shows
     _on_cpu("layer_norm_gradient_off", {"survey.float32": r"layer_norm, backward by"}, options=SURVEY, sound=SURVEY),
@@ -156,7 +156,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "unit_receipt_edited", {"identity.wheels": r"the receipt of the unit pytorch was changed after it was written"}
     ),
-    Fault("wheel_replaced_in_the_store", {"identity.wheels": r"has the sha256 \w+, the receipt says"}),
+    Fault("wheel_replaced_in_the_store", {"identity.wheels": r"has the sha256 \w+, but the receipt says"}),
     Fault(
         "cpu_wheel",
         {"identity.build": r"CPU build.*CUDA wheel"},
@@ -165,9 +165,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("onednn_lost", {"identity.onednn": r"built without oneDNN, though the unit pytorch asked.*compute_library"}),
     Fault("file_changed_by_hand", {"identity.files": r"torch/nn/functional\.py.*deploy\.yml"}),
-    Fault(
-        "stray_library_in_torch", {"identity.files": r"were added, which no wheel brought: torch/lib/libcudss\.so\.0"}
-    ),
+    Fault("stray_library_in_torch", {"identity.files": r"belong to no wheel: torch/lib/libcudss\.so\.0"}),
     Fault(
         "companion_of_another_torch",
         {
@@ -225,7 +223,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "import_hangs",
-        {"python": r"torch cannot be imported.*gave no answer in time"},
+        {"python": r"torch cannot be imported.*did not respond in time"},
         checks=("identity.build",),
         options={"limits": {"factor": 0.03}},
         sound=None,
@@ -272,7 +270,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("int8_saturates", {"matmul.int8": r"times the bound"}),
     _on_gpu("product_sometimes_wrong", {"matmul.float32": r"1 of \d+ values off"}),
     _on_gpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
-    _on_gpu("convolution_crashes", {"convolution.conv2d": r"died by SIGSEGV"}),
+    _on_gpu("convolution_crashes", {"convolution.conv2d": r"was killed by SIGSEGV"}),
     _on_gpu("lstm_gates_swapped", {"convolution.recurrent": r"LSTM"}),
     _on_gpu("copy_drops_the_last", {"tensors.copy": r"copy \("}),
     _on_gpu("scatter_add_loses_duplicates", {"tensors.elementwise": r"scatter_add"}),
@@ -287,10 +285,10 @@ GPU_FAULTS: tuple[Fault, ...] = (
 
 #: Of these one at a time: they are about how fast the device is, or hold it or its memory.
 GPU_FAULTS_ALONE: tuple[Fault, ...] = (
-    _on_gpu("memory_leaks", {"tensors.memory": r"held after all tensors were freed"}, options=LITTLE_MEMORY),
-    _on_gpu("product_hangs", {"matmul.shapes": r"gave no answer within 15 seconds"}, options=PATIENT),
+    _on_gpu("memory_leaks", {"tensors.memory": r"allocated after all tensors were freed"}, options=LITTLE_MEMORY),
+    _on_gpu("product_hangs", {"matmul.shapes": r"did not respond within 15 seconds"}, options=PATIENT),
     # On a device whose rates were measured, such as an H200; elsewhere it is a warning.
     Fault("product_slow", {"speed.matmul_bfloat16": r"below its floor"}),
-    Fault("clock_capped", {"speed.clocks": r"held at 507 MHz"}),
+    Fault("clock_capped", {"speed.clocks": r"limited to 507 MHz"}),
     Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under full load"}),
 )

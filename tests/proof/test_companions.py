@@ -96,5 +96,5 @@ def test_one_that_does_not_is_named_with_what_to_do(
     rows = prove(changed, into)
     wrong = rows.pop(f"cpu.companions.{name}")
     assert wrong["status"] == "fail" and cause in wrong["cause"]
-    assert f"Take the {name} that belongs to this torch" in wrong["remedy"]
+    assert f"Use the {name} that matches this torch" in wrong["remedy"]
     assert {row["status"] for row in rows.values()} == {"pass"}

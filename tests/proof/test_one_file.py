@@ -61,7 +61,7 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
     ("python", "arguments", "said"),
     [
         (sys.executable, [], "has no torch. Run this file with the interpreter of the environment"),
-        (None, ["--family", "matmull"], "There is no family matmull. There are identity, "),
+        (None, ["--family", "matmull"], "Unknown family matmull. Known are identity, "),
         (None, ["--check", "nothing.*"], "'nothing.*' in checks matches no check."),
         (None, ["--cpu", "--check", "identity.import", "--json", "/nowhere/report.json"], "cannot be written"),
     ],
@@ -100,5 +100,5 @@ def test_families_and_patterns_add_up() -> None:
     assert cli.patterns([], ["cpu.*"]) == ["cpu.*"]
     found = cli.patterns(["device"], ["cpu.*"])
     assert "cpu.*" in found and len(found) > 1 and "*" not in found
-    with pytest.raises(SparkforgeError, match="no family"):
+    with pytest.raises(SparkforgeError, match="Unknown family"):
         cli.patterns(["nothing"], [])

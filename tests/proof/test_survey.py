@@ -82,7 +82,7 @@ def said(
             "list of operators cannot be read",
             id="no list",
         ),
-        pytest.param("", STRANGER, "has another interface than the survey knows: .*supports_autograd", id="another"),
+        pytest.param("", STRANGER, "has an interface unknown to the survey: .*supports_autograd", id="another"),
     ],
 )
 def test_a_list_of_operators_that_cannot_be_used_is_a_skip_with_the_reason(
@@ -98,7 +98,7 @@ def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_compute
     found = said(healthy, "cpu.survey.float32", between=BROKEN)
     status, cause = found["cpu.survey.float32"]
     assert status == "fail"
-    assert cause == "In float32: sin ended with an error: no luck today. The others were not stopped by it."
+    assert cause == "In float32: sin failed with an error: no luck today. The others still ran."
 
 
 def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(healthy: Environment) -> None:

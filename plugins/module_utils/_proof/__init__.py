@@ -6,7 +6,7 @@
 
 """The checks of the proof, and what runs them in the environment's own interpreter.
 
-``check`` says what a check is, ``catalogue`` lists them, ``runner`` runs them, each family in a process of its own,
+``check`` says what a check is, ``catalogue`` lists them, ``runner`` runs them, each family in its own process,
 and ``bounds`` compares with float64. Every other file is one family. All of them can be imported by an interpreter
 that has no torch: it is imported where a check computes.
 """

@@ -117,12 +117,12 @@ def embedded(context: Context) -> Measured:
     code = code_of(torch)
     devices = capabilities(context)
     if not devices:
-        raise Skipped("Neither nvidia-smi nor the profile says which compute capability the device has.")
+        raise Skipped("Neither nvidia-smi nor the profile gives the device's compute capability.")
     bound = f"each has code for {', '.join(devices)}"
     if not code:
         raise Failed(
-            f"torch {torch.__version__} says CUDA {torch.version.cuda}, and none of its libraries has GPU code.",
-            "Run playbooks/deploy.yml, which makes the environment from the locked wheels.",
+            f"torch {torch.__version__} reports CUDA {torch.version.cuda}, but none of its libraries has GPU code.",
+            "Run playbooks/deploy.yml, which installs the environment from the locked wheels.",
             "no GPU code",
             bound,
         )
@@ -131,10 +131,10 @@ def embedded(context: Context) -> Measured:
         path, device = problems[0]
         raise Failed(
             " ".join(
-                f"{shown(lacking)} has code for {code[lacking]}, none of which a GPU of {which} runs."
+                f"{shown(lacking)} has code for {code[lacking]}, which a GPU of {which} cannot run."
                 for lacking, which in problems[:5]
             ),
-            f"Build it again with TORCH_CUDA_ARCH_LIST={list_for(device)}, or take a stack whose wheels have it.",
+            f"Rebuild it with TORCH_CUDA_ARCH_LIST={list_for(device)}, or use a stack whose wheels have it.",
             f"{shown(path)}: {code[path]}",
             bound,
         )
@@ -142,9 +142,9 @@ def embedded(context: Context) -> Measured:
     if compiled and driver and versions.numbers(driver) < versions.numbers(torch.version.cuda):
         path, device = compiled[0]
         raise Failed(
-            f"{shown(path)} has only PTX for a GPU of {device}, written by CUDA {torch.version.cuda};"
-            f" the driver compiles that of CUDA {driver} and older.",
-            f"Build it again with TORCH_CUDA_ARCH_LIST={list_for(device)}, or upgrade the driver as the vendor says.",
+            f"{shown(path)} has only PTX for a GPU of {device}, from CUDA {torch.version.cuda}; the driver compiles "
+            f"PTX up to CUDA {driver}.",
+            f"Rebuild it with TORCH_CUDA_ARCH_LIST={list_for(device)}, or upgrade the driver as the vendor describes.",
             f"{shown(path)}: {code[path]}",
             bound,
         )
@@ -152,9 +152,9 @@ def embedded(context: Context) -> Measured:
     measured = f"{len(code)} libraries with GPU code" + (f"; libtorch_cuda.so: {torch_cuda}" if torch_cuda else "")
     if compiled:
         names = ", ".join(sorted({os.path.basename(path) for path, _device in compiled}))
-        measured += f"; by PTX that the driver compiles: {names}"
+        measured += f"; through PTX that the driver compiles: {names}"
     if single:
-        measured += f"; for other single GPUs alone: {', '.join(map(os.path.basename, single))}"
+        measured += f"; only for other GPUs: {', '.join(map(os.path.basename, single))}"
     return Measured(measured, bound)
 
 
@@ -198,9 +198,9 @@ def compute_20(context: Context) -> Measured:
     if old:
         path, name = old[0]
         raise Failed(
-            f"{shown(path)} has code for {name}: TORCH_CUDA_ARCH_LIST was not set, and the detection of PyTorch takes"
-            " the 2.1 in 12.1 for Fermi's.",
-            "Set TORCH_CUDA_ARCH_LIST (12.0 for a GB10) and build it again; the role pytorch always sets it.",
+            f"{shown(path)} has code for {name}: TORCH_CUDA_ARCH_LIST was not set, and PyTorch's detection mistakes "
+            f"the 2.1 in 12.1 for Fermi.",
+            "Set TORCH_CUDA_ARCH_LIST (12.0 for a GB10) and rebuild it; the role pytorch always sets it.",
             ", ".join(f"{os.path.basename(path)} {name}" for path, name in old[:5]),
             bound,
         )
@@ -230,18 +230,18 @@ def attention_guard(context: Context) -> Measured:
     told = f"{', '.join(names)} in libtorch_cuda.so"
     devices = capabilities(context)
     if devices and TRAPPED not in devices:
-        return Measured(f"{told}, which a GPU of {', '.join(devices)} does not take", bound)
+        return Measured(f"{told}, which a GPU of {', '.join(devices)} does not use", bound)
     if is_guarded((context.reference.get("units") or {}).get("pytorch")):
         return Measured(f"{told}, with the guard", bound)
     unit_is_here = "pytorch" in (context.reference.get("units") or {})
     if not unit_is_here and _OURS.search(str(torch.__version__).partition("+")[2]):
-        return Measured(f"{told}, of a build by the role pytorch, which puts the guard in", bound)
+        return Measured(f"{told}, built by the role pytorch, which adds the guard", bound)
     raise Failed(
         f"libtorch_cuda.so of torch {torch.__version__} has code for {', '.join(names)}: up to torch 2.11 the kernels"
         " of memory-efficient attention are empty there, so that scaled_dot_product_attention returns wrong numbers and"
         " no error.",
-        "Build torch with TORCH_CUDA_ARCH_LIST=12.0, whose code a GPU of 12.1 runs, or with the fix attention_guard of"
-        " the role pytorch, or take a stack with torch 2.12 or newer.",
+        "Build torch with TORCH_CUDA_ARCH_LIST=12.0, which a 12.1 GPU runs, or with the role pytorch's fix "
+        "attention_guard, or use a stack with torch 2.12 or newer.",
         told,
         bound,
     )

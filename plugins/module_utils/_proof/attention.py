@@ -373,7 +373,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
 
     dk_rounded, dv_rounded, dk_unit, dv_unit = sums(dk_rounded), sums(dv_rounded), sums(dk_unit), sums(dv_unit)
     if group > 1:
-        # The CPU's kernel goes on with the sums of the head before.
+        # The CPU's kernel continues with the sums of the head before.
         blocks = math.ceil(queries / _CPU_BLOCKS[0]) if half and cpu else 0
         dk_more, dv_more = [dk_sum] + [sums(dk.abs())] * blocks, [dv_sum] + [sums(dv.abs())] * blocks
         dk_rounded = dk_rounded + torch.stack(dk_more).abs().sum(0)
@@ -427,7 +427,7 @@ def compare(
 def rounds_scores(form: str) -> bool:
     """Whether torch's kernel for the CPU rounds Q K^T to the inputs' format: the head of this file says which does.
 
-    Of two scores that differ by 1, the greater lies halfway between two numbers of the format and is rounded to the
+    Of two scores that differ by 1, the greater is halfway between two numbers of the format and is rounded to the
     smaller: a torch that keeps them in float32 answers 1 / (1 + 1/e) = 0.73, one that rounds them 0.5.
     """
     import torch
@@ -525,13 +525,14 @@ def _offers(context: Context, backend: str, case: Case, given: _Arguments) -> bo
     return bool(getattr(torch.backends.cuda, f"can_use_{backend}_attention")(asked))
 
 
-_OTHER_KERNEL = "until then choose another kernel with torch.nn.attention.sdpa_kernel."
+_OTHER_KERNEL = "until then select another kernel with torch.nn.attention.sdpa_kernel."
 _REBUILD_CPU = (
-    "Run it again with ATEN_CPU_CAPABILITY=default: if it is right then, the code for this CPU's vectors is wrong, so"
-    " build torch with another compiler, or take a stack whose wheel is official; if not, see the checks cpu.matmul.*;"
+    "Run it again with ATEN_CPU_CAPABILITY=default: if the result is then right, the code for this CPU's vector "
+    "instructions is wrong, so build torch with another compiler, or use a stack with official wheels; if not, see the "
+    "checks cpu.matmul.*;"
     f" {_OTHER_KERNEL}"
 )
-_NO_KERNEL = "Take a stack whose torch is built with it, or take the check out of what the profile requires."
+_NO_KERNEL = "Use a stack whose torch is built with it, or remove the check from the profile's required checks."
 
 _WHAT = {
     "math": "attention by torch's math kernel",
@@ -541,9 +542,10 @@ _WHAT = {
 }
 #: For a GPU: of "efficient" and "flash", what it has to be built for.
 _REMEDY = {
-    "math": "Look at the checks of family matmul first, for this kernel is made of matrix products; if they pass, take"
-    " another stack.",
-    "cudnn": "Take a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that 128 does not divide), or turn"
+    "math": "See the checks of family matmul first, since this kernel consists of matrix products; if they pass, use "
+    "another stack.",
+    "cudnn": "Use a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that are not multiples of 128), or "
+    "turn"
     " this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
 }
 
@@ -558,8 +560,8 @@ def _remedy(context: Context, backend: str) -> str:
         return _REBUILD_CPU
     capability = "{}.{}".format(*torch.cuda.get_device_capability(0))
     return (
-        f"Rebuild torch with TORCH_CUDA_ARCH_LIST={list_for(capability)} (stack_method: build), or take a stack whose"
-        f" wheel is official; {_OTHER_KERNEL}"
+        f"Rebuild torch with TORCH_CUDA_ARCH_LIST={list_for(capability)} (stack_method: build), or use a stack with "
+        f"official wheels; {_OTHER_KERNEL}"
     )
 
 
@@ -574,10 +576,10 @@ def _with_the_known_trap() -> t.Iterator[None]:
         if error.ratio is None or torch.cuda.get_device_capability(0) != (12, 1):
             raise
         raise Failed(
-            f"{error.cause} This GPU is of compute capability 12.1, for which torch 2.9 to 2.11 compiles"
-            " memory-efficient attention to kernels without a body.",
-            "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 or with the guard patch of the stack, or take a stack with"
-            " torch 2.12 or newer.",
+            f"{error.cause} This GPU has compute capability 12.1, for which torch 2.9 to 2.11 compiles "
+            f"memory-efficient attention to empty kernels.",
+            "Rebuild torch with TORCH_CUDA_ARCH_LIST=12.0 or with the stack's guard patch, or use a stack with torch "
+            "2.12 or newer.",
             error.measured,
             error.bound,
             error.ratio,
@@ -593,7 +595,7 @@ def _not_built(backend: str) -> str | None:
     if backend == "cudnn" and not torch.backends.cudnn.is_available():
         return "This torch is built without cuDNN."
     if backend == "cudnn" and (torch.backends.cudnn.version() or 0) < 90000:
-        return f"torch uses cuDNN for attention from 9.0 on, this is {torch.backends.cudnn.version()}."
+        return f"torch uses cuDNN for attention since 9.0, this is {torch.backends.cudnn.version()}."
     return None
 
 
@@ -685,7 +687,7 @@ def default(context: Context) -> Measured:
     The bounds hold for every kernel; the head of this file has them.
     """
     small = context.device == "cpu"
-    cases = Cases("attention by the kernel that torch chooses", "See which of the checks attention.* fails beside it.")
+    cases = Cases("attention by the kernel that torch chooses", "See which other checks attention.* fail.")
     with _whole_float32():
         # Seven and the numbers of masks and sizes have no common factor, so that all occur.
         chosen = [*plan(FORMATS, small=small)[::7], Case("bfloat16", "none", (2, 2, 2, 33, 33, 80))]
@@ -806,14 +808,14 @@ def flash_package(context: Context) -> Measured:
         plain, packed = package.flash_attn_func, package.flash_attn_varlen_func
     except (ImportError, AttributeError) as error:
         raise Failed(
-            f"flash_attn is installed and cannot be imported: {' '.join(str(error).split())[:300].rstrip('.')}.",
-            "Build it against the torch of this environment (playbooks/build.yml), or take it out of the environment.",
+            f"flash_attn is installed but cannot be imported: {' '.join(str(error).split())[:300].rstrip('.')}.",
+            "Build it against this environment's torch (playbooks/build.yml), or remove it from the environment.",
             type(error).__name__,
             "an import",
         ) from error
     cases = Cases(
         "attention by the package flash_attn",
-        "Build it again against the torch of this environment with FLASH_ATTN_CUDA_ARCHS=120 (90 for 9.0).",
+        "Rebuild it against this environment's torch with FLASH_ATTN_CUDA_ARCHS=120 (90 for 9.0).",
     )
 
     def run(case: Case, inputs: t.Sequence[torch.Tensor], attend: t.Callable[..., torch.Tensor]) -> list[torch.Tensor]:

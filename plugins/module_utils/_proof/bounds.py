@@ -122,7 +122,7 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
     except RuntimeError as error:
         raise Failed(
             f"torch's settings of TF32 contradict each other: {str(error).strip().splitlines()[0]}",
-            "Look for a sitecustomize or a start-up file that sets fp32_precision, and remove it.",
+            "Find and remove the sitecustomize or start-up file that sets fp32_precision.",
         ) from error
     return setting(module, "fp32_precision", "tf32" if allowed else "ieee")
 

@@ -150,7 +150,7 @@ class Definition:
     :ivar seconds: how long it may take on a host that is not emulated.
     :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
         hangs, the check is begun again without it.
-    :ivar trial: what it finds wrong warns, for it was never seen to pass on a sound device of this kind.
+    :ivar trial: what it finds wrong warns, since it was never seen to pass on a sound device of this kind.
     """
 
     name: str

@@ -30,8 +30,8 @@ PROFILES = "profiles.json"
 #: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
 PROVEN, FAILED, REFUSED, UNPROVEN = range(4)
 
-_EPILOG = """exit status: 0 proven (warnings included), 1 a check failed, 2 it could not begin, 3 nothing failed, but no
-number was computed or a check that the profile requires was left out"""
+_EPILOG = """exit status: 0 proven (warnings included), 1 a check failed, 2 it could not start, 3 nothing failed, but no
+number was computed or a check that the profile requires was skipped"""
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
@@ -42,30 +42,31 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
         " sparkforge.dgx_spark runs, each compared with float64 on the CPU.",
         epilog=_EPILOG,
     )
-    made.add_argument("--list", action="store_true", help="print the names of the checks and run none")
+    made.add_argument("--list", action="store_true", help="list the checks without running them")
     made.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family; may be repeated")
     made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only these names, as in a shell")
     made.add_argument(
-        "--profile", choices=["auto", *profiles], default="auto", help="what the device is; auto: by its capability"
+        "--profile",
+        choices=["auto", *profiles],
+        default="auto",
+        help="the device's profile; auto: by its compute capability",
     )
-    made.add_argument("--cpu", action="store_true", help="leave out what needs a GPU, although there is one")
-    made.add_argument("--gpu", action="store_true", help="fail where no GPU answers, in place of leaving it out")
-    made.add_argument("--json", metavar="FILE", help="write the report there")
-    made.add_argument("--html", metavar="FILE", help="write its page there")
-    made.add_argument("--factor", type=float, default=1.0, help="on the time limit of each check (default: 1)")
-    made.add_argument("--memory-share", type=float, default=0.5, help="of the free memory, at most (default: 0.5)")
+    made.add_argument("--cpu", action="store_true", help="skip GPU checks, even if there is a GPU")
+    made.add_argument("--gpu", action="store_true", help="fail if no GPU responds, instead of skipping its checks")
+    made.add_argument("--json", metavar="FILE", help="write the report to this file")
+    made.add_argument("--html", metavar="FILE", help="write the HTML page to this file")
+    made.add_argument("--factor", type=float, default=1.0, help="factor on each check's time limit (default: 1)")
+    made.add_argument("--memory-share", type=float, default=0.5, help="maximum share of the free memory (default: 0.5)")
+    made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
     made.add_argument(
-        "--full", action="store_true", help="the whole survey of torch's operators, and more inputs of each"
+        "--seed", type=int, default=0, help="seed of the survey's inputs, a number above 0 (default: from the date)"
     )
-    made.add_argument(
-        "--seed", type=int, default=0, help="which inputs the survey draws, a number above 0 (default: by the date)"
-    )
-    made.add_argument("--quiet", action="store_true", help="print the verdict alone")
+    made.add_argument("--quiet", action="store_true", help="print only the verdict")
     return made
 
 
 def profiles() -> dict[str, dict[str, t.Any]]:
-    """Return the profiles that the archive brings."""
+    """Return the profiles that the archive provides."""
     with zipfile.ZipFile(sys.argv[0]) as archive:
         return t.cast("dict[str, dict[str, t.Any]]", json.loads(archive.read(PROFILES)))
 
@@ -85,7 +86,7 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
     known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
     for family in families:
         if family not in known:
-            raise SparkforgeError(f"There is no family {family}.", f"There are {', '.join(known)}.")
+            raise SparkforgeError(f"Unknown family {family}.", f"Known are {', '.join(known)}.")
     found = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
     return [*found, *names] or ["*"]
 
@@ -177,5 +178,5 @@ def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Itera
         try:
             page = importlib.import_module(f"{package}.plugin_utils.fleet.report.page")
         except ImportError as error:
-            raise SparkforgeError(f"The page cannot be made: {error}.", "Install jinja2, or ask for --json.") from error
+            raise SparkforgeError(f"The page cannot be created: {error}.", "Install jinja2, or use --json.") from error
         yield given.html, page.host_page(dict(report))

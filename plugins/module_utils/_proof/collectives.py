@@ -4,9 +4,9 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Collective operations: NCCL over the GPUs of this host, Gloo over two processes where there is none.
+"""Collective operations: NCCL over the GPUs of this host, Gloo over two processes if there is none.
 
-The check itself is rank 0. Each further rank is an interpreter of its own, which ends with the check. They meet at a
+The check itself is rank 0. Each further rank is its own interpreter, which ends with the check. They meet at a
 file in the scratch directory and talk through the loopback interface, unless the environment names another.
 ``NCCL_NVLS_ENABLE`` and the other settings of NCCL are the environment's too.
 """
@@ -44,8 +44,8 @@ if t.TYPE_CHECKING:
 PATIENCE = 60
 
 _REMEDY = (
-    "See that torch's own NCCL is the one that is loaded (the check of the closure names it) and that kernel and driver"
-    " are the vendor's, and run again with NCCL_DEBUG=INFO."
+    "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
+    "and run again with NCCL_DEBUG=INFO."
 )
 _LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
 _PDEATHSIG = 1
@@ -54,7 +54,7 @@ _PDEATHSIG = 1
 def known_trap(version: t.Sequence[int]) -> str:
     """Return what is known against a version of NCCL, empty for nothing."""
     if tuple(version[:3]) == (2, 28, 9):
-        return " (hangs with CUDA graphs were reported of it, mended in 2.30.4)"
+        return " (reported to hang with CUDA graphs, fixed in 2.30.4)"
     return ""
 
 
@@ -84,7 +84,7 @@ def _group(context: Context, backend: str, rank: int, world: int) -> t.Iterator[
 
 
 def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
-    """Return what a rank brings, which every rank can compute. The integers' sums are exact in float32."""
+    """Return what a rank provides, which every rank can compute. The integers' sums are exact in float32."""
     import torch
 
     random = context.generator(f"collectives.all_reduce {rank}")

@@ -6,7 +6,7 @@
 
 """torchvision and torchaudio compute: one operator of each, against plain loops and float64.
 
-Triton, the third companion, has a family of its own.
+Triton, the third companion, has its own family.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _companion(context: Context, module: str) -> t.Any:
 
 
 def _rebuild(module: str) -> str:
-    return f"Take the {module} that belongs to this torch, or build it again with it (playbooks/build.yml)."
+    return f"Use the {module} that matches this torch, or rebuild it with this torch (playbooks/build.yml)."
 
 
 # -- torchvision

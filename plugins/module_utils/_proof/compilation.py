@@ -65,8 +65,8 @@ BATCH, TOKENS, HEADS, HEAD, HIDDEN = 2, 23, 2, 32, 160
 WIDTH = HEADS * HEAD
 
 _WRONG = (
-    "Do not train with torch.compile on this stack: install the versions of torch and Triton that the stack names"
-    " together; where the check of attention fails too, mend that first."
+    "Do not train with torch.compile on this stack: install the stack's versions of torch and Triton; if the attention "
+    "check also fails, fix that first."
 )
 
 #: Operations that move numbers, choose among them or count, so that nothing is rounded; views need no mention.
@@ -321,7 +321,7 @@ def _compiled(function: t.Callable[..., t.Any], *, dynamic: bool) -> t.Callable[
 def _counted(measured: Measured, graphs: int) -> Measured:
     if graphs == 0:
         raise Failed(
-            "torch.compile compiled nothing: the function ran as it is.",
+            "torch.compile compiled nothing: the function ran uncompiled.",
             "Unset TORCHDYNAMO_DISABLE and TORCH_COMPILE_DISABLE in the environment's activation.",
             "0 graphs",
             "1 graph or more",
@@ -343,7 +343,7 @@ def transformer_block(context: Context) -> Measured:
 
     if context.device == "cpu" and context.reference.get("gpu_required"):
         # Compiling C++ against torch's headers takes a minute of a core.
-        raise Skipped("On a host with a GPU it is compilation.transformer_block that counts.")
+        raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
     cases = Cases("the transformer block", _WRONG)
     with _compiling(context) as graphs:
         for dtype in (torch.float32, torch.bfloat16) if context.device == "cuda" else (torch.float32,):

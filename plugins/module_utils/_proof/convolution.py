@@ -52,10 +52,10 @@ TRANSFORM = 2.0**10
 LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
 
 REMEDY = (
-    "Do not train with this stack: install the cuDNN that the stack names (playbooks/libraries.yml, or the wheel that"
-    " torch was released with), and rebuild torch with TORCH_CUDA_ARCH_LIST set to what the device runs."
+    "Do not train with this stack: install the stack's cuDNN (playbooks/libraries.yml, or the wheel that torch was "
+    "released with), and rebuild torch with TORCH_CUDA_ARCH_LIST for the device."
 )
-REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, else take another stack."
+REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, or else use another stack."
 
 
 class Layer(t.NamedTuple):
@@ -97,16 +97,16 @@ def _prepare(context: Context) -> str:
         return REMEDY_CPU
     if not torch.backends.cudnn.is_available():
         raise Failed(
-            "This torch was built without cuDNN, so that convolutions run on slow kernels or not at all.",
-            "Install cuDNN before building torch (playbooks/libraries.yml) and build with USE_CUDNN=1, or take a stack"
-            " whose wheel has it.",
+            "This torch was built without cuDNN, so convolutions run on slow kernels or not at all.",
+            "Install cuDNN before building torch (playbooks/libraries.yml) and build with USE_CUDNN=1, or use a stack "
+            "whose wheel has it.",
             measured="no cuDNN",
             bound="cuDNN",
         )
     if not torch.backends.cudnn.enabled:
         raise Failed(
             "cuDNN is switched off in this process (torch.backends.cudnn.enabled is False).",
-            "Look for a sitecustomize or a start-up file that sets it.",
+            "Find the sitecustomize or start-up file that sets it.",
             measured="off",
             bound="on",
         )
@@ -115,11 +115,11 @@ def _prepare(context: Context) -> str:
     except (RuntimeError, OSError) as error:
         raise Failed(
             f"cuDNN cannot be used: {str(error).strip().splitlines()[0]}",
-            "Make the loader find the cuDNN that torch was built with: remove a stray one from LD_LIBRARY_PATH and"
-            " /etc/ld.so.conf.d, or install the one of the stack.",
+            "Make the loader find the cuDNN that torch was built with: remove other copies from LD_LIBRARY_PATH and "
+            "/etc/ld.so.conf.d, or install the stack's.",
         ) from error
     if not version:
-        raise Failed("cuDNN could not be loaded.", "Install the cuDNN that the stack names (playbooks/libraries.yml).")
+        raise Failed("cuDNN could not be loaded.", "Install the stack's cuDNN (playbooks/libraries.yml).")
     return REMEDY
 
 

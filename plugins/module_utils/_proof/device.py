@@ -21,7 +21,7 @@ def cuda(context: Context) -> Measured:
     if torch.version.cuda is None:
         raise Failed(
             f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
-            "Take a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source"
+            "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source"
             " (stack_method: build), then run playbooks/deploy.yml.",
             f"torch {torch.__version__}, CPU build",
             "a CUDA build",
@@ -35,8 +35,8 @@ def cuda(context: Context) -> Measured:
         said = " ".join(str(error).split())[:300].rstrip(".")
         raise Failed(
             f"CUDA does not start in torch {torch.__version__}: {said}.",
-            "Compare the CUDA version that nvidia-smi shows with torch's; see that CUDA_VISIBLE_DEVICES is not empty"
-            " and that /dev/nvidia* may be opened by the user whom verify_user names.",
+            "Compare the CUDA version that nvidia-smi shows with torch's; check that CUDA_VISIBLE_DEVICES is not empty "
+            "and that verify_user can open /dev/nvidia*.",
             "no device",
             "at least 1",
         ) from error
@@ -44,8 +44,8 @@ def cuda(context: Context) -> Measured:
     seen = context.reference.get("capabilities") or []
     if seen and found not in seen:
         raise Failed(
-            f"torch says that the GPU has compute capability {found}, nvidia-smi says {', '.join(seen)}.",
-            "Unset CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, and see which libcuda.so.1 is loaded.",
+            f"torch reports compute capability {found} for the GPU, but nvidia-smi reports {', '.join(seen)}.",
+            "Unset CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, and check which libcuda.so.1 is loaded.",
             found,
             ", ".join(seen),
         )

@@ -40,7 +40,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 Facts = t.Mapping[str, t.Any]
 
-#: Longest that a command may take, in seconds; ``_host.gpu`` has a shorter limit of its own where ``timeout`` is.
+#: Longest that a command may take, in seconds; ``_host.gpu`` has its own shorter limit where ``timeout`` is.
 COMMAND_LIMIT = 60.0
 #: Longest that one library may take to open, in seconds: its constructors run, under emulation slowly.
 OPEN_LIMIT = 120.0
@@ -50,7 +50,7 @@ REAP_LIMIT = 5.0
 #: The roles that bring libraries in a run of the site; what they bring may be missing in check mode.
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
 NOT_PROVISIONED = "not provisioned yet"
-NO_GPU_REQUIRED = "no GPU is required of this host (sparkforge_gpu_required is false)"
+NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
 # What ld.so says of the library that it cannot find, which may be another than the one that was asked for.
 _CANNOT_OPEN = re.compile(r"(\S+): cannot open shared object file: No such file or directory")
 
@@ -61,7 +61,7 @@ class HostSide:
     :param reference: as the module ``cuda_proof`` takes it.
     :param profile: as the module takes it.
     :param check_mode: whether what earlier steps would bring may be missing.
-    :param root: the directory under which the host's ``/`` lies, for the GPU and its driver alone.
+    :param root: the directory under which the host's ``/`` is, for the GPU and its driver alone.
     :ivar resolved: for each SONAME of the closure that the loader finds, the file.
     """
 
@@ -83,7 +83,7 @@ class HostSide:
         self._receipt: environments.Receipt | None = None
 
     def observe(self) -> dict[str, t.Any]:
-        """Look at the host, anew at each call, and return what the report says of it.
+        """Look at the host, again at each call, and return what the report says of it.
 
         :raises SparkforgeError: the environment's receipt is there and cannot be read.
         """
@@ -214,16 +214,18 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
                 "gpu",
                 "none",
                 "at least one",
-                "No GPU answers on this host.",
+                "No GPU responds on this host.",
                 "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false.",
             )
         )
     wanted = profile.get("compute_capability")
     found = sorted({str(device["compute_capability"]) for device in devices if device.get("compute_capability")})
     if not wanted:
-        rows.append(skipped("compute_capability", f"the profile {profile.get('name')} takes any GPU", ", ".join(found)))
+        rows.append(
+            skipped("compute_capability", f"the profile {profile.get('name')} accepts any GPU", ", ".join(found))
+        )
     elif not found:
-        rows.append(skipped("compute_capability", "no GPU says which one it has", "", str(wanted)))
+        rows.append(skipped("compute_capability", "no GPU reports it", "", str(wanted)))
     elif found == [str(wanted)]:
         rows.append(passed("compute_capability", found[0], str(wanted)))
     else:
@@ -234,7 +236,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
                 str(wanted),
                 f"The GPU has compute capability {', '.join(found)};"
                 f" the profile {profile.get('name')} is for {wanted}.",
-                "Set stack_profile to the one of this GPU, or to generic.",
+                "Set stack_profile to this GPU's profile, or to generic.",
             )
         )
     minimum = str(reference.get("driver_minimum") or "")
@@ -246,7 +248,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
                 "none",
                 minimum,
                 "NVIDIA's driver is not loaded.",
-                "Install or repair it as the vendor says; this collection never does.",
+                "Install or repair it as the vendor describes; this collection never does.",
             )
         )
     elif versions.numbers(str(version)) < versions.numbers(minimum):
@@ -256,7 +258,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
                 str(version),
                 minimum,
                 f"The driver {version} is older than {minimum}, which CUDA {reference.get('cuda_version')} needs.",
-                "Upgrade it as the vendor says, or choose a stack with an older CUDA.",
+                "Upgrade it as the vendor describes, or choose a stack with an older CUDA.",
             )
         )
     else:
@@ -269,7 +271,9 @@ def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, che
     name = "torch"
     environment = reference.get("environment")
     if not environment:
-        return skipped(name, "the interpreter is not of an environment of this collection; identity.* says what it has")
+        return skipped(
+            name, "the interpreter is not from an environment of this collection; identity.* shows what it has"
+        )
     wanted = str((reference.get("versions") or {}).get("torch") or "")
     bound = f"{wanted}, CUDA build" if gpu_required else wanted
     if not receipt:
@@ -279,14 +283,14 @@ def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, che
             name,
             "no environment",
             bound,
-            f"There is no receipt of an environment {environment} on this host.",
-            "Run playbooks/deploy.yml, or set verify_environment to the name of the one that is there.",
+            f"This host has no receipt of an environment {environment}.",
+            "Run playbooks/deploy.yml, or set verify_environment to an existing environment.",
         )
     if check_mode and (receipt.get("stack") or {}).get("lock_id") != reference.get("lock_id"):
         return skipped(name, f"{NOT_PROVISIONED}: the environment would be replaced", "", bound)
     torch = (receipt.get("modules") or {}).get("torch")
     if not torch:
-        return skipped(name, "torch was not imported when the environment was made", "", bound)
+        return skipped(name, "torch was not imported when the environment was created", "", bound)
     version, cuda = str(torch.get("version")), torch.get("cuda")
     measured = f"{version}, " + (f"CUDA {cuda}" if cuda else "CPU build")
     if gpu_required and not cuda:
@@ -298,21 +302,21 @@ def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, che
             name,
             measured,
             bound,
-            f"The environment {environment} has torch {version}, the stack {reference.get('stack')} says {wanted}.",
+            f"The environment {environment} has torch {version}, but the stack {reference.get('stack')} says {wanted}.",
             "Run playbooks/deploy.yml for this stack, or verify with the environment's own stack.",
         )
     return passed(name, measured, bound)
 
 
 def remedy_for(missing: Facts) -> str:
-    """Return what brings a missing library, in one sentence."""
+    """Return what provides a missing library, in one sentence."""
     provided = missing["provided_by"]
     role, package, archive, hint = (provided[key] for key in ("role", "package", "archive", "hint"))
     if missing.get("off_path"):
         directory = str(missing["off_path"][0]).rpartition("/")[0]
         return (
-            f"{missing['off_path'][0]} is there and the loader does not look at it: run ldconfig, and if that"
-            f" does not help name {directory} in a file of /etc/ld.so.conf.d first."
+            f"{missing['off_path'][0]} exists but is outside the loader's search path: run ldconfig, and if that does "
+            f"not help, first add {directory} to a file in /etc/ld.so.conf.d."
         )
     if role == "driver":
         return str(hint)
@@ -322,17 +326,17 @@ def remedy_for(missing: Facts) -> str:
         if word
     )
     if role:
-        return f"Run the role {role}" + (f", which brings {what}." if what else f". {hint}")
+        return f"Run the role {role}" + (f", which installs {what}." if what else f". {hint}")
     return f"Install {what}." if what else str(hint)
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
-    """Check that every path is there and that the loader finds all that lies below them needs."""
+    """Check that every path is there and that the loader finds all that is below them needs."""
     error = closure.get("error")
     if error is not None:
         return [failed("closure", "not examined", "0 missing", error.cause, error.remedy)]
     if "missing" not in closure:
-        return [skipped("closure", "no path is to be examined (verify_paths is empty)")]
+        return [skipped("closure", "verify_paths is empty")]
     rows: list[Result] = []
     for path in closure.get("absent") or []:
         if check_mode:
@@ -354,7 +358,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
                 "damaged",
                 "readable",
                 str(entry["cause"]),
-                "Remove the version that it belongs to and run the role that brought it.",
+                "Remove its version and run the role that installed it.",
             )
         )
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
@@ -366,9 +370,9 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         if soname in others:
             cause += f" {others[soname]['path']} is {others[soname]['found']}, which does not satisfy it."
         for rejected in missing.get("rejected") or []:
-            cause += f" {rejected['path']} is not taken: {str(rejected['reason']).rstrip('.')}."
+            cause += f" {rejected['path']} is not used: {str(rejected['reason']).rstrip('.')}."
         if check_mode and missing["provided_by"]["role"] in PROVISIONING_ROLES:
-            reason = f"{NOT_PROVISIONED}: {missing['provided_by']['role']} would bring {soname}"
+            reason = f"{NOT_PROVISIONED}: {missing['provided_by']['role']} would install {soname}"
             rows.append(skipped(f"closure {soname}", reason, "missing", "found"))
         else:
             rows.append(failed(f"closure {soname}", "missing", "found", cause, remedy_for(missing)))
@@ -380,14 +384,14 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
             found = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
             rows.append(passed("closure", found, "0 missing"))
         elif check_mode:
-            rows.append(skipped("closure", f"{NOT_PROVISIONED}: none of the paths holds a library"))
+            rows.append(skipped("closure", f"{NOT_PROVISIONED}: none of the paths contains a library"))
         else:
             rows.append(
                 failed(
                     "closure",
                     "0 files",
                     "at least one",
-                    "None of the paths holds a library, so nothing was examined.",
+                    "None of the paths contains a library, so nothing was examined.",
                     "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths.",
                 )
             )
@@ -410,7 +414,7 @@ def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> list[Res
         if lacking in ("libcuda.so.1", "libnvidia-ml.so.1"):
             reason = f"{soname} needs {lacking}, which is the driver's"
             if gpu_required:
-                remedy = "Install or repair NVIDIA's driver as the vendor says; this collection never does."
+                remedy = "Install or repair NVIDIA's driver as the vendor describes; this collection never does."
                 rows.append(failed(name, error, "opens", f"{reason} and is missing.", remedy))
             else:
                 rows.append(skipped(name, f"{reason}; {NO_GPU_REQUIRED}", error, "opens"))
@@ -421,9 +425,9 @@ def open_checks(opened: Facts, gpu_required: bool, check_mode: bool) -> list[Res
             if lacking == soname:
                 remedy = "Run playbooks/libraries.yml, and ldconfig if the file is there."
             elif lacking:
-                remedy = f"Run playbooks/libraries.yml; the checks named closure say what brings {lacking}."
+                remedy = f"Run playbooks/libraries.yml; the closure checks say what provides {lacking}."
             else:
-                remedy = "Remove the version that is current and run playbooks/libraries.yml to install it again."
+                remedy = "Remove the current version and run playbooks/libraries.yml to reinstall it."
             rows.append(failed(name, error, "opens", cause, remedy))
     return rows
 
@@ -456,7 +460,7 @@ def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str
         # One that waits in the kernel stays; its pipes are let go.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=REAP_LIMIT)
-        return 124, "", f"{argv[0]} gave no answer within {limit:g} seconds"
+        return 124, "", f"{argv[0]} did not respond within {limit:g} seconds"
 
 
 def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:
@@ -490,14 +494,14 @@ def open_apart(soname: str, limit: float = OPEN_LIMIT) -> dict[str, str | None]:
         with contextlib.suppress(OSError):
             os.kill(child, signal.SIGKILL)
         _reap(child)
-        return {"path": None, "error": f"the process that opened it gave no answer within {limit:g} seconds"}
+        return {"path": None, "error": f"the process that opened it did not respond within {limit:g} seconds"}
     if os.WIFSIGNALED(ended):
         name = signal.Signals(os.WTERMSIG(ended)).name
-        return {"path": None, "error": f"the process that opened it ended by {name}"}
+        return {"path": None, "error": f"the process that opened it was killed by {name}"}
     try:
         return t.cast("dict[str, str | None]", json.loads(said or b""))
     except ValueError:
-        return {"path": None, "error": "the process that opened it said nothing"}
+        return {"path": None, "error": "the process that opened it printed nothing"}
 
 
 def _open_here(soname: str) -> dict[str, str | None]:

@@ -93,9 +93,9 @@ def imports(context: Context) -> Measured:
             " ".join(cause for cause, _remedy in problems),
             problems[0][1],
             f"{len(problems)} fail, {len(imported)} import",
-            "each installed one imports",
+            "all installed ones import",
         )
-    return Measured(", ".join(imported), "each installed one imports")
+    return Measured(", ".join(imported), "all installed ones import")
 
 
 def is_installed(module: str) -> bool:
@@ -114,7 +114,7 @@ def import_error(module: str) -> str | None:
         loaded = importlib.import_module(module)
         has_code = getattr(sys.modules.get(f"{module}.extension"), "_has_ops", None)
         if has_code is not None and not has_code():
-            # torchvision goes on without its compiled code.
+            # torchvision continues without its compiled code.
             return extension_error(os.path.dirname(str(loaded.__file__))) or "its compiled code was not loaded"
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
@@ -144,35 +144,35 @@ def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[s
     library = _NO_LIBRARY.search(error)
     if library and module != "torch" and library[1] in ("libc10_cuda.so", "libtorch_cuda.so"):
         return (
-            f"import {module} fails: it is built with CUDA and needs {library[1]}, and torch is a CPU build.",
-            f"Take a torch with CUDA, or the {module} that belongs to this torch.",
+            f"import {module} fails: it is built with CUDA and needs {library[1]}, but torch is a CPU build.",
+            f"Use a torch with CUDA, or the {module} that matches this torch.",
         )
     if library:
         return f"import {module} fails: the loader does not find {library[1]}.", provide(library[1], cuda_version)
     symbol = _NO_SYMBOL.search(error)
     if symbol:
         return (
-            f"import {module} fails: {symbol[1]} needs the symbol {symbol[2]}, which no library has that is loaded:"
-            " it was built against another version of it.",
-            f"Build {module} again with this torch (playbooks/build.yml), or take the versions of one stack.",
+            f"import {module} fails: {symbol[1]} needs the symbol {symbol[2]}, which no loaded library has: it was "
+            f"built against another version.",
+            f"Rebuild {module} with this torch (playbooks/build.yml), or use the versions of one stack.",
         )
     version = _NO_VERSION.search(error)
     if version:
-        return cause, f"Take a {module} that was built on a distribution not newer than this one, or build it here."
+        return cause, f"Use a {module} that was built on this distribution or an older one, or build it here."
     missing = _NO_MODULE.search(error)
     if missing:
         return cause, f"The environment lacks {missing[1]}: run playbooks/deploy.yml, or add it to the lock."
     if "operator torchvision::" in error or "compiled with different CUDA" in error:
-        return cause, f"Take the {module} that belongs to this torch, or build it again (playbooks/build.yml)."
+        return cause, f"Use the {module} that matches this torch, or rebuild it (playbooks/build.yml)."
     return cause, reinstall()
 
 
 def provide(soname: str, cuda_version: str | None = None) -> str:
-    """Return what brings a library, in one sentence."""
+    """Return what provides a library, in one sentence."""
     provider = providers.provider(soname, platform.machine(), cuda_version)
     if provider.role and provider.role != "driver":
         what = provider.package or provider.archive
-        return f"Run the role {provider.role}" + (f", which brings {what}." if what else f". {provider.hint}")
+        return f"Run the role {provider.role}" + (f", which installs {what}." if what else f". {provider.hint}")
     return provider.hint
 
 
@@ -198,11 +198,11 @@ def versions(context: Context) -> Measured:
     if problems:
         raise Failed(
             _sentences(problems),
-            f"{reinstall()} If it comes back, lock the stack again (playbooks/lock.yml), or correct its versions.",
+            f"{reinstall()} If it recurs, renew the stack's lock (playbooks/lock.yml), or correct its versions.",
             listed,
-            "the stack's versions, which fit each other",
+            "the stack's versions, without conflicts",
         )
-    return Measured(listed, "the stack's versions, which fit each other")
+    return Measured(listed, "the stack's versions, without conflicts")
 
 
 def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> list[str]:
@@ -213,7 +213,7 @@ def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.A
 
 
 def distribution(module: str, found: t.Mapping[str, packages.Distribution]) -> packages.Distribution | None:
-    """Return the distribution that brings a module."""
+    """Return the distribution that provides a module."""
     return next((found[name] for name in MODULES.get(module, (normalised(module),)) if name in found), None)
 
 
@@ -226,14 +226,14 @@ def version_problems(found: t.Mapping[str, packages.Distribution], reference: Fa
             if module == "torch":
                 problems.append("torch is not installed")
         elif wanted and public(one.version) != public(str(wanted)):
-            problems.append(f"{one.name} {one.version} is installed, the stack says {wanted}")
+            problems.append(f"{one.name} {one.version} is installed, but the stack says {wanted}")
     for name, recorded in ((receipt_of(reference) or {}).get("packages") or {}).items():
         if not STACK.fullmatch(normalised(str(name))):
             continue
         one = found.get(normalised(str(name)))
         if one is None or one.version != recorded:
             what = f"{one.name} {one.version}" if one else f"no {name}"
-            problems.append(f"{what} is installed, the environment's receipt says {name} {recorded}")
+            problems.append(f"{what} is installed, but the environment's receipt says {name} {recorded}")
     return problems
 
 
@@ -243,9 +243,9 @@ def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distr
     for module, says in imported.items():
         one = distribution(module, found)
         if one is None:
-            problems.append(f"{module} {says} is imported and no distribution of it is installed")
+            problems.append(f"{module} {says} is imported, but no distribution of it is installed")
         elif public(one.version) != public(says):
-            problems.append(f"{module} says that it is {says}, installed is {one.version}")
+            problems.append(f"{module} reports {says}, but {one.version} is installed")
     return problems
 
 
@@ -271,11 +271,11 @@ def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_requ
             continue
         if version == "cpu":
             if cuda and gpu_required:
-                problems.append(f"{module} is a CPU build and torch is built with CUDA {cuda}")
+                problems.append(f"{module} is a CPU build, but torch is built with CUDA {cuda}")
         elif cuda is None:
-            problems.append(f"{module} is built with CUDA {version} and torch is a CPU build")
+            problems.append(f"{module} is built with CUDA {version}, but torch is a CPU build")
         elif version.partition(".")[0] != cuda.partition(".")[0]:
-            problems.append(f"{module} is built with CUDA {version} and torch with CUDA {cuda}")
+            problems.append(f"{module} is built with CUDA {version}, but torch with CUDA {cuda}")
     return problems
 
 
@@ -290,7 +290,7 @@ def build(context: Context) -> Measured:
     if bool(cuda) != compiled:
         says, is_build = (f"CUDA {cuda}", "a CPU build") if cuda else ("no CUDA", "built with CUDA")
         raise Failed(
-            f"torch {torch.__version__} says {says}, and its compiled code is {is_build}: two builds are mixed.",
+            f"torch {torch.__version__} reports {says}, but its compiled code is {is_build}: two builds are mixed.",
             reinstall(),
             f"{torch.__version__}, {says}",
             bound,
@@ -310,7 +310,7 @@ def onednn(context: Context) -> Measured:
     """Torch has oneDNN, and on aarch64 Arm's Compute Library below it, without which it computes slowly on the CPU.
 
     CMake leaves out what it does not find and says nothing. What the unit pytorch asked for must be there; that any
-    other torch lacks it is a warning, for the numbers are right without it.
+    other torch lacks it is a warning, since the numbers are right without it.
     """
     torch = importlib.import_module("torch")
     has = {"oneDNN": bool(torch.backends.mkldnn.is_available())}
@@ -343,12 +343,12 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Fai
     variable = "USE_MKLDNN" if not has["oneDNN"] else "USE_MKLDNN_ACL"
     wanted = str(asked.get(variable, "")).upper() in ("1", "ON", "TRUE", "YES")
     cause = f"torch {version} is built without {' and '.join(lacking)}"
-    cause += f", though the unit pytorch asked for it ({variable}={asked[variable]})" if wanted else ""
-    cause += ": convolutions and 16 bit products on the CPU are right and slow."
+    cause += f", although the unit pytorch requested it ({variable}={asked[variable]})" if wanted else ""
+    cause += ": convolutions and 16-bit products on the CPU are right but slow."
     return Failed(
         cause,
-        "Take an official wheel (stack_method: wheel), or build the unit pytorch again with USE_MKLDNN=1, on aarch64"
-        " with the directory of Arm's Compute Library in pytorch_compute_library.",
+        "Use official wheels (stack_method: wheel), or rebuild the unit pytorch with USE_MKLDNN=1, on aarch64 with the "
+        "directory of Arm's Compute Library in pytorch_compute_library.",
         f"no {lacking[0]}",
         " with ".join(has),
         blocks=wanted,
@@ -370,12 +370,12 @@ def commit(context: Context) -> Measured:
     if problems:
         raise Failed(
             _sentences(problems),
-            f"{reinstall()} If it comes back, build the unit again (playbooks/build.yml).",
+            f"{reinstall()} If it recurs, rebuild the unit (playbooks/build.yml).",
             ", ".join(f"{module} {said[module][:12]}" for module in said if said[module]),
             "the receipts' commits",
         )
     if not compared:
-        raise Skipped("No receipt on this host says which commit torch was built from, or torch does not say it.")
+        raise Skipped("Neither a receipt on this host nor torch says which commit torch was built from.")
     return Measured(", ".join(f"{module} {said[module][:12]}" for module in compared), "the receipts' commits")
 
 
@@ -414,7 +414,7 @@ def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[s
         if module not in compared:
             compared.append(module)
         if not (ours.startswith(expected) or expected.startswith(ours)):
-            problems.append(f"{module} is of commit {ours[:12]}, {where} says {expected[:12]}")
+            problems.append(f"{module} is from commit {ours[:12]}, but {where} says {expected[:12]}")
     return compared, problems
 
 
@@ -424,7 +424,7 @@ def wheels(context: Context) -> Measured:
     reference = context.reference
     receipt = receipt_of(reference)
     if not receipt:
-        raise Skipped("There is no receipt of the environment, so that nothing says which wheels it was made from.")
+        raise Skipped("There is no receipt of the environment, so its wheels are unknown.")
     found = packages.installed()
     units: Facts = reference.get("units") or {}
     problems = [
@@ -447,7 +447,7 @@ def wheels(context: Context) -> Measured:
 
 
 def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
-    """Return the environment's receipt; None where there is none, or where it is of another interpreter than this."""
+    """Return the environment's receipt, or None if there is none, or where it is of another interpreter than this."""
     receipt: Facts | None = reference.get("receipt")
     if not receipt:
         return None
@@ -462,12 +462,12 @@ def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
 
 
 def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
-    """Compare the environment's receipt with itself and with the copy that lies in the environment."""
+    """Compare the environment's receipt with itself and with the copy that is in the environment."""
     problems = []
     python = (receipt.get("python") or {}).get("version") or ""
     numbers = re.fullmatch(r"(\d+)\.(\d+)", str(python))
     if numbers and receipt.get("fingerprint"):
-        # A wheel that a requirement's hash names was sent in place of being fetched, which adds nothing.
+        # A wheel that a requirement's hash names was sent instead of being fetched, which adds nothing.
         named = packages.pins({"requirements": receipt.get("requirements")})
         fingerprint = naming.fingerprint(
             (int(numbers[1]), int(numbers[2])),
@@ -481,8 +481,8 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
         )
         if fingerprint != receipt["fingerprint"]:
             problems.append(
-                f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, and what it lists"
-                f" gives {fingerprint[:12]}: it was changed after it was written"
+                f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, but its contents "
+                f"give {fingerprint[:12]}: it was changed after it was written"
             )
     own = environments.own_of(os.path.realpath(prefix)) or {}
     for key in ("environment_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
@@ -512,8 +512,8 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
             if ours in wanted and versions_of.get(ours) == output.get("version"):
                 allowed = " or ".join(sorted(digest[:12] for digest in wanted[ours]))
                 problems.append(
-                    f"the environment has a wheel of {ours} {output.get('version')} with the sha256 {allowed},"
-                    f" the unit {name} made {output.get('path')} with {str(output.get('sha256'))[:12]}"
+                    f"the environment has a wheel of {ours} {output.get('version')} with the sha256 {allowed}, but the "
+                    f"unit {name} built {output.get('path')} with {str(output.get('sha256'))[:12]}"
                 )
     return problems
 
@@ -548,10 +548,10 @@ def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribut
     try:
         digest = packages.sha256_of(artefact.path)
         if digest != artefact.sha256:
-            return [f"{artefact.path} has the sha256 {digest[:12]}, the receipt says {artefact.sha256[:12]}"]
+            return [f"{artefact.path} has the sha256 {digest[:12]}, but the receipt says {artefact.sha256[:12]}"]
         one = found.get(artefact.name)
         if one is None:
-            return [f"{artefact.name} is not installed, and the environment was made from {artefact.path}"]
+            return [f"{artefact.name} is not installed, but the environment was created from {artefact.path}"]
         differing = packages.differing(artefact.path, one)
     except (OSError, zipfile.BadZipFile) as error:
         return [f"{artefact.path} cannot be read ({error})"]
@@ -566,8 +566,8 @@ def files(context: Context) -> Measured:
     everything = packages.installed()
     chosen = [one for one in everything.values() if STACK.fullmatch(one.name)]
     if not any(one.name == "torch" for one in chosen):
-        raise Skipped("torch was not installed from a wheel, so that no RECORD says what its files are.")
-    # python_env links what the variables of the activation name into Triton's package, where its wheel brings none.
+        raise Skipped("torch was not installed from a wheel, so no RECORD lists its files.")
+    # python_env links what the variables of the activation name into Triton's package, where its wheel provides none.
     variables = (receipt_of(context.reference) or {}).get("environment") or {}
     found = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
     problems = [
@@ -575,23 +575,23 @@ def files(context: Context) -> Measured:
         for what, paths in (
             ("are missing", found.missing),
             ("were changed after they were installed", found.changed),
-            ("were added, which no wheel brought", found.unknown),
+            ("belong to no wheel", found.unknown),
         )
         if paths
     ]
     if found.unrecorded and receipt_of(context.reference):
-        problems.append(f"RECORD is missing of {', '.join(found.unrecorded)}")
+        problems.append(f"no RECORD for {', '.join(found.unrecorded)}")
     measured = f"{found.count} files, {found.size / 1e9:.1f} GB"
     bound = "the sha256 in RECORD"
     if problems:
         raise Failed(
             _sentences(problems),
-            f"{reinstall()} A change that is wanted belongs in a patch of the unit.",
+            f"{reinstall()} Make intended changes in a patch of the unit.",
             measured,
             bound,
         )
     if found.unrecorded == [one.name for one in chosen]:
-        raise Skipped("No RECORD says what the files of torch are: it was not installed from a wheel.")
+        raise Skipped("No RECORD lists torch's files: it was not installed from a wheel.")
     return Measured(measured, bound)
 
 
@@ -607,7 +607,7 @@ def runtime(context: Context) -> Measured:
     """
     torch = importlib.import_module("torch")
     if not torch.version.cuda:
-        raise Skipped("torch is a CPU build, which opens no library of CUDA.")
+        raise Skipped("torch is a CPU build, which opens no CUDA libraries.")
     directory = os.path.join(os.path.dirname(str(torch.__file__)), "lib")
     opened, problems = open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
     waiting = [] if context.reference.get("gpu_required") else [one for one in problems if one.is_driver]
@@ -616,7 +616,7 @@ def runtime(context: Context) -> Measured:
     problems = [one for one in problems if not one.opening.is_optional]
     bound = "each opens"
     measured = f"{len(opened)} opened: {', '.join(opened)}"
-    measured += f"; not of this release: {', '.join(left_out)}" if left_out else ""
+    measured += f"; not from this release: {', '.join(left_out)}" if left_out else ""
     if problems:
         raise Failed(
             " ".join(one.cause for one in problems),
@@ -627,19 +627,19 @@ def runtime(context: Context) -> Measured:
     mixed = origins.mixed(origins.mapped())
     if mixed:
         raise Failed(
-            f"{mixed[0].name}, a part of cuDNN, comes from {os.path.dirname(mixed[0].path)}, libcudnn from elsewhere:"
-            " cuDNN refuses to compute with parts of two releases.",
-            "Lock a wheel of cuDNN that has all of its parts (wheel.override of the stack), or remove the packages of"
-            " cuDNN from the host if nothing else needs them.",
+            f"{mixed[0].name}, a part of cuDNN, comes from {os.path.dirname(mixed[0].path)}, but libcudnn from "
+            f"elsewhere: cuDNN refuses to mix parts of two releases.",
+            "Lock a cuDNN wheel that has all parts (wheel.override of the stack), or remove the host's cuDNN packages "
+            "if nothing else needs them.",
             measured,
             "all parts of cuDNN from one directory",
         )
     compiled = nvrtc_error(f"libnvrtc.so.{str(torch.version.cuda).partition('.')[0]}")
     if compiled:
         raise Failed(
-            f"NVRTC does not compile a kernel: {compiled}.",
-            "Install libnvrtc-builtins of the same version beside libnvrtc: run playbooks/libraries.yml, or"
-            " playbooks/deploy.yml where the environment brings it.",
+            f"NVRTC cannot compile a kernel: {compiled}.",
+            "Install libnvrtc-builtins of the same version as libnvrtc: run playbooks/libraries.yml, or "
+            "playbooks/deploy.yml if the environment includes it.",
             measured,
             bound,
         )
@@ -736,11 +736,11 @@ def origin(context: Context) -> Measured:
 
 
 def reinstall() -> str:
-    """Return how this environment is made anew; one that is there as a whole is left alone by the play."""
+    """Return how this environment is made again; one that is there as a whole is left alone by the play."""
     prefix = os.path.realpath(sys.prefix)
     is_environment = os.path.isfile(os.path.join(prefix, "pyvenv.cfg"))
     first = f"Remove {prefix} and run" if is_environment else "Run"
-    return f"{first} playbooks/deploy.yml, which makes the environment from the locked wheels."
+    return f"{first} playbooks/deploy.yml, which installs the environment from the locked wheels."
 
 
 def _sentences(problems: t.Sequence[str]) -> str:

@@ -40,8 +40,8 @@ MARGIN, MOVED = 8.0, 2
 SIGMAS = 6.0
 
 REMEDY = (
-    "See which checks of the families tensors, matmul, attention and survey fail beside it: the first one names the"
-    " operator. If none does, take another stack."
+    "See which checks of the families tensors, matmul, attention and survey also fail: the first one names the "
+    "operator. If none does, use another stack."
 )
 
 

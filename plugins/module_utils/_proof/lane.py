@@ -68,8 +68,8 @@ class Lanes:
 def run(lanes: Lanes, names: t.Sequence[str]) -> list[Result]:
     """Run checks, one after the other in one process."""
     if not os.access(lanes.python, os.X_OK):
-        cause = f"There is no interpreter {lanes.python}."
-        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to what is there."
+        cause = f"The interpreter {lanes.python} does not exist."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
         return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy))
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
@@ -117,9 +117,9 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
             os.close(reading)
             who = f" as the account {lanes.user}" if identity else ""
             cause = f"{lanes.python} does not start{who}: {error.strerror}."
-            remedy = "Run playbooks/deploy.yml to make the environment again, or correct verify_python."
+            remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
             if isinstance(error, PermissionError):
-                remedy = "Set verify_user to an account that may read the environment."
+                remedy = "Set verify_user to an account that can read the environment."
             return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy))
         finally:
             os.close(writing)
@@ -213,11 +213,13 @@ def _collect(
     printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
     status = None if time.monotonic() >= deadline else _status(process, 10)
-    how = "gave no answer in time" if status is None else _how(status)
+    how = "did not respond in time" if status is None else _how(status)
     if not ready:
         return found + _nothing(missing, _import_failure(lanes.python, last, how))
-    cause = f"What runs the checks {how} before {missing[0]} was done." + (f" It printed: {last}" if last else "")
-    remedy = "Give limits.seconds more where it was the time; else read what it printed, and run the proof again."
+    cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
+        f" It printed: {last}" if last else ""
+    )
+    remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
     return found + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
 
 
@@ -258,14 +260,14 @@ def _import_failure(python: str, last: str, how: str) -> Result:
     """Return the row that says why torch could not be imported."""
     cause = f"torch cannot be imported by {python}: {last or how}".rstrip(".") + "."
     if "No module named 'torch'" in last:
-        cause = f"There is no torch in the environment of {python}."
-        remedy = "Run playbooks/deploy.yml, or set verify_environment to the environment that has it."
+        cause = f"The environment of {python} has no torch."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment to an environment that has it."
     elif "undefined symbol" in last:
-        remedy = "Its libraries are of two builds: run playbooks/deploy.yml to make the environment anew from one."
+        remedy = "Its libraries are from two builds: run playbooks/deploy.yml to recreate the environment from one."
     elif "cannot open shared object file" in last:
-        remedy = "Run playbooks/libraries.yml; the rows named closure say what is missing and what brings it."
+        remedy = "Run playbooks/libraries.yml; the closure checks say what is missing and what provides it."
     else:
-        remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to make the environment anew."
+        remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to recreate the environment."
     return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy)
 
 
@@ -283,5 +285,5 @@ def skipped(name: str, cause: str, blocked: bool) -> Result:
 
 def _how(status: int | None) -> str:
     if status is not None and status < 0:
-        return f"died by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"exited with status {status}"

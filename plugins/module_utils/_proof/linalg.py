@@ -226,8 +226,8 @@ def lapack(context: Context) -> Measured:
 
     cases = Cases(
         "linear algebra on the CPU",
-        "Run playbooks/libraries.yml for NVPL and rebuild torch against it, or take a stack whose wheel brings its own"
-        " BLAS and LAPACK.",
+        "Run playbooks/libraries.yml for NVPL and rebuild torch against it, or use a stack whose wheel includes BLAS "
+        "and LAPACK.",
     )
     if not torch._C.has_lapack:
         raise Failed(
@@ -260,8 +260,8 @@ def solve(context: Context) -> Measured:
 
     cases = Cases(
         "linear algebra on the GPU",
-        "See that libcusolver and libcublas are those that torch was built with (checks of family identity), or take"
-        " another stack.",
+        "Check that libcusolver and libcublas are those that torch was built with (checks of family identity), or use "
+        "another stack.",
     )
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
@@ -316,8 +316,8 @@ _STATUS = (
     "iterative refinement failed",
 )
 _DIRECT_REMEDY = (
-    "Install the cuDSS that the stack names (playbooks/libraries.yml) and remove older copies from the loader's path:"
-    " cuDSS 0.8 changed its interface and kept the name libcudss.so.0."
+    "Install the stack's cuDSS (playbooks/libraries.yml) and remove older copies from the loader's path: cuDSS 0.8 "
+    "changed its interface but kept the name libcudss.so.0."
 )
 
 
@@ -525,7 +525,8 @@ def sparse_product(context: Context) -> Measured:
 
     cases = Cases(
         "the product of a sparse and a dense matrix",
-        "See that libcusparse is the one that torch was built with (checks of family identity), or take another stack.",
+        "Check that libcusparse is the one that torch was built with (checks of family identity), or use another "
+        "stack.",
     )
     rows, columns, width = 301, 257, 33
     for dtype in (torch.float64, torch.float32):
@@ -594,7 +595,7 @@ def fft(context: Context) -> Measured:
     library = "libcufft" if context.device == "cuda" else "the library of Fourier transforms (MKL on x86_64)"
     cases = Cases(
         "the Fourier transform",
-        f"See that {library} is the one that torch was built with (checks of family identity), or take another stack.",
+        f"Check that {library} is the one that torch was built with (checks of family identity), or use another stack.",
     )
 
     def weights(length: int) -> torch.Tensor:

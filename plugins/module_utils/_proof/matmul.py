@@ -55,20 +55,20 @@ LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**
 FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 REBUILD = (
-    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST set to what the device runs (12.0 on a"
-    " GB10), or take another stack."
+    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
+    "another stack."
 )
 REBUILD_CPU = (
-    "Do not compute with this stack: check which BLAS torch is linked against (torch.__config__.show()), or take"
-    " another stack."
+    "Do not compute with this stack: check which BLAS torch is linked against (torch.__config__.show()), or use "
+    "another stack."
 )
 NO_TF32 = (
-    "Unset TORCH_ALLOW_TF32_CUBLAS_OVERRIDE and look for a sitecustomize or a start-up file that calls"
+    "Unset TORCH_ALLOW_TF32_CUBLAS_OVERRIDE and check for a sitecustomize or start-up file that calls"
     " torch.set_float32_matmul_precision or sets allow_tf32."
 )
 NO_BF16_MATH = (
-    "Unset DNNL_DEFAULT_FPMATH_MODE and ONEDNN_DEFAULT_FPMATH_MODE, which make float32 products bfloat16 ones; where"
-    " they are not set, do not compute with this stack but take another."
+    "Unset DNNL_DEFAULT_FPMATH_MODE and ONEDNN_DEFAULT_FPMATH_MODE, which turn float32 products into bfloat16 ones; if "
+    "they are not set, use another stack."
 )
 
 
@@ -262,7 +262,7 @@ def tf32(context: Context) -> Measured:
     import torch
 
     if torch.cuda.get_device_capability() < (8, 0):
-        raise Skipped("TensorFloat-32 needs a compute capability of 8.0 at least.")
+        raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
     cases = Cases("the TF32 matrix product", _remedy(context))
     with allow_tf32(torch.backends.cuda.matmul, True):
         _exact(cases, context, "tf32", torch.float32, "")
@@ -299,7 +299,7 @@ def bfloat16(context: Context) -> Measured:
     import torch
 
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        raise Skipped("bfloat16 needs a compute capability of 8.0 at least.")
+        raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
     return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
 
 
@@ -319,7 +319,7 @@ def float16(context: Context) -> Measured:
 def float64(context: Context) -> Measured:
     """Show that float64 products are right, not float32 ones in a wider format.
 
-    Bound: 2 gamma(k) of float64, for the reference is rounded too; zero for permutations of values with 53 bits, and
+    Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits, and
     for integers of 26 bits against a product of 64-bit integers that is then rounded once.
     """
     import torch
@@ -630,7 +630,7 @@ def _needs_float8() -> tuple[int, int]:
     if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
         raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
     if capability < (8, 9):
-        raise Skipped("8-bit floating point needs a compute capability of 8.9 at least.")
+        raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
     return capability
 
 
@@ -657,7 +657,7 @@ def float8_tensorwise(context: Context) -> Measured:
 
 
 def scale_offset(row: int, block: int, blocks: int) -> int:
-    """Return where the scale of a row's block lies: tiles of 128 rows by 4 blocks, 512 bytes each.
+    """Return where the scale of a row's block is: tiles of 128 rows by 4 blocks, 512 bytes each.
 
     The layout is cuBLAS's "1D block scaling factors layout".
     """
@@ -689,7 +689,7 @@ def float4(context: Context) -> Measured:
 
     capability = torch.cuda.get_device_capability()
     if capability < (10, 0):
-        raise Skipped("4-bit floating point needs a compute capability of 10.0 at least.")
+        raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
     if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
         raise Skipped("This torch has no 4-bit floating-point numbers.")
     cases = Cases("the NVFP4 matrix product", _remedy(context))
@@ -736,14 +736,14 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Failed | None:
     if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
         return None
     trap = (
-        " Official wheels and builds for 12.0 carry this kernel as 120a alone, which a GB10 (12.1) cannot run."
+        " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
         if major == 12
         else ""
     )
     return Failed(
         f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
-        f"Take a torch whose row-wise kernel is built for {wanted}: the newest release has it for 12.1, 2.9.1 to 2.11"
-        " get it from a build with the stack's patch for 121a; use tensor-wise scales until then.",
+        f"Use a torch whose row-wise kernel is built for {wanted}: the newest release has it for 12.1, and 2.9.1 to "
+        f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
         measured=first,
         bound="runs",
     )

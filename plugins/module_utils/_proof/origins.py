@@ -26,7 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import f
 
 #: Directories that the distribution's packages own.
 SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")
-#: A prefix that is nobody's own: what lies below it may be anybody's.
+#: A prefix that is nobody's own: what is below it may be anybody's.
 SHARED = ("/", "/usr", "/usr/local")
 #: Where dpkg says which files its packages own.
 DPKG = "/var/lib/dpkg/info"
@@ -275,14 +275,14 @@ def strays(libraries: t.Sequence[Library], allowed: Places) -> list[Stray]:
         expected = next((path for path in candidates if os.path.isfile(path)), None)
         if expected is not None:
             if not _same(expected, one.path):
-                found.append(_stray(one, libraries, f"the environment was made to find {expected}"))
+                found.append(_stray(one, libraries, f"the environment was created to find {expected}"))
         elif _below(one.path, (*allowed.named, *allowed.other)) or _is_of_the_driver(one):
             continue
         elif _below(one.path, allowed.system):
             if is_known(one.name):
                 suspects.append(one)
         elif is_known(one.name) or not _preloaded(one.path):
-            found.append(_stray(one, libraries, "the stack names no such place"))
+            found.append(_stray(one, libraries, "the stack has no such path"))
     for one in unowned(suspects, allowed.database):
         found.append(_stray(one, libraries, "no package owns it"))
     return found + _twice(libraries)
@@ -299,7 +299,7 @@ def _is_of_the_driver(one: Library) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Say whether the collection knows what brings a library of that name: libraries of the stack."""
+    """Say whether the collection knows what provides a library of that name: libraries of the stack."""
     return providers.provider(name).role is not None
 
 
@@ -330,7 +330,7 @@ def _without_usr(path: str) -> str:
 def _twice(libraries: t.Sequence[Library]) -> list[Stray]:
     by_name: dict[str, list[Library]] = {}
     for one in libraries:
-        # A wheel's private copy has a name of its own (libz.7dbeb23c.so.1), by which no other library is given it.
+        # A wheel's private copy has its own name (libz.7dbeb23c.so.1), by which no other library is given it.
         if one.soname and one.soname.startswith("lib") and os.path.basename(one.path).startswith(one.soname):
             others = by_name.setdefault(one.soname, [])
             if not any(_same(one.path, other.path) for other in others):
@@ -342,10 +342,10 @@ def _twice(libraries: t.Sequence[Library]) -> list[Stray]:
             found.append(
                 Stray(
                     paths[-1],
-                    f"{soname} is loaded twice, from {' and '.join(paths)}: one part of the program may call the one"
-                    " and another part the other.",
-                    "Keep the one that the stack names: remove the other file, or what brings it (see LD_LIBRARY_PATH"
-                    " and /etc/ld.so.conf.d).",
+                    f"{soname} is loaded twice, from {' and '.join(paths)}: parts of the program may call different "
+                    f"copies.",
+                    "Keep the stack's: remove the other file, or the setting that loads it (see LD_LIBRARY_PATH and "
+                    "/etc/ld.so.conf.d).",
                 )
             )
     return found
@@ -353,14 +353,14 @@ def _twice(libraries: t.Sequence[Library]) -> list[Stray]:
 
 def _stray(one: Library, libraries: t.Sequence[Library], why: str) -> Stray:
     through, remedy = brought_by(one, libraries)
-    by = f" It came through {through}." if through else ""
+    by = f" It was found through {through}." if through else ""
     return Stray(one.path, f"{one.name} was loaded from {one.path}, and {why}.{by}", remedy)
 
 
 def brought_by(one: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
     """Return what made the loader take a file, in words, empty where that cannot be told; and what to do about it."""
     if _preloaded(one.path):
-        return "LD_PRELOAD or /etc/ld.so.preload", f"Take {one.path} out of LD_PRELOAD and /etc/ld.so.preload."
+        return "LD_PRELOAD or /etc/ld.so.preload", f"Remove {one.path} from LD_PRELOAD and /etc/ld.so.preload."
     needing = [other for other in libraries if other.file is not None and one.name in other.file.needed]
     for other in needing:
         file = t.cast(reader.ElfFile, other.file)
@@ -370,7 +370,7 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
         if _in(one, [directory]):
             return (
                 f"LD_LIBRARY_PATH, which names {directory}",
-                f"Take {directory} out of LD_LIBRARY_PATH (/etc/environment, the shell's profile, the unit that starts"
+                f"Remove {directory} from LD_LIBRARY_PATH (/etc/environment, the shell's profile, the unit that starts"
                 " the job, or the environment's library_paths).",
             )
     for other in needing:
@@ -381,14 +381,14 @@ def brought_by(one: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
         if _in(one, [directory]):
             return (
                 f"{configuration}, which names {directory}",
-                f"Remove {one.path} or take {directory} out of {configuration}, then run ldconfig.",
+                f"Remove {one.path}, or remove {directory} from {configuration}, then run ldconfig.",
             )
     # The longest first: it is the one that the module was found in.
     for directory in sorted((part for part in sys.path if part), key=len, reverse=True):
         if _below(one.path, [os.path.realpath(directory)]):
             source = "PYTHONPATH" if directory in os.environ.get("PYTHONPATH", "").split(":") else "sys.path"
-            return f"{source}, which names {directory}", f"Take {directory} out of {source} (PYTHONPATH, .pth files)."
-    return "", f"Remove {one.path}, or take out what names its directory to the loader, then run ldconfig."
+            return f"{source}, which names {directory}", f"Remove {directory} from {source} (PYTHONPATH, .pth files)."
+    return "", f"Remove {one.path}, or remove its directory from the loader's configuration, then run ldconfig."
 
 
 def configured(start: str = "/etc/ld.so.conf") -> list[tuple[str, str]]:
@@ -404,7 +404,7 @@ def configured(start: str = "/etc/ld.so.conf") -> list[tuple[str, str]]:
 
 
 def _reinstall(path: str) -> str:
-    return f"Install or build what {path} belongs to again: it was linked to look there."
+    return f"Reinstall or rebuild the package of {path}: it was linked to look there."
 
 
 def _preloaded(path: str) -> bool:

@@ -31,8 +31,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 #: What to do about a torch without CUDA.
 CPU_BUILD_REMEDY = (
-    "Take a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from"
-    " source (stack_method: build), then run playbooks/deploy.yml."
+    "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
+    "(stack_method: build), then run playbooks/deploy.yml."
 )
 
 _BLOCK = 1 << 20
@@ -148,8 +148,8 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
         other = others.get(name)
         if other is not None and not any(specifiers.satisfies(other.version, specifier) for specifier in wanted):
             problems.append(
-                f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)},"
-                f" and {other.version} is installed"
+                f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)}, but "
+                f"{other.version} is installed"
             )
     return problems
 
@@ -173,7 +173,7 @@ def rows(text: str) -> list[Row]:
 
 
 def record(distribution: Distribution) -> list[Row] | None:
-    """Return what RECORD of a distribution vouches for, None where there is none."""
+    """Return what RECORD of a distribution vouches for, None if there is none."""
     try:
         with open(os.path.join(distribution.info, "RECORD"), encoding="utf-8", newline="") as stream:
             return rows(stream.read())
@@ -269,7 +269,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
         if len(names) != 1:
             return None
         theirs = rows(archive.read(names[0]).decode("utf-8"))
-    # What lies in .data is moved to other places when it is installed.
+    # What is in .data is moved to other places when it is installed.
     return sorted(
         row.path
         for row in theirs

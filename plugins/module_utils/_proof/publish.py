@@ -31,12 +31,12 @@ RECEIPT = "proof_published"
 VERDICTS = (verdict.PROVEN, verdict.UNPROVEN, FAIL)
 #: Each metric's help, as the exposition format has it; all of them are gauges.
 METRICS = {
-    "sparkforge_proof_verdict": "1 for what the last proof found: proven, unproven or fail",
-    "sparkforge_proof_timestamp_seconds": "when the last proof began, in Unix time",
-    "sparkforge_proof_duration_seconds": "how long it took",
-    "sparkforge_proof_checks": "how many checks passed, warned, failed or were skipped",
-    "sparkforge_proof_rate": "what a check measured, in the unit that the rate's name ends with",
-    "sparkforge_proof_info": "1, with what was proven and on what",
+    "sparkforge_proof_verdict": "1 for the last proof's verdict: proven, unproven or fail",
+    "sparkforge_proof_timestamp_seconds": "start of the last proof, in Unix time",
+    "sparkforge_proof_duration_seconds": "duration of the last proof",
+    "sparkforge_proof_checks": "number of checks that passed, warned, failed or were skipped",
+    "sparkforge_proof_rate": "measured rate, in the unit at the end of the rate's name",
+    "sparkforge_proof_info": "1, with labels for what was proven and on what",
 }
 
 Report = t.Mapping[str, t.Any]
@@ -108,7 +108,7 @@ class Publisher:
     """What one host shows.
 
     :param options: those of the module proof_publish.
-    :param motd_path: where the script for logins lies.
+    :param motd_path: where the script for logins is.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, motd_path: str = MOTD) -> None:
@@ -122,7 +122,7 @@ class Publisher:
     def run(self) -> dict[str, t.Any]:
         """Write what is wanted of the last report of the current environment; remove what is not.
 
-        A file that comes or goes is a change. Newer figures in one that stays are none, for each proof brings some.
+        A file that comes or goes is a change. Newer figures in one that stays are none, for each proof provides some.
 
         :raises SparkforgeError: no reports are kept, the directory is not there, or a file cannot be written.
         """
@@ -143,12 +143,12 @@ class Publisher:
             return {}
         if not self.history:
             raise SparkforgeError(
-                "The host keeps no reports of its proof, so there is nothing to publish.",
-                "Set verify_history to a directory of the host, or unset verify_textfile and verify_motd.",
+                "The host keeps no proof reports, so there is nothing to publish.",
+                "Set verify_history to a directory on the host, or unset verify_textfile and verify_motd.",
             )
         if self.directory and not os.path.isdir(self.directory):
             raise SparkforgeError(
-                f"The directory {self.directory} for Prometheus' metrics is not there.",
+                f"The directory {self.directory} for Prometheus' metrics does not exist.",
                 "Create it, and start node_exporter with --collector.textfile.directory and this path; or set "
                 "verify_textfile to the directory that it reads.",
             )
@@ -165,7 +165,7 @@ class Publisher:
         return found
 
     def _apply(self, wanted: t.Mapping[str, tuple[str, int]], stale: t.Sequence[str], before: t.Sequence[str]) -> None:
-        # Before the files, so that one whose writing is cut off is found again.
+        # Before the files, so that one whose writing is interrupted is found again.
         if sorted(wanted) != sorted(before) and wanted:
             receipts.write(self.root, RECEIPT, {"paths": sorted({*wanted, *stale})})
         for path, (text, mode) in wanted.items():

@@ -145,7 +145,7 @@ class Proof:
     def _notices(self, unselected: t.Sequence[str]) -> list[str]:
         said = list(self.notices)
         if unselected:
-            said.append(f"Required and not asked for: {', '.join(unselected)}.")
+            said.append(f"Required but not selected: {', '.join(unselected)}.")
         return said
 
     # -- computing
@@ -163,7 +163,7 @@ class Proof:
         return self.reference.get("root") or "/opt/sparkforge"
 
     def _environment(self, one: str | None = None) -> str:
-        """Return where the environment lies that is proven: the current one, or the one that is named."""
+        """Return where the environment is that is proven: the current one, or the one that is named."""
         name = self.reference.get("environment") or "torch"
         return os.path.join(self.root, "envs", name, one or self.reference.get("environment_id") or "current")
 
@@ -189,7 +189,7 @@ class Proof:
             elif self.check_mode:
                 reason, blocked = "check mode computes nothing", True
             elif definition.device == "cuda" and gpu_fails and gpu_fails.name == "gpu":
-                reason, blocked = f"Not run: no GPU answers, see {gpu_fails.name}.", True
+                reason, blocked = f"Not run: no GPU responds, see {gpu_fails.name}.", True
             if reason:
                 results[name] = lane.skipped(name, reason, blocked)
         wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
@@ -205,5 +205,5 @@ class Proof:
 
 
 def _as_row(result: Result) -> dict[str, t.Any]:
-    """Return a check as the report has it; what it is that failed is in its status by then."""
+    """Return a check as the report has it; what failed is in its status by then."""
     return {key: value for key, value in dataclasses.asdict(result).items() if key != "unanswered"}

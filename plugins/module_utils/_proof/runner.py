@@ -59,19 +59,19 @@ _NOT_OFFERED = re.compile(
 _STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
 
 CRASH_REMEDY = (
-    "Read what it printed in the report's details; where it is the driver's or a kernel's fault, build or take the"
-    " stack for this GPU's compute capability, and run the proof again."
+    "Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for this "
+    "GPU's compute capability, and run the proof again."
 )
 #: By whether a GPU computed.
 FATAL_REMEDY = {
-    True: "The library holds an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own"
-    " guard patch, or take a stack with torch 2.12 or newer.",
-    False: "The library was compiled wrong for this CPU, or the host's memory is faulty: take another stack, and test"
-    " the memory if it comes back.",
+    True: "The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
+    "guard patch, or use a stack with torch 2.12 or newer.",
+    False: "The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
+    "memory if it recurs.",
 }
 HANG_REMEDY = (
-    "See with nvidia-smi whether another process holds the GPU; if none does, the kernel or the driver hangs: restart"
-    " the host, and take another stack if it comes back. limits.factor gives slow hosts more time."
+    "Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: reboot "
+    "the host, and use another stack if it recurs. limits.factor gives slow hosts more time."
 )
 
 
@@ -92,8 +92,8 @@ def main(path: str) -> None:
         if initialised:
             # A torch that starts CUDA while it is imported cannot be used after a fork.
             for name in names:
-                cause = "Importing torch has started CUDA already, so that no process can be forked for the checks."
-                remedy = "Find what does so with python -X importtime: a .pth file or sitecustomize of the environment."
+                cause = "Importing torch initialised CUDA, so no processes can be forked for the checks."
+                remedy = "Find the cause with python -X importtime: a .pth file or sitecustomize of the environment."
                 say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
             continue
         if blocked:
@@ -119,7 +119,7 @@ def say_result(stream: t.TextIO, result: Result, definition: check.Definition) -
     result.family, result.numeric = definition.family, definition.numeric
     if definition.trial and result.status == FAIL:
         result.status, result.unanswered = WARN, False
-        result.cause += " This check was never run on a sound GPU, so that it only warns."
+        result.cause += " This check has not been run on a known good GPU, so it only warns."
     if result.ratio is not None and not math.isfinite(result.ratio):
         result.ratio = None
     result.rates = {name: rate for name, rate in result.rates.items() if math.isfinite(rate)}
@@ -227,7 +227,7 @@ class Child:
         except Exception as error:
             traceback.print_exc()
             said = " ".join(f"{type(error).__name__}: {error}".split())
-            cause = f"{name} ended with an error: {said[:400]}"
+            cause = f"{name} failed with an error: {said[:400]}"
             result = Result(name, FAIL, "an error", "a result", cause.rstrip(".") + ".", CRASH_REMEDY)
             result.unanswered = bool(_NOT_OFFERED.search(said))
             return result, not _STICKY.search(said) and self._usable(definition)
@@ -296,9 +296,9 @@ class Child:
                 self._end(process)
                 lost = current or left[0]
                 seconds = self._limit(lost)
-                if self._passes_over(lost, f"gave no answer within {seconds:.0f} seconds"):
+                if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     return left
-                cause = f"{lost} gave no answer within {seconds:.0f} seconds and was ended."
+                cause = f"{lost} did not respond within {seconds:.0f} seconds and was stopped."
                 result = Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds)
                 result.unanswered = True
                 self._lost(result)
@@ -349,8 +349,8 @@ def has_ended(process: int) -> bool:
 def how_it_ended(status: int) -> str:
     """Return in words what a status of ``waitpid`` says."""
     if os.WIFSIGNALED(status):
-        return f"died by {signal.Signals(os.WTERMSIG(status)).name}"
-    return f"ended with status {os.WEXITSTATUS(status)} before the result was there"
+        return f"was killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exited with status {os.WEXITSTATUS(status)} before returning a result"
 
 
 def read_from(path: str, offset: int) -> str:

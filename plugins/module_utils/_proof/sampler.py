@@ -99,7 +99,7 @@ def _ask(*options: str) -> str:
     except FileNotFoundError as error:
         raise NoSampler("nvidia-smi is not on the PATH") from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoSampler(f"nvidia-smi does not answer: {error}") from error
+        raise NoSampler(f"nvidia-smi does not respond: {error}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NoSampler(f"nvidia-smi failed: {said[-1] if said else f'status {done.returncode}'}")

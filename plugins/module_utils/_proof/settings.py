@@ -31,19 +31,19 @@ def check(patterns: t.Sequence[str], required: t.Mapping[str, str], limits: t.Ma
             if not any(verdict.selects([pattern], name) for name in names):
                 raise SparkforgeError(
                     f"{pattern!r} in {what} matches no check.",
-                    f"The names are in the role verify's README; families: "
+                    f"The role verify's README lists the names; families: "
                     f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
                 )
     unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
     if unknown:
-        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known are {known}.")
+        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known keys are {known}.")
     for key, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-            raise SparkforgeError(f"limits.{key} is {value!r}.", "Give a number above 0.")
+            raise SparkforgeError(f"limits.{key} is {value!r}.", "Set a number above 0.")
     if limits["memory_share"] > 0.9:
         raise SparkforgeError(
             f"limits.memory_share is {limits['memory_share']}.",
-            "Leave the host a tenth at least: on unified memory it takes the host down with it.",
+            "Leave the host at least a tenth: with unified memory, running out takes the host down.",
         )
 
 
@@ -61,8 +61,8 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
             if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
                 raise SparkforgeError(
                     f"The floor {rate} of the profile {profile.get('name')} has no {key}.",
-                    "Give nominal (what the device is made for) and ratio (the part of it that must be reached),"
-                    " both above 0, or remove the floor.",
+                    "Set nominal (the device's nominal rate) and ratio (the part of it that must be reached), both "
+                    "above 0, or remove the floor.",
                 )
         before = own.get(rate) or {}
         if before and floor["nominal"] * floor["ratio"] < before["nominal"] * before["ratio"]:
@@ -78,6 +78,4 @@ def check_user(user: str) -> None:
     try:
         pwd.getpwnam(user)
     except KeyError as error:
-        raise SparkforgeError(
-            f"There is no account {user} on this host.", "Set verify_user to one that is there."
-        ) from error
+        raise SparkforgeError(f"This host has no account {user}.", "Set verify_user to an existing account.") from error

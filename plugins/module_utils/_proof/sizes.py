@@ -53,8 +53,8 @@ HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 FORMATS = ("float32", "float16", "bfloat16")
 
 REMEDY = (
-    "Take another stack, or build this one again from clean sources; until then keep below the size that is named,"
-    " for smaller ones are checked by the other families."
+    "Use another stack, or rebuild this one from clean sources; until then stay below the named size: the other "
+    "families check smaller ones."
 )
 
 

@@ -28,8 +28,8 @@ if t.TYPE_CHECKING:
     import torch
 
 _REMEDY = (
-    "See that libcusparseLt.so.0 is the one that the stack names (playbooks/libraries.yml) and that no other copy comes"
-    " first on the loader's path; then rebuild torch against it or take another stack."
+    "Check that libcusparseLt.so.0 is the stack's (playbooks/libraries.yml) and that no other copy comes first on the "
+    "loader's path; then rebuild torch against it or use another stack."
 )
 
 
@@ -86,7 +86,7 @@ def semi_structured(context: Context) -> Measured:
     if "CUTLASS" in kinds:
         result.measured += "; CUTLASS"
     if without:
-        result.measured += f"; the library does not offer {', '.join(without)} on this GPU"
+        result.measured += f"; the library does not support {', '.join(without)} on this GPU"
     return result
 
 

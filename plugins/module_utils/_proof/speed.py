@@ -149,7 +149,7 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | 
     :raises Failed: the profile's floor cannot be read.
     """
     called = profile.get("name") or "without a name"
-    remedy = f"Write it as {name}: {{nominal: <number>, ratio: <0 to 1>}} under the profile's floors, or leave it out."
+    remedy = f"Write it as {name}: {{nominal: <number>, ratio: <0 to 1>}} under the profile's floors, or remove it."
     floors = profile.get("floors") or {}
     if not isinstance(floors, t.Mapping):
         raise Failed(f"The floors of the profile {called} are not a mapping.", remedy)
@@ -194,16 +194,16 @@ def judged(
     """Return the bound in words, and the failure where a rate is below it."""
     floors = [one for one in (own, floor) if one is not None]
     if not floors:
-        return f"no floor of {what} is known for {device}, and the profile names none", None
+        return f"no floor of {what} is known for {device}, and the profile has none", None
     bound = "; ".join(one.words(unit) for one in floors)
     short = short_of(value, floors)
     if short is None:
         return bound, None
     cause = f"{what[0].upper()}{what[1:]} runs at {value:.4g} {unit}, below its floor: {short.words(unit)}."
     remedy = (
-        "See what the check speed.clocks says first; then that nothing else uses the device and the host's memory, and"
-        " that the stack holds code for this device (the checks of the family architectures). Where it is meant to be"
-        " slower, set the floor in verify_speed_floors."
+        "See the check speed.clocks first; then check that nothing else uses the device and the host's memory, and "
+        "that the stack has code for this device (the checks of the family architectures). If it is intentionally "
+        "slower, set the floor in verify_speed_floors."
     )
     return bound, Failed(cause, remedy, f"{value:.4g} {unit}", bound, blocks=blocks(short.evidence))
 
@@ -216,12 +216,12 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float |
     """
     if strangers:
         names = ", ".join(f"{process.name} (process {process.pid})" for process in strangers)
-        return f"The device is in use by {names}: end that and run again to measure speed."
+        return f"The device is in use by {names}: stop it and run again to measure speed."
     known = [value for value in utilization if value is not None]
     if known and min(known) >= BUSY:
         return (
-            f"The device is busy ({min(known):.0f} % while the proof let it rest) with work of a process that"
-            " nvidia-smi does not name here: end that and run again to measure speed."
+            f"The device is busy ({min(known):.0f} % while the proof was idle) with a process that nvidia-smi does not "
+            f"show here: stop it and run again to measure speed."
         )
     return None
 
@@ -248,35 +248,36 @@ def clock_fault(
 
     bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
-    unplug = "Unplug the power supply from the wall and the device for 60 seconds and plug it in again"
+    unplug = "Unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
     if starved:
         cause = (
-            f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: the fault of the"
-            " power delivery that holds a Spark at about 30 W."
+            f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: a power delivery "
+            f"fault that limits a Spark to about 30 W."
         )
-        remedy = f"{unplug}, with its own supply and cable; if it stays so, have the device replaced (RMA)."
+        remedy = f"{unplug}, with its own supply and cable; if that does not help, have the device replaced (RMA)."
     elif "hardware thermal slowdown" in reasons or "software thermal slowdown" in reasons:
-        cause = f"Heat holds the SM clock at {clock:.0f} MHz under load."
-        remedy = "See that air gets in and out of the device, that its fans turn, and how warm the room is."
+        cause = f"Heat limits the SM clock to {clock:.0f} MHz under load."
+        remedy = "Check the device's airflow, its fans, and the room temperature."
     elif "clocks set by the administrator" in reasons:
         cause = f"The SM clock is set to {clock:.0f} MHz by nvidia-smi."
-        remedy = "Take the setting back: nvidia-smi --reset-gpu-clocks and --reset-applications-clocks."
+        remedy = "Reset it: nvidia-smi --reset-gpu-clocks and --reset-applications-clocks."
     elif held:
         cause = (
-            f"The SM clock is held at {clock:.0f} MHz under load: the fault of Sparks that stay at 500 to 850 MHz after"
-            " a failed negotiation of USB power delivery, or a cap."
+            f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
+            f"failed USB power delivery negotiation, or a cap."
         )
         remedy = (
-            f"{unplug}; if it stays so, see that no cap is set (nvidia-smi -q -d CLOCK,POWER), then ask for an RMA."
+            f"{unplug}; if that does not help, check that no cap is set (nvidia-smi -q -d CLOCK,POWER), then ask for "
+            f"an RMA."
         )
     elif "software power cap" in reasons:
         cause = (
-            f"The power limit{f' of {limit:.0f} W' if limit else ''} holds the SM clock at {clock:.0f} MHz under load."
+            f"The power limit{f' of {limit:.0f} W' if limit else ''} limits the SM clock to {clock:.0f} MHz under load."
         )
-        remedy = "Raise the power limit (nvidia-smi --power-limit), or lower the profile's floor where it is wanted so."
+        remedy = "Raise the power limit (nvidia-smi --power-limit), or lower the profile's floor if it is intended."
     else:
         cause = f"The SM clock is {clock:.0f} MHz under load, below its floor: {bound}."
-        remedy = "See nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load, and the host's power supply and cooling."
+        remedy = "Check nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load, and the host's power supply and cooling."
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
     # The faults that people report block, whatever the floor rests on.
@@ -448,7 +449,7 @@ def copy(context: Context) -> Measured:
     for place, rate, (floor, own) in zip(places, rates.values(), floors):
         bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
         problems.append(problem)
-        # For the two over the bus no kind of device has a floor of its own.
+        # For the two over the bus no kind of device has its own floor.
         if floor or own or not bounds:
             bounds.append(bound)
     measured = (
@@ -518,7 +519,7 @@ def clocks(context: Context) -> Measured:
         raise Skipped(f"The clocks cannot be read: {problem}.") from problem
     samples = [one for one in samples if one.sm_clock_mhz is not None]
     if not samples:
-        raise Skipped("nvidia-smi does not say this device's SM clock.")
+        raise Skipped("nvidia-smi does not report this device's SM clock.")
     most = samples[-1].sm_clock_most_mhz
     if floor is None and most:
         floor = Floor(most, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")

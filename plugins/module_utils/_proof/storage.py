@@ -27,7 +27,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 
 SONAME = "libcufile.so.0"
 STATISTICS = "/proc/driver/nvidia-fs/stats"
-#: cuFile asks udev what a file lies on; a container without this folder is told 5030.
+#: cuFile asks udev what a file is on; a container without this folder is told 5030.
 UDEV = "/run/udev"
 
 _BASE = 5000
@@ -42,7 +42,7 @@ _NOT_OFFERED = {
 #: And those that say what is wrong.
 _ERRORS = {
     5001: "the nvidia-fs driver is not loaded and compatibility mode is forbidden",
-    5004: "the version of the nvidia-fs driver does not fit",
+    5004: "the version of the nvidia-fs driver does not match",
     5005: "the version of the nvidia-fs driver cannot be read",
     5010: "the nvidia-fs driver failed",
     5011: "the CUDA driver failed",
@@ -51,15 +51,18 @@ _ERRORS = {
     5025: "access to the driver or the file is denied",
     5030: "an internal error",
     5033: "the nvidia-fs driver could not be set up",
-    5036: "no memory of the GPU could be pinned",
-    5044: "an error of input or output",
+    5036: "no GPU memory could be pinned",
+    5044: "an I/O error",
 }
 
 _REMEDY = (
-    "See that libcufile is the stack's and fits the driver; where nvidia-fs is not wanted, set"
+    "Check that libcufile is the stack's and matches the driver; if nvidia-fs is not wanted, set"
     " properties.allow_compat_mode to true in /etc/cufile.json."
 )
-_WRONG = "Do not load data by cuFile on this host: see that libcufile and nvidia-fs are of one release, and run again."
+_WRONG = (
+    "Do not load data with cuFile on this host: check that libcufile and nvidia-fs are from the same release, and run "
+    "again."
+)
 
 
 class Error(ctypes.Structure):
@@ -125,10 +128,10 @@ def mode(version: tuple[int, int], before: int | None, after: int | None) -> str
         return "in compatibility mode: nvidia-fs is not loaded"
     driver = f"nvidia-fs {version[0]}.{version[1]}"
     if before is None or after is None:
-        return f"with {driver} loaded, which does not count whether the read was GPUDirect Storage"
+        return f"with {driver} loaded, which does not show whether the read used GPUDirect Storage"
     if after > before:
         return f"by GPUDirect Storage ({driver})"
-    return f"in compatibility mode, though {driver} is loaded"
+    return f"in compatibility mode, although {driver} is loaded"
 
 
 def judged(call: str, code: int, udev: bool) -> Failed | Skipped:
@@ -139,7 +142,7 @@ def judged(call: str, code: int, udev: bool) -> Failed | Skipped:
     if code in _NOT_OFFERED:
         return Skipped(f"cuFile cannot read here: {_NOT_OFFERED[code]} ({call}: {code}).")
     if code == _BASE + 30 and not udev:
-        return Skipped(f"cuFile cannot tell what the file lies on, for {UDEV} is not there ({call}: {code}).")
+        return Skipped(f"cuFile cannot determine the file's device, because {UDEV} does not exist ({call}: {code}).")
     return Failed(f"cuFile failed in {call}: {_ERRORS.get(code, 'error')} ({code}).", _REMEDY, str(code), "0")
 
 
@@ -213,7 +216,7 @@ class CuFile:
                     raise judged("cuFileRead", -done, os.access(UDEV, os.R_OK))
                 if done != size:
                     raise Failed(
-                        f"cuFile read {done} bytes instead of {size} and said nothing.", _WRONG, str(done), str(size)
+                        f"cuFile read {done} bytes instead of {size} without an error.", _WRONG, str(done), str(size)
                     )
 
             try:
@@ -260,7 +263,7 @@ def _log(directory: str) -> t.Iterator[None]:
             said = complaint(stream.read())
             if "udev property not found" in said:
                 # Seen in a virtual machine whose udev knows nothing of its disk: nothing is broken.
-                raise Skipped(f"cuFile cannot tell what the file lies on: {said}.") from failure
+                raise Skipped(f"cuFile cannot determine the file's device: {said}.") from failure
             if said:
                 cause = f"{failure.cause} Its log says: {said}."
                 raise Failed(cause, failure.remedy, failure.measured, failure.bound, failure.ratio) from failure
@@ -274,12 +277,12 @@ def _log(directory: str) -> t.Iterator[None]:
 def cufile(context: Context) -> Measured:
     """Writes a file of random bytes, and reads it and a piece of it into the GPU's memory by cuFile: exactly the same.
 
-    What lies around the piece must stay as it was. That the read is by GPUDirect Storage is told by the count of
+    What is around the piece must stay as it was. That the read is by GPUDirect Storage is told by the count of
     nvidia-fs, which grows; else it was in compatibility mode: through the host's memory, which is as right, but slower.
     """
     import torch
 
-    # First, so that the library which torch brings is found under this name, and the GPU has a context.
+    # First, so that the library which torch provides is found under this name, and the GPU has a context.
     size = 4 * 2**20 + 4096
     target = torch.full((size,), 0xA5, dtype=torch.uint8, device=context.device)
     cases = Cases("what cuFile read", _WRONG)

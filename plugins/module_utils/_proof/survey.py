@@ -57,8 +57,8 @@ INTERFACE = (
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
-    "Take another stack, or build this one again with other flags; to see it by itself, run the operator on the device"
-    " and in float64 on the CPU."
+    "Use another stack, or rebuild this one with other flags; to reproduce it, run the operator on the device and in "
+    "float64 on the CPU."
 )
 
 
@@ -115,7 +115,7 @@ def catalogue() -> list[t.Any]:
     except (AttributeError, TypeError, RuntimeError) as error:
         version = importlib.import_module("torch").__version__
         raise Skipped(
-            f"The list of operators of torch {version} has another interface than the survey knows: {short(error)}."
+            f"The list of operators of torch {version} has an interface unknown to the survey: {short(error)}."
         ) from error
     return found
 
@@ -218,7 +218,7 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
     try:
         inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=differentiable), samples, seed)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise NotOffered(f"its inputs cannot be made: {short(error)}") from error
+        raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
     for number, sample in enumerate(inputs):
         found.samples += 1
@@ -241,7 +241,7 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             if "CUDA error" in str(error):
                 # What comes after it would end so as well.
                 raise RuntimeError(f"{name}: {short(error)}") from error
-            found.ended[name] = f"ended with an error: {short(error)}"
+            found.ended[name] = f"failed with an error: {short(error)}"
             continue
         found.note(name, away(plain, exact, moved, dtype))
         # By one of the inputs, or by all where all are asked for: the last, for the first may be without a dimension.
@@ -523,18 +523,18 @@ def judged(
                 one = (plain == name, ratio, f"{name}{what} by {value:.3g} units (bound {most:g})")
                 # Of the ways to call an operator the plain one is named, where it is off as well.
                 off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
-    bound = "four times the units that sound stacks were off by"
+    bound = "four times the error of known good stacks"
     measured = (
         f"{found.operators} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
-        f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not offered,"
-        f" {len(found.left_out)} left out, {found.waiting} for another day; seed {seed}"
+        f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not supported, "
+        f"{len(found.left_out)} excluded, {found.waiting} for another day; seed {seed}"
     )
     ended = [f"{name} {how}" for name, how in {**context.passed_over, **found.ended}.items()]
     ordered = sorted(off.values(), key=lambda one: -one[1])
     named = [text for _plain, _ratio, text in ordered[:NAMED]]
     if ended:
         said = "; ".join([*ended, *named])
-        raise Failed(f"In {form}: {said}. The others were not stopped by it.", REMEDY, measured, bound)
+        raise Failed(f"In {form}: {said}. The others still ran.", REMEDY, measured, bound)
     if not found.units:
         raise Failed("No operator was computed.", REMEDY, measured, bound)
     if off:

@@ -22,11 +22,11 @@ LEFT_OUT: dict[str, str] = {
         " nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout"
         " nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d"
         " nn.functional.multi_head_attention_forward nn.functional.rrelu pca_lowrank svd_lowrank".split(),
-        "it draws random numbers, and two devices draw others",
+        "it draws random numbers, which differ between devices",
     ),
     **dict.fromkeys(
         "empty empty_like empty_permuted empty_strided new_empty new_empty_strided".split(),
-        "it returns what was in memory",
+        "it returns uninitialised memory",
     ),
     **dict.fromkeys(
         "jiterator_unary jiterator_binary jiterator_binary_return_by_ref jiterator_2inputs_2outputs"
@@ -36,26 +36,26 @@ LEFT_OUT: dict[str, str] = {
     ),
     **dict.fromkeys(
         "_native_batch_norm_legit native_batch_norm native_layer_norm".split(),
-        "the CPU returns statistics of another shape or format",
+        "the CPU returns statistics of a different shape or format",
     ),
-    "as_strided.partial_views": "it reads past what a copy of the view holds",
-    "signal.windows.blackman": "the values of a window of two are what is left of a cancellation",
+    "as_strided.partial_views": "it reads past a copy of the view",
+    "signal.windows.blackman": "the values of a window of two result from cancellation",
     **dict.fromkeys(
         ("grid_sampler_2d", "grid_sampler_3d"),
-        "nn.functional.grid_sample is the same, and takes a hundredth of the time",
+        "nn.functional.grid_sample is equivalent and a hundred times faster",
     ),
-    "_softmax_backward_data": "one of its inputs mixes two formats, which no GPU differentiates",
+    "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
     "to": "it moves its result from one device to another",
     **dict.fromkeys(
         ("as_strided, strided", "as_strided_copy, strided", "as_strided_scatter, strided"),
-        "it says itself how its elements lie, so that it means others when they lie elsewhere",
+        "it sets its own strides, so it refers to other elements in another layout",
     ),
     **{
-        f"{name}, out=": "torch 2.13's kernel of the CPU, or 2.11's of CUDA, does not write to elements that lie apart"
+        f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
         for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
         " fft.ihfft2".split()
     },
-    "linalg.eigh, out=": "the sign of a vector is free, and it is the plain call that makes it none",
+    "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
 }
 
 #: Operator, format, and by how many units its results and its gradients may be off: four times what they were at most.
@@ -151,12 +151,12 @@ MODULES_LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
         " nn.FractionalMaxPool2d nn.FractionalMaxPool3d".split(),
-        "it draws random numbers, and two devices draw others",
+        "it draws random numbers, which differ between devices",
     ),
     **dict.fromkeys(
         "nn.LazyConv1d nn.LazyConv2d nn.LazyConv3d nn.LazyConvTranspose1d nn.LazyConvTranspose2d"
         " nn.LazyConvTranspose3d".split(),
-        "it becomes the module without Lazy in its name when it is first called",
+        "it becomes the module without Lazy in its name on the first call",
     ),
 }
 

@@ -142,7 +142,7 @@ def _module(
                 raise survey.NotOffered(survey.short(error)) from error
             if "CUDA error" in str(error):
                 raise RuntimeError(f"{name}: {survey.short(error)}") from error
-            found.ended[name] = f"ended with an error: {survey.short(error)}"
+            found.ended[name] = f"failed with an error: {survey.short(error)}"
             continue
         found.note(name, survey.away(plain, exact, moved, dtype, NEAR_ZERO))
 
@@ -203,9 +203,9 @@ def all_modules(context: Context) -> Measured:
 
 #: Optimisers that are not compared, and why.
 OPTIMIZERS_LEFT_OUT = {
-    "LBFGS": "it looks for its step by losses, and a rounding changes how far it looks",
-    "Muon": "it makes its step orthogonal in bfloat16, whatever the weights are",
-    "SparseAdam": "it takes sparse gradients alone",
+    "LBFGS": "it searches its step by losses, and rounding changes the search",
+    "Muon": "it orthogonalises its step in bfloat16, whatever the weights' format",
+    "SparseAdam": "it accepts only sparse gradients",
 }
 
 
@@ -248,7 +248,7 @@ def all_optimizers(context: Context) -> Measured:
                     )
                 except (TypeError, ValueError, RuntimeError) as error:
                     if not way.get("foreach", True):
-                        raise Failed(f"{case} ended with an error: {error}.", survey.REMEDY) from error
+                        raise Failed(f"{case} failed with an error: {error}.", survey.REMEDY) from error
                     refused += 1
                     continue
                 for number, (actual, wanted) in enumerate(zip(found, exact)):
@@ -256,9 +256,9 @@ def all_optimizers(context: Context) -> Measured:
                     cases.compare(f"{case}, weight {number}", actual, wanted, unit * (wanted.abs() + largest[number]))
     if context.passed_over:
         said = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
-        raise Failed(f"An optimiser: {said}. The others were not stopped by it.", survey.REMEDY)
+        raise Failed(f"An optimiser: {said}. The others still ran.", survey.REMEDY)
     measured = cases.result()
-    measured.measured += f"; {refused} not offered, {left_out} left out"
+    measured.measured += f"; {refused} not supported, {left_out} excluded"
     return measured
 
 

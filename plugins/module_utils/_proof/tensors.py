@@ -42,10 +42,10 @@ UNIFIED_RESERVE = 8 * GIB
 RESERVE = 512 * MIB
 
 REMEDY = (
-    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST set to what the device runs (12.0 on a"
-    " GB10), or take another stack; if only some runs fail, test the hardware."
+    "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
+    "another stack; if only some runs fail, test the hardware."
 )
-REMEDY_CPU = "Do not compute with this stack: take another one; if only some runs fail, test the host's memory."
+REMEDY_CPU = "Do not compute with this stack: use another one; if only some runs fail, test the host's memory."
 
 
 def _remedy(context: Context) -> str:
@@ -523,9 +523,9 @@ def _memory_on_cpu(context: Context) -> Measured:
     bound = rounds * MIB // 2
     if grown > bound:
         raise Failed(
-            f"The process has grown by {grown / MIB:.0f} MiB while it took and freed 64 MiB and 1 MiB {rounds} times:"
-            " memory that torch frees is not given back.",
-            "Look for an allocator in LD_PRELOAD (unset it), else take another stack: this one leaks memory.",
+            f"The process has grown by {grown / MIB:.0f} MiB while allocating and freeing 64 MiB and 1 MiB {rounds} "
+            f"times: memory that torch frees is not returned.",
+            "Check for an allocator in LD_PRELOAD (unset it), or else use another stack: this one leaks memory.",
             f"{grown / MIB:.0f} MiB more",
             f"{bound / MIB:.0f} MiB",
         )
@@ -536,7 +536,7 @@ def _memory_on_cpu(context: Context) -> Measured:
 
 
 def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
-    """Take blocks, write a number of its own into each word, read them back; return how many bytes that were."""
+    """Take blocks, write its own number into each word, read them back; return how many bytes that were."""
     import torch
 
     if not sizes:
@@ -585,7 +585,7 @@ def memory(context: Context) -> Measured:
     sizes = pieces_of(budget, GIB)
     # One more piece is taken for the numbers to compare with.
     if len(sizes) < 2:
-        raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process holds the rest.")
+        raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
     few = sizes[1 : 1 + min(4, len(sizes) // 2)]
     took, history, began = 0, [start], time.monotonic()
     for number, part in enumerate((sizes[1:], few, few, few)):
@@ -593,9 +593,9 @@ def memory(context: Context) -> Measured:
             took = max(took, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
         except torch.cuda.OutOfMemoryError as error:
             raise Failed(
-                f"{sum(part) / GIB:.0f} GiB of device memory cannot be taken though {start / GIB:.0f} GiB are said to"
-                f" be available: {str(error).splitlines()[0]}",
-                "See which processes hold memory (nvidia-smi, free -h) and end them; on a Spark empty the page cache"
+                f"{sum(part) / GIB:.0f} GiB of device memory cannot be allocated although {start / GIB:.0f} GiB are"
+                f" reported as available: {str(error).splitlines()[0]}",
+                "Find processes that use memory (nvidia-smi, free -h) and stop them; on a Spark drop the page cache"
                 " (sync; echo 3 > /proc/sys/vm/drop_caches) and run again.",
                 "out of memory",
                 f"{budget / GIB:.0f} GiB",
@@ -604,17 +604,18 @@ def memory(context: Context) -> Measured:
         if torch.cuda.memory_allocated() != allocated or torch.cuda.memory_reserved() > reserved + SEGMENT:
             held = max(torch.cuda.memory_allocated() - allocated, torch.cuda.memory_reserved() - reserved)
             raise Failed(
-                f"{held / MIB:.0f} MiB of device memory are still held after all tensors were freed.",
-                "Look for what keeps tensors (a hook or a patched allocator in sitecustomize), else take another stack:"
-                " this one leaks memory.",
+                f"{held / MIB:.0f} MiB of device memory are still allocated after all tensors were freed.",
+                "Check for something that keeps tensors (a hook or a patched allocator in sitecustomize), or else use "
+                "another stack: this one leaks memory.",
                 f"{held / MIB:.0f} MiB held",
                 f"{SEGMENT / MIB:.0f} MiB",
             )
     if leaked(history, SEGMENT):
         raise Failed(
-            f"Each of {len(history) - 1} rounds of taking and freeing memory left less of it free,"
-            f" {(history[0] - history[-1]) / MIB:.0f} MiB in all: memory that torch frees is not given back.",
-            "Look for a pluggable allocator (PYTORCH_CUDA_ALLOC_CONF, LD_PRELOAD), else take another stack or driver.",
+            f"Each of {len(history) - 1} rounds of allocating and freeing memory left less free memory,"
+            f" {(history[0] - history[-1]) / MIB:.0f} MiB in total: memory that torch frees is not returned.",
+            "Check for a pluggable allocator (PYTORCH_CUDA_ALLOC_CONF, LD_PRELOAD), or else use another stack or "
+            "driver.",
             f"{(history[0] - history[-1]) / MIB:.0f} MiB less",
             f"{SEGMENT / MIB:.0f} MiB a round",
         )

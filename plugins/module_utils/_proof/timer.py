@@ -103,8 +103,8 @@ class ProofTimer:
         self.root = os.path.abspath(options["root"])
         if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", self.root):
             raise SparkforgeError(
-                f"The root {options['root']!r} cannot be used in a unit of systemd.",
-                "Give an absolute path of letters, digits, '.', '_', '+' and '-'.",
+                f"The root {options['root']!r} cannot be used in a systemd unit.",
+                "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
             )
         self.directory = os.path.join(self.root, "proof")
         self.present = options["state"] == "present"
@@ -148,8 +148,8 @@ class ProofTimer:
             if self.check_mode:
                 return
             raise SparkforgeError(
-                "systemd does not run on this host, so that nothing can start the proof by itself.",
-                "Leave verify_schedule at null here, and run playbooks/verify.yml from cron instead.",
+                "systemd does not run on this host, so the proof cannot be scheduled.",
+                "Leave verify_schedule null here, and run playbooks/verify.yml from cron instead.",
             )
         done = self._systemd("systemd-analyze", "calendar", "--iterations=1", self.calendar)
         if not self.calendar or done.returncode != 0:
@@ -196,7 +196,7 @@ class ProofTimer:
             self._systemd("systemctl", "restart", *STARTED)
             if done.returncode != 0:
                 raise SparkforgeError(
-                    f"systemd does not start the timers: {' '.join(done.stderr.split())[:300]}.",
+                    f"systemd cannot start the timers: {' '.join(done.stderr.split())[:300]}.",
                     f"See: systemctl status {NAME}.timer",
                 )
 
@@ -227,7 +227,7 @@ def main(arguments: t.Sequence[str]) -> int:
             wait_for_dpkg()
             changed = proof.changed_host()
             if not changed:
-                _say("nothing has changed that a proof depends on")
+                _say("nothing that a proof depends on has changed")
                 return 0
             _say("changed since the last proof: " + "; ".join(changed))
         report = proof.run()

@@ -73,16 +73,16 @@ def compiler_trouble(said: str, compiler: str, include: str, python: str) -> Fai
     """
     if re.search(r"Python\.h'?(: No such file| file not found)", said):
         return Failed(
-            f"Python.h of Python {python} is missing ({include}): Triton cannot compile what launches its kernels.",
-            f"Install python{python}-dev, as the role build_toolchain does; a virtual environment brings no headers.",
+            f"Python.h of Python {python} is missing ({include}): Triton cannot compile its kernel launchers.",
+            f"Install python{python}-dev, as the role build_toolchain does; a virtual environment has no headers.",
             "no Python.h",
             f"{include}/Python.h",
         )
     if re.search(r"\bcuda\.h'?(: No such file| file not found)", said):
         return Failed(
-            "cuda.h is missing: this Triton carries no CUDA headers, and cannot compile what launches its kernels.",
-            "Take a Triton wheel that has them (backends/nvidia/include), or set CPATH to the CUDA toolkit's include"
-            " folder in the environment's activation.",
+            "cuda.h is missing: this Triton has no CUDA headers, and cannot compile its kernel launchers.",
+            "Use a Triton wheel that has them (backends/nvidia/include), or set CPATH to the CUDA toolkit's include "
+            "directory in the environment's activation.",
             "no cuda.h",
             "cuda.h",
         )
@@ -90,8 +90,8 @@ def compiler_trouble(said: str, compiler: str, include: str, python: str) -> Fai
     first = (telling or [said.strip()[:300] or "silence"])[0]
     return Failed(
         f"The C compiler {compiler} cannot compile a module for Python {python}: {first}.",
-        "Install gcc and libc6-dev, as the role build_toolchain does, and unset CC, CFLAGS and CPATH where they name"
-        " something else.",
+        "Install gcc and libc6-dev, as the role build_toolchain does, and unset CC, CFLAGS and CPATH if they are "
+        "wrong.",
         "does not compile",
         "a module that runs",
     )
@@ -112,8 +112,8 @@ def _compile(compiler: str, folder: str, name: str, source: str, suffix: str, in
         )  # fmt: skip
     except OSError as error:
         raise Failed(
-            f"The C compiler {compiler}, which CC names, cannot be run: {error.strerror}.",
-            "Unset CC, or set it to the path of a compiler without arguments: Triton runs it as it stands.",
+            f"The C compiler {compiler} in CC cannot be run: {error.strerror}.",
+            "Unset CC, or set it to the path of a compiler without arguments: Triton runs it verbatim.",
             "cannot be run",
             "a compiler",
         ) from error
@@ -132,9 +132,9 @@ def python_headers(context: Context) -> Measured:
     compiler = find_compiler(os.environ, shutil.which)
     if compiler is None:
         if triton is None:
-            raise Skipped("There is no C compiler, and no Triton that would need one.")
+            raise Skipped("There is no C compiler, but Triton, which would need one, is not installed either.")
         raise Failed(
-            "There is no C compiler, and Triton needs one for the first launch of every kernel.",
+            "There is no C compiler, but Triton needs one for the first launch of every kernel.",
             "Install gcc, as the role build_toolchain does, or set CC in the environment's activation.",
             "no compiler",
             "gcc, clang or CC",
@@ -153,15 +153,15 @@ def python_headers(context: Context) -> Measured:
         except ImportError as error:
             raise Failed(
                 f"A module that {compiler} compiled cannot be loaded: {error}.",
-                "Use the compiler of the host's own architecture, and a directory for temporary files that is not"
-                " mounted noexec.",
+                "Use a compiler for the host's architecture, and a directory for temporary files that is not mounted "
+                "noexec.",
                 "does not load",
                 "a module that runs",
             ) from error
         answer = module.answer(14)
         if answer != 43:
             raise Failed(
-                f"A module that {compiler} compiled answers {answer} instead of 43.",
+                f"A module that {compiler} compiled returns {answer} instead of 43.",
                 "Reinstall the compiler, and unset CC and CFLAGS.",
                 str(answer),
                 "43",
@@ -216,8 +216,8 @@ def ptxas_trouble(said: str, status: int, path: str, release: str, target: str, 
     :param variable: which makes Triton take another one.
     """
     remedy = (
-        f"Set {variable} to the ptxas of a CUDA toolkit that knows {target} (such as /usr/local/cuda/bin/ptxas) in the"
-        " environment's activation, or take a newer Triton."
+        f"Set {variable} to the ptxas of a CUDA toolkit that knows {target} (such as /usr/local/cuda/bin/ptxas) in the "
+        f"environment's activation, or use a newer Triton."
     )
     telling = [line.strip() for line in said.splitlines() if "fatal" in line or "error" in line]
     first = (telling or [said.strip()[:300] or "silence"])[0]
@@ -229,7 +229,7 @@ def ptxas_trouble(said: str, status: int, path: str, release: str, target: str, 
             f"CUDA {release}",
             f"one that knows {target}",
         )
-    how = f"died by signal {-status}" if status < 0 else f"failed with status {status}"
+    how = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
     return Failed(
         f"The ptxas that Triton uses, {path} of CUDA {release}, {how} on a kernel for {target}: {first}.",
         remedy,
@@ -272,7 +272,7 @@ def ptxas(context: Context) -> Measured:
     if importlib.util.find_spec("triton") is None:
         raise Skipped("Triton is not installed.")
     if not wanted:
-        raise Skipped("Neither the profile nor a GPU says for which compute capability kernels are to be assembled.")
+        raise Skipped("Neither the profile nor a GPU gives a compute capability to assemble kernels for.")
     compiler = importlib.import_module("triton.backends.nvidia.compiler")
     knobs = importlib.import_module("triton.knobs")
     said = []

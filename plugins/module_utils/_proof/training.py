@@ -54,8 +54,8 @@ MIXED = ("bfloat16", "float16")
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
 
 REMEDY = (
-    "See which checks of the families tensors, matmul, convolution, attention and survey fail beside it: the first one"
-    " names the operator. If none does, take another stack."
+    "See which checks of the families tensors, matmul, convolution, attention and survey also fail: the first one "
+    "names the operator. If none does, use another stack."
 )
 
 
@@ -500,7 +500,7 @@ def _network(context: Context, name: str) -> Measured:
                 cases.exactly("the same losses twice", torch.tensor(again.losses), torch.tensor(curve.losses).double())
         measured = cases.result()
     if left_out:
-        measured.measured += f"; not offered: {'; '.join(left_out)}"
+        measured.measured += f"; not supported: {'; '.join(left_out)}"
     return measured
 
 
@@ -606,7 +606,7 @@ def optimizers(context: Context) -> Measured:
                 except (TypeError, RuntimeError, ValueError) as error:
                     if "fused" in way or "foreach" in str(error):
                         continue
-                    raise Failed(f"{name} with {options} ended with an error: {error}.", REMEDY) from error
+                    raise Failed(f"{name} with {options} failed with an error: {error}.", REMEDY) from error
                 case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **way}.items())}"
                 for number, (actual, wanted) in enumerate(zip(found, exact)):
                     unit = OPTIMIZER_UNITS * OPTIMIZER_STEPS * UNIT_ROUNDOFF["float32"]

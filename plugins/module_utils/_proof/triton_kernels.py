@@ -42,16 +42,16 @@ if t.TYPE_CHECKING:
 EXP2 = 2.0**-21
 DIVISION = 2.0**-21
 
-#: Tensor Cores cut off what they add instead of rounding it: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
-#: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. Twice float32's unit roundoff.
+#: Tensor Cores truncated what they add instead of rounding it: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh,
+#: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. Twice float32's unit roundoff.
 TENSOR_CORE = 2.0**-23
 #: For FP8 the sum has 13 bits behind the point on Ada and Hopper: J. Zhang et al., SageAttention2, ICML 2025;
 #: "around 14 bits" says the technical report of DeepSeek-V3, section 3.3.2.
 TENSOR_CORE_FP8 = 2.0**-13
 
 _WRONG = (
-    "Do not use this Triton with this torch: install the version that the stack names, or build it from the commit that"
-    " torch pins (role triton), and see that TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH name no other ptxas."
+    "Do not use this Triton with this torch: install the stack's version, or build it from the commit that torch pins "
+    "(role triton), and check that TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH point to no other ptxas."
 )
 
 
@@ -70,7 +70,7 @@ def installed(name: str) -> types.ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         failure = diagnosed(str(error))
-        remedy = failure.remedy if failure else "Install the version that the stack names again (role python_env)."
+        remedy = failure.remedy if failure else "Reinstall the stack's version (role python_env)."
         raise Failed(f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
 
 
@@ -215,7 +215,7 @@ def _factors(
 def dot(context: Context) -> Measured:
     """Compiles a tiled matrix product with ``tl.dot`` in each format that the device's matrix units take.
 
-    The products of two numbers of 16 bits or fewer are exact in float32. What is added is cut off behind the last bit
+    The products of two numbers of 16 bits or fewer are exact in float32. What is added is truncated behind the last bit
     of the largest summand, once for each of the k products, once for the running sum and once for the result of an
     instruction, of which each adds 8 products or more: bound gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with
     TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32: the same bound

@@ -73,13 +73,16 @@ def require(
         skipped = result.status == SKIP and not result.blocked
         if skipped:
             result.status = FAIL
-            result.cause = f"The profile requires {result.name}, and it was skipped: {result.cause.rstrip('.')}."
+            result.cause = f"The profile requires {result.name}, but it was skipped: {result.cause.rstrip('.')}."
             result.remedy = (
-                "Bring what it lacks, or take it out of the profile's list of required checks, which the report shows."
+                "Provide what is missing, or remove the check from the profile's required checks, which the report "
+                "shows."
             )
         if (skipped or result.unanswered) and not blocks(result.evidence):
             result.status = WARN
-            result.cause += f" That blocks nothing, for what the requirement rests on is {result.evidence.rstrip('.')}."
+            result.cause += (
+                f" This does not block, because the basis of the requirement is {result.evidence.rstrip('.')}."
+            )
 
 
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str]) -> str:

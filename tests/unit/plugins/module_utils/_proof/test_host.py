@@ -123,7 +123,7 @@ def test_a_missing_library_fails_with_who_needs_it_and_who_brings_it() -> None:
     assert row.status == "fail"
     assert "/e/libtorch_cuda.so needs and 1 more" in row.cause
     assert row.remedy == (
-        "Run the role math_libraries, which brings the package libcudss0-cuda-13"
+        "Run the role math_libraries, which installs the package libcudss0-cuda-13"
         " or the archive cudss/redist/libcudss/linux-sbsa."
     )
 
@@ -148,7 +148,7 @@ def test_a_library_outside_the_loaders_path_is_to_be_made_known_and_not_installe
     hidden = {**CUDSS, "off_path": ["/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"]}
     remedy = judge(closure=closure(missing=[hidden]))["closure libcudss.so.0"].remedy
     assert "run ldconfig" in remedy
-    assert "/usr/lib/aarch64-linux-gnu/libcudss/13 in a file of /etc/ld.so.conf.d" in remedy
+    assert "/usr/lib/aarch64-linux-gnu/libcudss/13 to a file in /etc/ld.so.conf.d" in remedy
 
 
 def test_a_library_that_nobody_knows_gets_the_hint_and_no_invented_package() -> None:
@@ -256,7 +256,7 @@ def test_a_library_that_lacks_only_the_driver_is_tolerated_where_no_gpu_is_requi
     lenient = judge(opened=opened(error), gpu_required=False)["open libcudss.so.0"]
     assert (lenient.status, "driver's" in lenient.cause) == ("skip", True)
     strict = judge(opened=opened(error))["open libcudss.so.0"]
-    assert (strict.status, "as the vendor says" in strict.remedy) == ("fail", True)
+    assert (strict.status, "as the vendor describes" in strict.remedy) == ("fail", True)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_library_that_lacks_only_the_driver_is_tolerated_where_no_gpu_is_requi
         "libcublas.so.13: cannot open shared object file: No such file or directory",
         "/x/libcudss.so.0: undefined symbol: cublasLtCreate",
         "/x/libcudss.so.0: invalid ELF header",
-        "the process that opened it ended by SIGSEGV",
+        "the process that opened it was killed by SIGSEGV",
     ],
 )
 def test_nothing_else_is_tolerated_without_a_gpu(error: str) -> None:
@@ -440,7 +440,7 @@ def test_a_command_has_a_status_an_output_and_a_limit() -> None:
     assert host.run_command(["/nonexistent/nvidia-smi"])[0] == 127
     began = time.monotonic()
     status, _stdout, said = host.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
-    assert (status, "gave no answer within 0.3 seconds" in said) == (124, True)
+    assert (status, "did not respond within 0.3 seconds" in said) == (124, True)
     assert time.monotonic() - began < 10
 
 
@@ -479,11 +479,11 @@ def test_a_library_that_crashes_hangs_or_says_nothing_takes_only_its_process_wit
 
     monkeypatch.setattr(os, "fork", recorded)
     monkeypatch.setattr(host, "_open_here", lambda _soname: os.kill(os.getpid(), signal.SIGKILL))
-    assert host.open_apart("libx.so.1")["error"] == "the process that opened it ended by SIGKILL"
+    assert host.open_apart("libx.so.1")["error"] == "the process that opened it was killed by SIGKILL"
     monkeypatch.setattr(host, "_open_here", lambda _soname: ctypes.CDLL(None).usleep(60_000_000))
-    assert host.open_apart("libx.so.1", 0.3)["error"] == "the process that opened it gave no answer within 0.3 seconds"
+    assert host.open_apart("libx.so.1", 0.3)["error"] == "the process that opened it did not respond within 0.3 seconds"
     monkeypatch.setattr(host, "_open_here", lambda _soname: os._exit(0))
-    assert host.open_apart("libx.so.1")["error"] == "the process that opened it said nothing"
+    assert host.open_apart("libx.so.1")["error"] == "the process that opened it printed nothing"
     assert len(forked) == 3
     # By its own id: other tests of this process may have children of their own.
     for child in forked:

@@ -34,10 +34,10 @@ def installed(**versions: str) -> dict[str, packages.Distribution]:
         (
             (False, False),
             {"USE_MKLDNN": "1"},
-            "without oneDNN and Arm's Compute Library, though the unit pytorch asked",
+            "without oneDNN and Arm's Compute Library, although the unit pytorch requested",
             True,
         ),
-        ((True, False), {"USE_MKLDNN": "1", "USE_MKLDNN_ACL": "ON"}, "without Arm's Compute Library, though", True),
+        ((True, False), {"USE_MKLDNN": "1", "USE_MKLDNN_ACL": "ON"}, "without Arm's Compute Library, although", True),
         ((True, False), {"USE_MKLDNN": "1"}, "is built without Arm's Compute Library: ", False),
         ((False, False), {"USE_MKLDNN": "0"}, "is built without oneDNN", False),
         ((False, False), {}, "is built without oneDNN", False),
@@ -124,20 +124,20 @@ def _machine() -> int:
         (
             "ImportError: libcudss.so.0: cannot open shared object file: No such file or directory",
             "import torch fails: the loader does not find libcudss.so.0.",
-            "Run the role math_libraries, which brings libcudss0-cuda-13.",
+            "Run the role math_libraries, which installs libcudss0-cuda-13.",
         ),
         (
             "ImportError: /e/torchaudio/lib/_torchaudio.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev",
-            "/e/torchaudio/lib/_torchaudio.so needs the symbol _ZN3c1017RegisterOperatorsD1Ev, which no library has",
-            "Build torch again with this torch",
+            "/e/torchaudio/lib/_torchaudio.so needs the symbol _ZN3c1017RegisterOperatorsD1Ev, which no loaded",
+            "Rebuild torch with this torch",
         ),
         (
             "OSError: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /e/torch/lib/x.so)",
             "version `GLIBC_2.38' not found",
-            "built on a distribution not newer than this one",
+            "built on this distribution or an older one",
         ),
         ("ModuleNotFoundError: No module named 'sympy'", "No module named 'sympy'", "The environment lacks sympy"),
-        ("RuntimeError: operator torchvision::nms does not exist", "torchvision::nms", "belongs to this torch"),
+        ("RuntimeError: operator torchvision::nms does not exist", "torchvision::nms", "matches this torch"),
         ("RuntimeError: something\nelse", "import torch fails: RuntimeError: something else.", "playbooks/deploy.yml"),
     ],
 )
@@ -149,13 +149,13 @@ def test_a_failed_import_has_a_cause_and_a_remedy(error: str, cause: str, remedy
 
 def test_a_companion_with_cuda_beside_a_torch_without_is_named() -> None:
     cause, remedy = identity.explain("torchaudio", "OSError: libc10_cuda.so: cannot open shared object file: No such …")
-    assert cause == "import torchaudio fails: it is built with CUDA and needs libc10_cuda.so, and torch is a CPU build."
-    assert "belongs to this torch" in remedy
+    assert cause == "import torchaudio fails: it is built with CUDA and needs libc10_cuda.so, but torch is a CPU build."
+    assert "matches this torch" in remedy
 
 
 def test_a_system_interpreter_is_never_to_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert identity.reinstall() == "Run playbooks/deploy.yml, which makes the environment from the locked wheels."
+    assert identity.reinstall() == "Run playbooks/deploy.yml, which installs the environment from the locked wheels."
     (tmp_path / "pyvenv.cfg").write_text("")
     assert identity.reinstall().startswith(f"Remove {tmp_path.resolve()} and run playbooks/deploy.yml")
 
@@ -183,7 +183,7 @@ def test_what_the_stack_overrides_is_no_problem_and_all_else_is() -> None:
         )
     }
     (problem,) = identity.unfit(found, ["nvidia_cudnn_cu13"])
-    assert problem == "torch 2.13.0 requires triton ==3.7.1, and 3.7.0 is installed"
+    assert problem == "torch 2.13.0 requires triton ==3.7.1, but 3.7.0 is installed"
     assert len(identity.unfit(found, [])) == 2
 
 
@@ -195,11 +195,11 @@ def test_other_versions_than_the_stacks_or_the_receipts_are_named(tmp_path: Path
         "receipt": {"packages": {"torch": "2.15.0", "nvidia-cublas": "13.2", "nvidia-nccl-cu13": "2.30.7"}},
     }
     assert identity.version_problems(found, reference) == [
-        "torch 2.14.1 is installed, the stack says 2.15.0",
-        "pytorch-triton 3.8.0 is installed, the stack says 3.9.0",
-        "torch 2.14.1 is installed, the environment's receipt says torch 2.15.0",
-        "nvidia-cublas 13.1 is installed, the environment's receipt says nvidia-cublas 13.2",
-        "no nvidia-nccl-cu13 is installed, the environment's receipt says nvidia-nccl-cu13 2.30.7",
+        "torch 2.14.1 is installed, but the stack says 2.15.0",
+        "pytorch-triton 3.8.0 is installed, but the stack says 3.9.0",
+        "torch 2.14.1 is installed, but the environment's receipt says torch 2.15.0",
+        "nvidia-cublas 13.1 is installed, but the environment's receipt says nvidia-cublas 13.2",
+        "no nvidia-nccl-cu13 is installed, but the environment's receipt says nvidia-nccl-cu13 2.30.7",
     ]
     assert identity.version_problems({}, {"versions": {"torch": "2.15.0"}}) == ["torch is not installed"]
 
@@ -207,9 +207,7 @@ def test_other_versions_than_the_stacks_or_the_receipts_are_named(tmp_path: Path
 def test_a_copy_that_comes_first_on_the_path_is_told() -> None:
     found = installed(torch="2.15.0")
     assert identity.shadowed({"torch": "2.15.0+cu132"}, found) == []
-    assert identity.shadowed({"torch": "2.9.1+cu130"}, found) == [
-        "torch says that it is 2.9.1+cu130, installed is 2.15.0"
-    ]
+    assert identity.shadowed({"torch": "2.9.1+cu130"}, found) == ["torch reports 2.9.1+cu130, but 2.15.0 is installed"]
     assert len(identity.shadowed({"torch": "2.9.1"}, {})) == 1
 
 
@@ -221,9 +219,9 @@ def test_a_copy_that_comes_first_on_the_path_is_told() -> None:
         ("13.0", None, True, ""),
         (None, "cpu", True, ""),
         ("13.0", "cpu", False, ""),
-        ("13.0", "cpu", True, "torchvision is a CPU build and torch is built with CUDA 13.0"),
-        ("13.0", "12.8", True, "torchvision is built with CUDA 12.8 and torch with CUDA 13.0"),
-        (None, "13.0", False, "torchvision is built with CUDA 13.0 and torch is a CPU build"),
+        ("13.0", "cpu", True, "torchvision is a CPU build, but torch is built with CUDA 13.0"),
+        ("13.0", "12.8", True, "torchvision is built with CUDA 12.8, but torch with CUDA 13.0"),
+        (None, "13.0", False, "torchvision is built with CUDA 13.0, but torch is a CPU build"),
     ],
 )
 def test_one_cuda_major_is_behind_torch_and_its_companions(
@@ -260,8 +258,8 @@ def test_commits_are_compared_with_the_units_and_with_the_environments_receipt(t
     assert identity.commit_problems(said, reference) == (["torch", "torchvision"], [])
     _compared, problems = identity.commit_problems({**said, "torch": OTHER}, reference)
     assert problems == [
-        "torch is of commit 70d99e990000, the receipt of the unit pytorch says 5811a8d70000",
-        "torch is of commit 70d99e990000, the environment's receipt says 5811a8d70000",
+        "torch is from commit 70d99e990000, but the receipt of the unit pytorch says 5811a8d70000",
+        "torch is from commit 70d99e990000, but the environment's receipt says 5811a8d70000",
     ]
 
 
@@ -367,7 +365,7 @@ def test_a_pin_that_was_edited_is_told_by_the_fingerprint(made: dict[str, t.Any]
     cause = judge(made)
     assert "has the fingerprint" in cause
     assert "was changed after it was written" in cause
-    assert "the unit pytorch made torch-2.9.1" in cause
+    assert "but the unit pytorch built torch-2.9.1" in cause
     assert "with the sha256 bbbbbbbbbbbb" in cause
 
 
@@ -420,7 +418,7 @@ def test_another_wheel_of_the_same_version_that_was_installed_over_it_is_told(
 def test_an_official_wheel_is_not_compared_with_what_another_stack_built_here(made: dict[str, t.Any]) -> None:
     output = {**made["units"]["pytorch"]["outputs"][0], "sha256": "c" * 64}
     made["units"]["pytorch"].update(installed=False, outputs=[output])
-    assert "the unit pytorch made" in judge(made)
+    assert "but the unit pytorch built" in judge(made)
     assert judge({**made, "method": "wheel"}) == ""
 
 
@@ -454,7 +452,7 @@ def test_a_link_to_what_the_activation_names_is_python_envs_and_another_is_not(m
     (library / "nvdisasm").symlink_to("/tmp/nvdisasm")
     with pytest.raises(Failed) as failed:
         identity.files(context)
-    assert failed.value.cause == "1 files were added, which no wheel brought: torch/lib/nvdisasm."
+    assert failed.value.cause == "1 files belong to no wheel: torch/lib/nvdisasm."
 
 
 def test_untouched_files_pass_and_a_changed_and_an_added_one_are_named(made: dict[str, t.Any]) -> None:
@@ -467,7 +465,7 @@ def test_untouched_files_pass_and_a_changed_and_an_added_one_are_named(made: dic
         identity.files(context)
     assert failed.value.cause == (
         "1 files were changed after they were installed: torch/lib/x.so;"
-        " 1 files were added, which no wheel brought: torch/lib/libstray.so."
+        " 1 files belong to no wheel: torch/lib/libstray.so."
     )
 
 
@@ -480,7 +478,7 @@ def test_only_the_first_files_are_named(made: dict[str, t.Any]) -> None:
 
 def test_a_record_that_is_gone_fails_where_a_receipt_says_that_a_wheel_was_installed(made: dict[str, t.Any]) -> None:
     next((Path(sys.prefix) / "site-packages").glob("torch-*.dist-info/RECORD")).unlink()
-    with pytest.raises(Failed, match="RECORD is missing of torch"):
+    with pytest.raises(Failed, match="RECORD for torch"):
         identity.files(Context(device="cpu", reference=made))
     with pytest.raises(Skipped):
         identity.files(Context(device="cpu", reference={}))
@@ -507,7 +505,7 @@ def test_what_does_not_open_is_told_with_its_opener_and_what_brings_it(
         f"{name}, which libcudnn_graph.so.9 opens by name, does not open:"
         f" {name}: cannot open shared object file: No such file or directory."
     )
-    assert problem.remedy("13.0") == "Run the role cuda_libraries, which brings libcudnn9-cuda-13."
+    assert problem.remedy("13.0") == "Run the role cuda_libraries, which installs libcudnn9-cuda-13."
     assert not problem.is_driver
     wheel = wheels.make(tmp_path, "nvidia_cudnn_cu13", "9.26.0", {"nvidia/cudnn/lib/libcudnn.so.9": b"x"})
     monkeypatch.setattr(sys, "path", [str(wheels.install(tmp_path / "site-packages", wheel))])
@@ -518,4 +516,4 @@ def test_what_only_lacks_the_driver_is_the_drivers() -> None:
     opening = origins.Opening("libcaffe2_nvrtc.so", origins.Library("/t/libtorch_cuda.so", None, None))
     problem = identity.Unopened(opening, "libcuda.so.1: cannot open shared object file", "libcuda.so.1")
     assert problem.is_driver
-    assert "as the vendor says" in problem.remedy(None)
+    assert "as the vendor describes" in problem.remedy(None)

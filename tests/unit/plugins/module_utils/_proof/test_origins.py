@@ -50,10 +50,10 @@ def test_a_stale_copy_is_named_with_what_brought_it(tree: Path, monkeypatch: pyt
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tree}/stale:{tree}/redist/0.7.0.20/lib")
     (found,) = strays(tree, "env/torch/lib/libtorch_cuda.so", "stale/libcudss.so.0")
     assert found.cause == (
-        f"libcudss.so.0 was loaded from {tree}/stale/libcudss.so.0, and the environment was made to find"
-        f" {tree}/redist/0.7.0.20/lib/libcudss.so.0. It came through LD_LIBRARY_PATH, which names {tree}/stale."
+        f"libcudss.so.0 was loaded from {tree}/stale/libcudss.so.0, and the environment was created to find"
+        f" {tree}/redist/0.7.0.20/lib/libcudss.so.0. It was found through LD_LIBRARY_PATH, which names {tree}/stale."
     )
-    assert f"Take {tree}/stale out of LD_LIBRARY_PATH" in found.remedy
+    assert f"Remove {tree}/stale from LD_LIBRARY_PATH" in found.remedy
 
 
 def test_the_same_file_by_another_name_is_no_stale_copy(tree: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_copy_in_the_systems_directory_that_no_package_brought_is_a_stray_save
 def test_a_library_from_a_place_that_nobody_named_is_a_stray_whatever_it_is(tree: Path) -> None:
     write_elf(tree / "home/user/libjemalloc.so.2", soname="libjemalloc.so.2")
     (found,) = strays(tree, "home/user/libjemalloc.so.2")
-    assert "the stack names no such place" in found.cause
+    assert "the stack has no such path" in found.cause
     assert found.remedy
 
 
@@ -93,7 +93,7 @@ def test_the_runpath_that_brought_it_is_named(tree: Path) -> None:
         tree / "env/flash/kernels.so", soname="kernels.so", needed=["libcudss.so.0"], runpath="$ORIGIN/../../stale"
     )
     (found,) = strays(tree, "env/flash/kernels.so", "stale/libcudss.so.0", named=())
-    assert f"It came through the RUNPATH of {tree}/env/flash/kernels.so." in found.cause
+    assert f"It was found through the RUNPATH of {tree}/env/flash/kernels.so." in found.cause
 
 
 def test_what_the_administrator_preloads_for_every_program_is_let_be_unless_it_is_the_stacks(
@@ -288,8 +288,8 @@ def test_a_stale_library_that_a_real_process_loads_is_found(tmp_path: Path) -> N
     environment = {**os.environ, "LD_LIBRARY_PATH": str(stale), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [
-        f"libq.so.1 was loaded from {stale}/libq.so.1, and the stack names no such place."
-        f" It came through LD_LIBRARY_PATH, which names {stale}."
+        f"libq.so.1 was loaded from {stale}/libq.so.1, and the stack has no such path."
+        f" It was found through LD_LIBRARY_PATH, which names {stale}."
     ]
 
 

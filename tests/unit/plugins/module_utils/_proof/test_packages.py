@@ -144,7 +144,7 @@ def test_a_requirement_that_is_not_met_is_told_in_words() -> None:
     vision = one("torchvision", "0.26.0", "numpy", "torch (==2.11.0)", "gdown (>=4.7.3) ; extra == 'gdown'")
     others = {"torch": one("torch", "2.15.0"), "gdown": one("gdown", "1.0"), "numpy": one("numpy", "2.0")}
     assert packages.unsatisfied(vision, others) == [
-        "torchvision 0.26.0 requires torch ==2.11.0, and 2.15.0 is installed"
+        "torchvision 0.26.0 requires torch ==2.11.0, but 2.15.0 is installed"
     ]
     assert packages.unsatisfied(vision, {"torch": one("torch", "2.11.0+cu130")}) == []
 
@@ -159,7 +159,7 @@ def test_of_several_lines_for_one_name_one_is_enough_and_what_is_not_installed_i
     )
     assert packages.unsatisfied(torch, {"triton": one("triton", "3.9.1")}) == []
     assert packages.unsatisfied(torch, {"triton": one("triton", "3.8.0")}) == [
-        "torch 2.15.0 requires triton ==3.9.0 or ==3.9.1, and 3.8.0 is installed"
+        "torch 2.15.0 requires triton ==3.9.0 or ==3.9.1, but 3.8.0 is installed"
     ]
     assert len(packages.unsatisfied(torch, {"cuda-toolkit": one("cuda-toolkit", "13.0.2")})) == 1
 

@@ -139,13 +139,13 @@ def test_what_is_shown_is_of_the_current_environment(host: dict[str, Any]) -> No
 
 
 def test_a_directory_that_is_not_there_is_refused_and_nothing_is_written(host: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(SparkforgeError, match=r"is not there.*node_exporter"):
+    with pytest.raises(SparkforgeError, match=r"does not exist.*node_exporter"):
         run(host, textfile=str(tmp_path / "nowhere"))
     assert not (tmp_path / "motd").exists() and not publish.is_published(host["root"])
 
 
 def test_a_host_that_keeps_no_reports_is_refused(host: dict[str, Any]) -> None:
-    with pytest.raises(SparkforgeError, match="keeps no reports"):
+    with pytest.raises(SparkforgeError, match="keeps no proof reports"):
         run(host, history="")
 
 

@@ -51,7 +51,7 @@ def bare(tmp_path: Path) -> Path:
             "The floor copy_gb_per_s of the profile mine has no ratio",
         ),
         ({"profile": {"site_floors": {"copy_gb_per_s": {"ratio": 0.1}}}}, "has no nominal"),
-        ({"user": "nobody-of-this-name"}, "There is no account nobody-of-this-name"),
+        ({"user": "nobody-of-this-name"}, "This host has no account nobody-of-this-name"),
     ],
     ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "user"],
 )
@@ -78,7 +78,7 @@ def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_an_environment_without_torch_is_one_failure_and_the_rest_follows_from_it(bare: Path) -> None:
     found = rows(report := Proof(options(python=str(bare))).run())
     assert report["verdict"] == "fail"
-    assert found["python"]["cause"] == f"There is no torch in the environment of {bare}."
+    assert found["python"]["cause"] == f"The environment of {bare} has no torch."
     assert "playbooks/deploy.yml" in found["python"]["remedy"]
     assert found["cpu.matmul.float32"]["status"] == "skip" and found["cpu.matmul.float32"]["blocked"]
     assert report["summary"]["fail"] == 1
@@ -86,7 +86,7 @@ def test_an_environment_without_torch_is_one_failure_and_the_rest_follows_from_i
 
 def test_an_interpreter_that_is_not_there_and_one_that_does_not_start(tmp_path: Path) -> None:
     missing = rows(Proof(options(python=str(tmp_path / "python"))).run())["python"]
-    assert missing["cause"] == f"There is no interpreter {tmp_path / 'python'}."
+    assert missing["cause"] == f"The interpreter {tmp_path / 'python'} does not exist."
     broken = tmp_path / "broken"
     broken.write_text("#!/nowhere/python\n")
     broken.chmod(0o755)
@@ -98,7 +98,7 @@ def test_an_interpreter_that_says_nothing_is_ended(tmp_path: Path) -> None:
     silent.write_text("#!/bin/sh\nsleep 600\n")
     silent.chmod(0o755)
     found = rows(Proof(options(python=str(silent), limits={"seconds": 1})).run())["python"]
-    assert "gave no answer in time" in found["cause"]
+    assert "did not respond in time" in found["cause"]
 
 
 #: An interpreter of an environment that answers whatever it likes.
@@ -157,7 +157,7 @@ def test_a_check_of_the_gpu_is_skipped_with_the_reason_where_none_is_required(ba
 
 def test_a_required_check_that_is_not_asked_for_is_told(bare: Path) -> None:
     report = Proof(options(python=str(bare), profile={"required_checks": ["cpu.linalg.*"]})).run()
-    assert any(notice.startswith("Required and not asked for: cpu.linalg.lapack") for notice in report["notices"])
+    assert any(notice.startswith("Required but not selected: cpu.linalg.lapack") for notice in report["notices"])
 
 
 def test_check_mode_computes_nothing_remembers_nothing_and_does_not_fail(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_p
     assert (used.run()["environment_id"], used.is_current()) == ("old", True)
     assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
     assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
-    with pytest.raises(SparkforgeError, match="cannot be the id"):
+    with pytest.raises(SparkforgeError, match="is not a valid environment id"):
         Proof(options(reference={**reference, "environment_id": "../old"}))
 
 

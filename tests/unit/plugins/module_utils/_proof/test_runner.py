@@ -114,16 +114,16 @@ def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
         "wrong2": "fail",
         "absent2": "skip",
     }
-    assert found["crashes1"]["cause"].startswith("The process that ran crashes1 died by SIGSEGV.")
+    assert found["crashes1"]["cause"].startswith("The process that ran crashes1 was killed by SIGSEGV.")
     assert "about to go" in found["crashes1"]["cause"]
-    assert "ended with status 0 before the result was there" in found["leaves1"]["cause"]
-    assert found["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing."
+    assert "exited with status 0 before returning a result" in found["leaves1"]["cause"]
+    assert found["raises1"]["cause"] == "raises1 failed with an error: ValueError: no such thing."
     assert found["absent1"]["cause"] == "There is none."
     assert all(row["remedy"] for row in found.values() if row["status"] == "fail")
 
 
 @pytest.mark.parametrize(
-    ("name", "how"), [("crashes", "died by SIGSEGV"), ("hangs", "gave no answer within 2 seconds")]
+    ("name", "how"), [("crashes", "was killed by SIGSEGV"), ("hangs", "did not respond within 2 seconds")]
 )
 def test_a_part_that_ends_its_check_is_passed_over_and_the_other_parts_run(tmp_path: Path, name: str, how: str) -> None:
     found = run(tmp_path, f"steps_{name}1", "right1")
@@ -139,13 +139,13 @@ def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
 
 def test_a_hang_is_ended_after_its_own_time_and_the_next_one_runs(tmp_path: Path) -> None:
     found = run(tmp_path, "hangs1", "right1")
-    assert found["hangs1"]["cause"] == "hangs1 gave no answer within 2 seconds and was ended."
+    assert found["hangs1"]["cause"] == "hangs1 did not respond within 2 seconds and was stopped."
     assert found["right1"]["status"] == "pass"
 
 
 def test_what_a_check_started_does_not_keep_its_end_from_being_seen(tmp_path: Path) -> None:
     found = run(tmp_path, "hangs_and_holds1", "right1")
-    assert "ended with status 7" in found["hangs_and_holds1"]["cause"]
+    assert "exited with status 7" in found["hangs_and_holds1"]["cause"]
     assert found["right1"]["status"] == "pass"
 
 
@@ -176,17 +176,17 @@ def test_what_was_never_seen_to_pass_on_a_device_only_warns_there() -> None:
     fails, warns = (json.loads(line) for line in stream.getvalue().splitlines())
     assert (fails["status"], fails["cause"]) == ("fail", "It is wrong.")
     assert warns["status"] == "warn"
-    assert warns["cause"] == "It is wrong. This check was never run on a sound GPU, so that it only warns."
+    assert warns["cause"] == "It is wrong. This check has not been run on a known good GPU, so it only warns."
 
 
 def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:
     torch = "class cuda:\n    @staticmethod\n    def is_initialized():\n        return True\n"
     found = run(tmp_path, "right1", torch=torch)
-    assert found["right1"]["status"] == "fail" and "has started CUDA already" in found["right1"]["cause"]
+    assert found["right1"]["status"] == "fail" and "initialised CUDA" in found["right1"]["cause"]
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(11, "died by SIGSEGV"), (9, "died by SIGKILL"), (3 << 8, "ended with status 3")]
+    ("status", "words"), [(11, "was killed by SIGSEGV"), (9, "was killed by SIGKILL"), (3 << 8, "exited with status 3")]
 )
 def test_a_status_in_words(status: int, words: str) -> None:
     assert runner.how_it_ended(status).startswith(words)

@@ -55,7 +55,7 @@ def test_of_other_devices_nothing_is_known_and_the_rate_is_told_without_judgemen
     assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
     bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
     assert failure is None
-    assert bound == f"no floor of the copy is known for {device}, and the profile names none"
+    assert bound == f"no floor of the copy is known for {device}, and the profile has none"
 
 
 def test_of_thor_no_rate_of_products_is_known():
@@ -238,7 +238,7 @@ def test_few_watts_are_a_fault_of_a_gb10_alone():
 @pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
 def test_a_clock_held_low_is_named(clock: float):
     found = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
-    assert f"held at {clock:.0f} MHz" in found.cause
+    assert f"limited to {clock:.0f} MHz" in found.cause
     assert "500 to 850 MHz" in found.cause
     assert "60 seconds" in found.remedy
     assert found.measured.endswith("software power cap")

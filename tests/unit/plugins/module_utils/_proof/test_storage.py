@@ -52,12 +52,12 @@ def test_the_reads_of_nvidia_fs_are_counted():
     [
         ((0, 0), None, None, "in compatibility mode: nvidia-fs is not loaded"),
         ((2, 26), 29, 31, "by GPUDirect Storage (nvidia-fs 2.26)"),
-        ((2, 26), 29, 29, "in compatibility mode, though nvidia-fs 2.26 is loaded"),
+        ((2, 26), 29, 29, "in compatibility mode, although nvidia-fs 2.26 is loaded"),
         (
             (2, 26),
             None,
             None,
-            "with nvidia-fs 2.26 loaded, which does not count whether the read was GPUDirect Storage",
+            "with nvidia-fs 2.26 loaded, which does not show whether the read used GPUDirect Storage",
         ),
     ],
 )

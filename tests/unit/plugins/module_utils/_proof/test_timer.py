@@ -22,5 +22,5 @@ def test_the_timer_proves_with_every_option_of_the_module() -> None:
 
 @pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])
 def test_a_root_that_a_unit_would_take_for_words_of_its_own_is_refused(root: str) -> None:
-    with pytest.raises(SparkforgeError, match="cannot be used in a unit of systemd"):
+    with pytest.raises(SparkforgeError, match="cannot be used in a systemd unit"):
         timer.ProofTimer({"root": root, "state": "present"})

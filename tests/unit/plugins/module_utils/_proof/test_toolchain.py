@@ -90,6 +90,6 @@ def test_a_ptxas_that_is_too_old_names_the_variable():
 
 def test_a_ptxas_that_dies_says_how():
     failed = toolchain.ptxas_trouble("", -11, "/t/ptxas", "12.9", "sm_90a", "TRITON_PTXAS_BLACKWELL_PATH")
-    assert "died by signal 11" in str(failed)
+    assert "was killed by signal 11" in str(failed)
     failed = toolchain.ptxas_trouble("ptxas fatal : Unsupported .version 9.4", 1, "/t/ptxas", "12.9", "sm_90a", "X")
     assert "Unsupported .version 9.4" in str(failed)

@@ -44,7 +44,7 @@ def test_a_required_check_that_is_skipped_fails_with_the_reason() -> None:
     results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
     verdict.require(results, {"attention.*": SEEN}, ["attention.flash", "attention.math", "matmul.float4"], gpu=True)
     assert [result.status for result in results] == [FAIL, PASS, SKIP]
-    assert results[0].cause == "The profile requires attention.flash, and it was skipped: the reason."
+    assert results[0].cause == "The profile requires attention.flash, but it was skipped: the reason."
     assert [result.required for result in results] == [True, True, False]
 
 
@@ -73,7 +73,7 @@ def test_what_nobody_has_seen_warns_where_it_is_skipped_or_refused_and_proves_al
     ]
     for result in results[:2]:
         assert result.remedy and result.cause.endswith(
-            f"That blocks nothing, for what the requirement rests on is {evidence}."
+            f"This does not block, because the basis of the requirement is {evidence}."
         )
     assert verdict.verdict(results, []) == "proven"
     assert verdict.summary(results) == {"pass": 1, "warn": 2, "fail": 0, "skip": 0}
