@@ -13,36 +13,35 @@ options:
   python:
     description:
       - The interpreter in which the checks run.
-      - By default that of the environment that O(reference) names, with the variables and library paths of
-        its activation.
+      - By default that of the environment in O(reference), with the variables and library paths of its activation.
     type: path
   checks:
     description:
-      - Shell patterns over the names of checks, for example V(attention.*) and V(cpu.*).
+      - Shell patterns of check names, for example V(attention.*) and V(cpu.*).
       - The role P(sparkforge.dgx_spark.verify#role) lists the names in its README.
     type: list
     elements: str
     default: ["*"]
   profile:
     description:
-      - What kind of host it is. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
+      - The kind of host. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
         C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must pass, each with what that rests on, C(measured on ...),
-        C(from the data sheet) or C(unknown), or a plain list of them.
-      - One that is skipped counts as failed. Where its requirement does not rest on a measurement it is a warning, and
-        so is a failure that computed nothing. A number that is wrong fails whatever it rests on.
-      - C(speed_floors) has for each rate C(nominal), what the device is made for, C(ratio), the part of it that must be
-        reached, and C(evidence), what that rests on; only a floor that was measured fails the check, another warns.
-      - C(site_floors) has the same keys and replaces single values; a floor that this lowers is named in the report.
+      - C(required_checks) are patterns of the checks that must pass, each with the basis of the requirement, C(measured
+        on ...), C(from the data sheet) or C(unknown), or a plain list of them.
+      - A skipped one counts as failed. If its requirement is not based on a measurement it is a warning, and so is a
+        failure that computed nothing. A wrong number always fails.
+      - C(speed_floors) has for each rate C(nominal), the device's nominal rate, C(ratio), the part of it that must be
+        reached, and C(evidence), its basis; only a measured floor fails the check, others warn.
+      - C(site_floors) has the same keys and replaces single values; the report names floors that it lowers.
       - The rates of the first proven run in O(history) are floors as well, three quarters of which must be reached.
     type: dict
     default: {}
   reference:
     description:
-      - What the stack says that the environment is. C(root) and C(environment) name it on the host, C(stack),
+      - What the environment should be according to the stack. C(root) and C(environment) name it on the host, C(stack),
         C(method) and C(lock_id) the stack.
-      - C(environment_id) is the name of one environment's directory, so that a staged one is proven before it is
-        switched to; left out or null, it is the current one.
+      - C(environment_id) is the name of one environment's directory, so that a staged one is proven before the switch;
+        if unset or null, the current one.
       - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
         C(driver_minimum).
       - C(paths) are files and directories whose closure the loader must find, C(sonames) what C(dlopen) must open.
@@ -50,20 +49,20 @@ options:
     default: {}
   limits:
     description:
-      - C(memory_share) of the free memory that may be taken, 0.5 by default and 0.9 at most.
+      - C(memory_share) is the usable share of the free memory, 0.5 by default and 0.9 at most.
       - C(factor) multiplies each check's own time limit, 1 by default. C(seconds) is the limit for all, 1800 by
         default.
-      - C(survey) is for how many seconds the survey of torch's operators begins another one, in each format, 12 by
+      - C(survey) is the number of seconds during which the survey starts further operators, for each format, 12 by
         default, in an order that changes by the day; C(samples) how many inputs each has, 3 by default.
       - C(seed) decides the order and the inputs, by default the date.
     type: dict
     default: {}
   gpu_required:
-    description: Whether the host must have a GPU. Checks that need one are skipped with that reason otherwise.
+    description: Whether the host must have a GPU. Otherwise checks that need one are skipped with that reason.
     type: bool
     default: true
   user:
-    description: The account as which the checks run, where the module runs as root.
+    description: The account that runs the checks, if the module runs as root.
     type: str
 """
 
@@ -71,7 +70,7 @@ options:
     KEPT = r"""
 options:
   root:
-    description: Where the collection keeps what it makes.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   history:

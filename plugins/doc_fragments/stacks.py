@@ -16,14 +16,15 @@ options:
     required: true
   directories:
     description:
-      - Directories of stacks, searched before C(stacks/) beside the inventory, which is searched before the
+      - Directories of stacks, searched before C(stacks/) next to the inventory, which is searched before the
         shipped ones.
     type: list
     elements: path
     default: []
   locks:
     description:
-      - Directories of locks, searched before C(locks/) beside the inventory, which is searched before the shipped ones.
+      - Directories of locks, searched before C(locks/) next to the inventory, which is searched before the shipped
+        ones.
     type: list
     elements: path
     default: []
@@ -42,7 +43,7 @@ options:
     type: str
     default: https://developer.download.nvidia.com
   find_links:
-    description: Directories or pages of wheels, beside the index.
+    description: Directories or pages of wheels, in addition to the index.
     type: list
     elements: str
     default: []
@@ -51,7 +52,7 @@ options:
     type: dict
     default: {}
   ca_certificate:
-    description: A PEM file on the controller that is trusted beside the system's own certificates.
+    description: A PEM file on the controller that is trusted in addition to the system's certificates.
     type: str
     default: ""
 """

@@ -14,51 +14,51 @@ module: apt_local_repo
 short_description: Install a local apt repository from NVIDIA's local-repo .deb, verified
 version_added: "0.1.0"
 description:
-  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg), puts its
-    keyring into C(/usr/share/keyrings), lets the source name it with C(Signed-By), and fetches the package lists of
-    this source alone. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
-  - With O(sha256) the whole .deb is what its vendor published, and is installed as it is.
-  - With O(key_fingerprint) alone nothing is known of the .deb itself, for the keyring inside proves nothing about the
+  - Downloads a C(<name>-local-repo-<distribution>-<version>) .deb, verifies it, installs it with C(dpkg), copies its
+    keyring to C(/usr/share/keyrings), sets C(Signed-By) in the source, and updates the package lists of this source
+    only. The packages inside are then installed with M(sparkforge.dgx_spark.apt_packages).
+  - With O(sha256) the whole .deb is verified and installed unchanged.
+  - With O(key_fingerprint) alone the .deb itself is not verified, since the keyring inside proves nothing about the
     .deb around it. Then the signature over C(Release), the sums in C(Release) over C(Packages) and those in C(Packages)
     over each .deb are verified with C(gpgv), and only what they cover is installed, without the maintainer scripts.
-  - With neither, it is refused.
+  - With neither, the .deb is refused.
   - Local repositories of the same name and an older version are retired, with their sources and keyrings.
 options:
   name:
-    description: What the repository carries, as its package name begins.
+    description: The beginning of the repository's package name.
     type: str
     required: true
   version:
-    description: The version, as the package's name ends. Needed for O(state=present).
+    description: The version, the end of the package's name. Needed for O(state=present).
     type: str
   url:
-    description: URL of the .deb (http, https or file). Needed where it has to be installed.
+    description: URL of the .deb (http, https or file). Needed to install it.
     type: str
   sha256:
-    description: The sha256 of the .deb. No public one is known for NVIDIA's.
+    description: The sha256 of the .deb. NVIDIA publishes none.
     type: str
   key_fingerprint:
     description: Fingerprint of the key that signed the repository inside. May be given in addition to O(sha256).
     type: str
   state:
     description:
-      - V(absent) purges each local repository of this name with its source and keyring. Packages that were
-        installed from it stay.
+      - V(absent) purges each local repository of this name with its source and keyring. Packages installed from it are
+        kept.
     type: str
     choices: [present, absent]
     default: present
   keep_foreign:
     description:
-      - With O(state=absent), leave alone each local repository that somebody else has installed, which is one
-        that the receipt in O(root) does not name.
+      - With O(state=absent), keep local repositories that are not in the receipt in O(root), because somebody else
+        installed them.
     type: bool
     default: false
   root:
-    description: Directory that holds the receipts.
+    description: Directory of the receipts.
     type: path
     default: /opt/sparkforge
   lock_timeout:
-    description: Seconds to wait for another process that holds the lock of dpkg.
+    description: Seconds to wait for another process that holds the dpkg lock.
     type: int
     default: 120
 extends_documentation_fragment:
@@ -66,9 +66,9 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
 author: The sparkforge maintainers (@sparkforge)
 requirements:
-  - gpg (of the package C(gpg)) on the host, and gpgv with O(key_fingerprint)
+  - gpg (package C(gpg)) on the host, and gpgv with O(key_fingerprint)
 notes:
-  - A version older than the one that is installed is refused.
+  - A version older than the installed one is refused.
   - Needs free space below C(/var/tmp), three times the size of the .deb with O(key_fingerprint) alone.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages
@@ -85,7 +85,7 @@ EXAMPLES = r"""
     sha256: "{{ cusparselt_local_repo_sha256 }}"
   become: true
 
-- name: Take it away again
+- name: Remove it
   sparkforge.dgx_spark.apt_local_repo:
     name: cusparselt
     state: absent
@@ -99,7 +99,7 @@ package:
   type: str
   sample: cusparselt-local-repo-ubuntu2404-0.8.1
 directory:
-  description: Where the repository lies.
+  description: The repository's directory.
   returned: success
   type: str
   sample: /var/cusparselt-local-repo-ubuntu2404-0.8.1
@@ -110,7 +110,7 @@ retired:
   elements: str
   sample: [cusparselt-local-repo-ubuntu2404-0.8.0]
 verified_by:
-  description: V(sha256) or V(signature); null where nothing was downloaded.
+  description: V(sha256) or V(signature); null if nothing was downloaded.
   returned: success
   type: str
   sample: sha256

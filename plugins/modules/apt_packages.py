@@ -11,61 +11,61 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 ---
 module: apt_packages
-short_description: Install packages with apt without touching what is the vendor's
+short_description: Install packages with apt without touching the vendor's packages
 version_added: "0.1.0"
 description:
-  - Installs packages with C(apt-get), all in one call, after having asked C(apt-get --simulate) what it would do.
+  - Installs packages with C(apt-get) in one call, after a C(apt-get --simulate).
   - Refuses a plan that removes or downgrades any package, or that installs or upgrades a protected one (the
     driver, the kernel, DGX packages).
-  - Keeps a receipt of the packages that were not installed before, so that O(state=absent) takes back those
-    that nothing else needs, and nothing more.
-  - Whether anything is to be done is decided from dpkg's own records; apt is called only then.
-  - Recommended packages are not installed. Configuration files that were changed by hand stay as they are.
+  - Keeps a receipt of the packages that were not installed before, so that O(state=absent) removes only those, if
+    nothing else needs them.
+  - dpkg's own records decide whether there is anything to do; only then is apt called.
+  - Recommended packages are not installed. Modified configuration files are kept.
 options:
   name:
     description:
       - Name of the receipt, RV(receipt), and so of this set of packages.
-      - Two sets may ask for the same package; it stays as long as one of them does.
+      - Two sets may request the same package; it is kept as long as one of them does.
     type: str
     required: true
   packages:
     description:
       - The packages, each as V(name), V(name=version) or V(name=glob), where the glob is matched with the
         versions that apt's sources offer (V(libnccl-dev=*+cuda13.0)); pins are honoured.
-      - Alternatives are joined by V(|), best first; one of them is enough.
+      - Alternatives are separated by V(|), in order of preference; one of them is enough.
       - Needed for O(state=present).
     type: list
     elements: str
   state:
     description:
-      - V(present) installs what is missing; a package that is installed in a version that was asked for is
-        left as it is, also where a newer one is on offer.
-      - V(absent) removes what the receipt says that this set brought.
+      - V(present) installs what is missing; a package that is installed in a requested version is kept, even if a newer
+        one is available.
+      - V(absent) removes what this set installed according to the receipt.
     type: str
     choices: [present, absent]
     default: present
   protect:
     description:
-      - Regular expressions of the names of packages that are never installed, upgraded or removed. Replaces
-        the built-in list, which holds the NVIDIA driver, the kernel, the boot loader and DGX packages.
+      - Regular expressions of the names of packages that are never installed, upgraded or removed. Replaces the
+        built-in list, which has the NVIDIA driver, the kernel, the boot loader and DGX packages.
     type: list
     elements: str
   allow:
-    description: Regular expressions that take names out of the protected ones again.
+    description: Regular expressions of exceptions from the protected names.
     type: list
     elements: str
     default: []
   lock_timeout:
-    description: Seconds to wait for another process that holds the lock of dpkg or apt.
+    description: Seconds to wait for another process that holds an apt or dpkg lock.
     type: int
     default: 120
   root:
-    description: Directory that holds the receipts.
+    description: Directory of the receipts.
     type: path
     default: /opt/sparkforge
   update_cache:
     description:
-      - Fetch all package lists before, where something is missing. A source that cannot be fetched is a warning.
+      - Update all package lists first if something is missing. A source that cannot be fetched is a warning.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -73,8 +73,8 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
 author: The sparkforge maintainers (@sparkforge)
 notes:
-  - In check mode a package that no source offers yet is no failure, as an earlier step may be the one that
-    adds the source; RV(notes) says so.
+  - In check mode a package that no source offers yet is not a failure, since an earlier step may add the source;
+    RV(notes) says so.
 seealso:
   - module: sparkforge.dgx_spark.apt_source
   - module: ansible.builtin.apt
@@ -90,7 +90,7 @@ EXAMPLES = r"""
       - libnccl-dev=*+cuda13.0
   become: true
 
-- name: Take them back
+- name: Remove them
   sparkforge.dgx_spark.apt_packages:
     name: cuda_libraries
     state: absent
@@ -99,7 +99,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 installed:
-  description: What apt installed or upgraded, or would in check mode; C(previous) is null for what was not there.
+  description: What apt installed or upgraded, or would in check mode; C(previous) is null for new packages.
   returned: success
   type: list
   elements: dict
@@ -111,13 +111,13 @@ removed:
   elements: dict
   sample: [{"name": "libcublas-13-0", "previous": "13.1.0.3-1", "version": null}]
 kept:
-  description: With O(state=absent), what this set brought and what stays, and why.
+  description: With O(state=absent), what this set installed that is kept, and why.
   returned: success
   type: list
   elements: dict
   sample: [{"name": "libgomp1", "reason": "another installed package needs it"}]
 packages:
-  description: The installed version of each package that was asked for.
+  description: The installed version of each requested package.
   returned: success
   type: dict
   sample: {"libcublas-dev-13-0": "13.1.0.3-1"}
@@ -126,9 +126,9 @@ notes:
   returned: success
   type: list
   elements: str
-  sample: ["libfoo would be installed; today libfoo is not known to any enabled source."]
+  sample: ["libfoo would be installed; today libfoo is in no enabled apt source."]
 receipt:
-  description: Path of the receipt; it exists when this set brought anything.
+  description: Path of the receipt; it exists if this set installed anything.
   returned: success
   type: str
   sample: /opt/sparkforge/receipts/apt-cuda_libraries.json

@@ -14,13 +14,13 @@ module: apt_source
 short_description: Add an apt source with its own pinned key, unless the host has it already
 version_added: "0.1.0"
 description:
-  - Recognises an enabled source with the same URL and suite in any file below C(/etc/apt), whatever its name, and then
-    changes nothing. A second source for the same URL, with another keyring, would make apt fail with "Conflicting
-    values set for option Signed-By"; DGX OS carries NVIDIA's repository as C(cuda-compute-repo.sources).
+  - If any file below C(/etc/apt) has an enabled source with the same URL and suite, changes nothing. A second source
+    for the same URL, with another keyring, would make apt fail with "Conflicting values set for option Signed-By"; DGX
+    OS has NVIDIA's repository in C(cuda-compute-repo.sources).
   - Otherwise fetches the key, requires that each primary key in it has the pinned fingerprint, writes the keyring to
     C(/usr/share/keyrings/sparkforge-<name>.gpg) and the source to C(/etc/apt/sources.list.d/sparkforge-<name>.sources),
     and fetches the package lists of this source alone.
-  - Where that fails, the files are as they were before.
+  - If that fails, the previous files are restored.
 options:
   name:
     description: Name of the source; part of its file names.
@@ -39,20 +39,19 @@ options:
     elements: str
     default: []
   key_url:
-    description: URL of the repository's OpenPGP key, armored or binary. Needed where the source has to be added.
+    description: URL of the repository's OpenPGP key, armored or binary. Needed to add the source.
     type: str
   key_fingerprint:
     description:
-      - Fingerprint, 40 or 64 hexadecimal digits, of the one key that may sign the repository. Needed where
-        the source has to be added.
+      - Fingerprint, 40 or 64 hexadecimal digits, of the one key that may sign the repository. Needed to add the source.
     type: str
   state:
-    description: V(absent) removes the keyring and the source that this module wrote, and never another one.
+    description: V(absent) removes the keyring and the source that this module wrote, and no others.
     type: str
     choices: [present, absent]
     default: present
   lock_timeout:
-    description: Seconds to wait for another process that holds apt's lock.
+    description: Seconds to wait for another process that holds an apt lock.
     type: int
     default: 120
 extends_documentation_fragment:
@@ -60,17 +59,17 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
 author: The sparkforge maintainers (@sparkforge)
 requirements:
-  - gpg (of the package C(gpg)) on the host, where the source is not in another file already
+  - gpg (package C(gpg)) on the host, unless another file already has the source
 notes:
   - Proxies and the CA of the download come from the environment (C(https_proxy), C(no_proxy), C(SSL_CERT_FILE)).
-  - If another file begins to name the same repository, the one that this module wrote is removed.
+  - If another file later configures the same repository, the one that this module wrote is removed.
 seealso:
   - module: sparkforge.dgx_spark.apt_packages
   - module: ansible.builtin.deb822_repository
 """
 
 EXAMPLES = r"""
-- name: Have NVIDIA's CUDA repository, in whatever file it is
+- name: Make sure that NVIDIA's CUDA repository is configured
   sparkforge.dgx_spark.apt_source:
     name: nvidia-cuda
     url: https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa/
@@ -87,12 +86,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 file:
-  description: The file that names the repository, ours or somebody else's.
+  description: The file that configures the repository, from this module or elsewhere.
   returned: success
   type: str
   sample: /etc/apt/sources.list.d/cuda-compute-repo.sources
 keyring:
-  description: Our keyring; null where the source is somebody else's.
+  description: This module's keyring; null if the source is from elsewhere.
   returned: success
   type: str
   sample: /usr/share/keyrings/sparkforge-nvidia-cuda.gpg

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: audit_info
-short_description: Read every installed file again and name what differs from the receipts
+short_description: Re-read every installed file and list differences from the receipts
 version_added: "0.1.0"
 description:
   - Compares the files of every environment with RECORD, and RECORD with the wheels that are still on the host; wheels,
@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.info
 options:
   root:
-    description: Directory below which everything is kept.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   sbom:
@@ -59,7 +59,7 @@ differs:
       description: The file, or the receipt.
       type: str
     what:
-      description: In what it differs.
+      description: How it differs.
       type: str
   sample: []
 sbom:
@@ -73,7 +73,7 @@ summary:
   description: The same in a sentence.
   type: str
   returned: success
-  sample: 12386 files are what the receipts say.
+  sample: 12386 files match the receipts.
 """
 
 import typing as t

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: build_info
-short_description: Read the receipts of built units, and how running builds go
+short_description: Read the receipts of built units and the progress of running builds
 version_added: "0.1.0"
 description:
   - Reads every receipt below C(<root>/receipts/units) and the state of every build that is not finished.
-  - A receipt that was changed after it was written is left out and named.
+  - A receipt that was changed after it was written is skipped and named.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
 options:
   root:
-    description: Directory below which everything is kept.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   name:
-    description: The unit to tell of; all where it is not given.
+    description: The unit to report; all units by default.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.source_build
@@ -29,7 +29,7 @@ author: The sparkforge maintainers (@sparkforge)
 """
 
 EXAMPLES = r"""
-- name: See how a build goes that was started with follow set to false
+- name: Check a build that was started with follow set to false
   sparkforge.dgx_spark.build_info:
     name: pytorch
   register: builds
@@ -51,7 +51,7 @@ receipts:
       platform: ubuntu24.04-aarch64
       finished: "2026-11-21T10:00:00Z"
 running:
-  description: The builds that run, each with its state and a C(line) that a person can read.
+  description: The running builds, each with its state and a human-readable C(line).
   type: list
   elements: dict
   returned: success
@@ -60,13 +60,13 @@ running:
       fingerprint: 0f3a56be12c4d789
       line: "pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, about 0:29 left | 9 jobs, 41 GiB free"
 unfinished:
-  description: The builds that do not run and have no artefact, with their state and, where they failed, the error.
+  description: The stopped builds without an artefact, with their state and, if they failed, the error.
   type: list
   elements: dict
   returned: success
   sample: []
 changed_receipts:
-  description: Receipts that were changed after they were written; they vouch for nothing.
+  description: Receipts that were changed after they were written; they cannot be trusted.
   type: list
   elements: str
   returned: success

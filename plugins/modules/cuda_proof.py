@@ -11,25 +11,25 @@ short_description: Prove that a PyTorch environment computes right numbers
 version_added: "0.1.0"
 description:
   - Runs checks in the environment's own interpreter, in child processes with a time limit each, so that a crash, a
-    hang or a C(FATAL) printed by a kernel is a result and not the end.
-  - Each numeric check compares what was computed with float64 on the CPU, within a bound that is derived from the
-    number format and the length of the sums, forward and, where there is one, backward.
-  - Looks at the host as well, namely at the GPU, the driver and the closure of the libraries.
-  - Never fails because of what it finds. Look at RV(report) or let the role P(sparkforge.dgx_spark.verify#role) do so.
+    hang or a C(FATAL) printed by a kernel is a result and does not end the run.
+  - Each numeric check compares its result with float64 on the CPU, within a bound derived from the number format and
+    the length of the sums, forward and, where there is one, backward.
+  - Also inspects the host's GPU, driver and library closure.
+  - Never fails because of its findings. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
 extends_documentation_fragment: [sparkforge.dgx_spark.attributes, sparkforge.dgx_spark.proof]
 attributes:
   check_mode:
     support: full
-    details: Looks at the host and computes nothing; what needs computing is skipped with that reason.
+    details: Inspects the host but computes nothing; checks that compute are skipped with that reason.
   diff_mode:
     support: N/A
-    details: It changes nothing but its own history; the report's C(drift) says what differs from the last run.
+    details: It only changes its own history; the report's C(drift) lists the differences from the last run.
   idempotent:
     support: full
     details: The history is a log, and writing to it is never counted as a change.
 options:
   history:
-    description: Where reports are kept on the host; without it none is kept.
+    description: Where reports are kept on the host; none are kept by default.
     type: path
 seealso:
   - module: sparkforge.dgx_spark.verify_report
@@ -62,11 +62,11 @@ report:
     verdict:
       description:
         - V(fail) if a check failed. V(unproven) if no number was computed, or a check that the profile requires was not
-          asked for. Else V(proven), with or without warnings.
+          selected. Otherwise V(proven), with or without warnings.
       type: str
       sample: proven
     scope:
-      description: Where numbers were computed and right, V(gpu), V(cpu) or V(none).
+      description: Where numbers were computed correctly, V(gpu), V(cpu) or V(none).
       type: str
       sample: gpu
     summary:
@@ -98,7 +98,7 @@ report:
       sample: {since: "2026-11-20T10:00:00Z", changes: [{what: driver, before: 580.95.05, now: 580.126.09}]}
   sample: {verdict: proven, scope: gpu, summary: {pass: 60, warn: 1, fail: 0, skip: 9}}
 current:
-  description: Whether what was proven is what C(current) names, and not an environment that is staged.
+  description: Whether the proven environment is the current one, and not a staged one.
   returned: success
   type: bool
   sample: true
@@ -108,7 +108,7 @@ scheduled:
   type: bool
   sample: false
 published:
-  description: Whether this host shows anything by M(sparkforge.dgx_spark.proof_publish).
+  description: Whether this host publishes anything with M(sparkforge.dgx_spark.proof_publish).
   returned: success
   type: bool
   sample: false

@@ -12,14 +12,14 @@ short_description: Name every shared library that the loader cannot find, in one
 version_added: "0.1.0"
 author: "The sparkforge maintainers (@sparkforge)"
 description:
-  - Works out, for executables, shared libraries or directories of them, which file the dynamic loader of
-    glibc takes for every library of the whole closure, and which libraries it cannot find.
-  - Each missing library comes with what needs it and with the role, package and archive that bring it, so
-    that nobody has to install one library to learn the name of the next.
-  - ELF files and C(/etc/ld.so.cache) are read, nothing is run. C(ldd) would run the file.
+  - Determines, for executables, shared libraries or directories of them, which file glibc's dynamic loader uses for
+    every library of the closure, and which libraries it cannot find.
+  - Each missing library is listed with what needs it and with the role, package and archive that provide it, so that
+    you need not install one library to learn the name of the next.
+  - It only reads ELF files and C(/etc/ld.so.cache); C(ldd) would run the file.
   - The rules are those of C(ld.so(8)), in its order. RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH,
-    the cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of
-    what is loaded already. Symbol versions are not compared.
+    the cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of already
+    loaded files. Symbol versions are not compared.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -28,50 +28,50 @@ options:
     description:
       - Absolute paths of files or directories, or shell patterns of them.
       - A file is loaded on its own, and must be a dynamically linked ELF file.
-      - A directory is walked, without following links to directories. Whatever is no ELF file is passed over. A library
-        that another one of these directories brings in is judged as part of that one, because it inherits its RPATH.
+      - A directory is walked, without following links to directories. Files other than ELF are skipped. A library that
+        another library in these directories loads is judged as part of that one, because it inherits its RPATH.
     type: list
     elements: str
     required: true
   search:
-    description: Directories that C(LD_LIBRARY_PATH) would hold.
+    description: Directories as in C(LD_LIBRARY_PATH).
     type: list
     elements: str
     default: []
   root:
     description:
-      - Root of the file system in which O(paths) and O(search) lie and whose C(/etc) is read. For a chroot.
-      - The returned paths are inside of it.
+      - Root of the file system of O(paths), O(search) and C(/etc), for a chroot.
+      - The returned paths are relative to it.
     type: path
     default: /
   driver:
     description:
-      - Whether V(libcuda.so.1) and V(libnvidia-ml.so.1) count as the driver's when they are absent, for a
-        host without a GPU. They are then returned in RV(driver_provided) and not in RV(missing).
+      - Whether missing V(libcuda.so.1) and V(libnvidia-ml.so.1) count as provided by the driver, for a host without a
+        GPU. They are then returned in RV(driver_provided) and not in RV(missing).
     type: bool
     default: false
   ignore_absent:
-    description: Whether a path that does not exist is returned in RV(absent) instead of ending in an error.
+    description: Whether to return a path that does not exist in RV(absent) instead of failing.
     type: bool
     default: false
   cuda_version:
     description:
-      - CUDA major and minor, for example V(13.0), that package names are completed with.
-      - Without it a name has V(*) in its place.
+      - CUDA major and minor, for example V(13.0), for use in package names.
+      - If unset, names contain V(*) instead.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.spark_info
 """
 
 EXAMPLES = r"""
-- name: Name everything that libtorch_cuda.so lacks
+- name: List everything that libtorch_cuda.so lacks
   sparkforge.dgx_spark.elf_closure_info:
     paths:
       - /opt/sparkforge/envs/torch/current/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so
     cuda_version: "13.0"
   register: torch_closure
 
-- name: Ask before the driver is there, with the libraries of one more directory
+- name: Check before the driver is installed, with one more library directory
   sparkforge.dgx_spark.elf_closure_info:
     paths:
       - /opt/sparkforge/redist/*/current/lib
@@ -89,7 +89,7 @@ missing:
   elements: dict
   contains:
     soname:
-      description: The name that is needed.
+      description: The required name.
       type: str
       sample: libcudss.so.0
     needed_by:
@@ -106,7 +106,7 @@ missing:
       type: int
       sample: 64
     provided_by:
-      description: What brings it; each key is null where that is not known.
+      description: What provides it; keys are null if unknown.
       type: dict
       sample:
         role: math_libraries
@@ -114,12 +114,12 @@ missing:
         archive: cudss/redist/libcudss/linux-sbsa
         hint: cuDSS 0.7.1 to 0.8.0; cuDSS 1.0 is libcudss.so.1 and does not satisfy this.
     rejected:
-      description: Files of that name that the loader passes over or stops at, each with the reason.
+      description: Files of that name that the loader skips or fails on, each with the reason.
       type: list
       elements: dict
-      sample: [{path: /usr/local/lib/libcudss.so.0, reason: "it is for x86_64, aarch64 is wanted"}]
+      sample: [{path: /usr/local/lib/libcudss.so.0, reason: "it is for x86_64, not aarch64"}]
     off_path:
-      description: Files of that SONAME that are on the host where the loader does not look.
+      description: Files of that SONAME on the host that are outside the loader's search path.
       type: list
       elements: str
       sample: [/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0]
@@ -143,7 +143,7 @@ wrong_version:
       needed_by: [/opt/app/libtorch_cuda.so]
       note: libcudss.so.0 is missing; /opt/app/libcudss.so.1 is libcudss.so.1, which does not satisfy it.
 driver_provided:
-  description: Absent libraries that were counted as the driver's.
+  description: Missing libraries that count as provided by the driver.
   returned: success
   type: list
   elements: str
@@ -160,7 +160,7 @@ resolved:
   sample:
     libc.so.6: /lib/aarch64-linux-gnu/libc.so.6
 conflicting:
-  description: Libraries that different files get from different places.
+  description: Libraries that different files load from different paths.
   returned: success
   type: list
   elements: dict
@@ -183,7 +183,7 @@ examined:
   type: int
   sample: 96
 libraries_from:
-  description: V(ld.so.cache), or V(ld.so.conf) where there is no cache and its directories were read instead.
+  description: V(ld.so.cache), or V(ld.so.conf) if there is no cache and its directories were read instead.
   returned: success
   type: str
   sample: ld.so.cache

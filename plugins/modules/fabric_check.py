@@ -10,12 +10,11 @@ module: fabric_check
 short_description: Check each rail of a fabric of Sparks
 version_added: "0.1.0"
 description:
-  - Looks at each half of each port (link, address, MTU, speed, RDMA device, PCIe), sends an echo to each peer over each
-    rail by itself, and one of the full MTU that must not be fragmented. The peers' kernels answer; nothing has to run
-    there.
-  - Measures the bandwidth of each rail with C(ib_write_bw) where O(measure) says with whom, and perftest is installed
-    on both hosts. Both must run the task at the same time.
-  - Changes nothing and does not fail for what it finds. It returns a row for each check, with cause and remedy.
+  - Looks at each half of each port (link, address, MTU, speed, RDMA device, PCIe), pings each peer over each single
+    rail, also with unfragmented packets of the full MTU. The peers' kernels answer; nothing has to run there.
+  - Measures the bandwidth of each rail with C(ib_write_bw) as O(measure) says, if perftest is installed on both hosts.
+    Both must run the task at the same time.
+  - Changes nothing and does not fail because of its findings. It returns a row for each check, with cause and remedy.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -31,11 +30,11 @@ options:
     elements: list
     default: []
   speed:
-    description: The speed in Mb/s that each half must have negotiated; 0 asks for none.
+    description: The speed in Mb/s that each half must have negotiated; 0 for any.
     type: int
     default: 200000
   measure:
-    description: With whom to measure, an element of C(rounds) of the filter. Then only the bandwidth is measured.
+    description: The peers to measure with, an element of C(rounds) of the filter. Then only the bandwidth is measured.
     type: dict
     default: {}
   seconds:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fabric_info
-short_description: Say what a host has for a fabric of Sparks
+short_description: Return a host's network hardware for a fabric of Sparks
 version_added: "0.1.0"
 description:
   - Reads the ConnectX-7 ports of a host, pairs the two halves of each by PCI, and returns their interfaces, RDMA
-    devices, speed, MTU and addresses, and what is known to spoil a fabric (the kernel's KHO reserve, Wi-Fi that
+    devices, speed, MTU and addresses, and known problems for a fabric (the kernel's KHO reserve, Wi-Fi that
     sleeps).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -19,7 +19,8 @@ extends_documentation_fragment:
 options:
   ports:
     description:
-      - The interfaces of each port, half by half, on hosts whose card is not a ConnectX-7. Without it they are found.
+      - The interfaces of each port, half by half, on hosts whose card is not a ConnectX-7. By default they are
+        detected.
     type: list
     elements: list
     default: []
@@ -51,13 +52,13 @@ fabric:
     management: {interface: enP7s7, addresses: [10.0.0.11/24], wireless: false}
     kernel: {release: 6.17.0-1029-nvidia, kho: {asked: null, reserved_mib: 0, source: /proc/meminfo}}
 problems:
-  description: What would break a fabric on this host whatever its plan, each with C(check), C(cause) and C(remedy).
+  description: What would break any fabric on this host, each with C(check), C(cause) and C(remedy).
   returned: success
   type: list
   elements: dict
   sample: []
 unread:
-  description: What is there and could not be read, each with C(probe) and C(reason).
+  description: What exists but could not be read, each with C(probe) and C(reason).
   returned: success
   type: list
   elements: dict

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fabric_netplan
-short_description: Give both halves of each ConnectX-7 port their address, by netplan
+short_description: Configure both halves of each ConnectX-7 port with netplan
 version_added: "0.1.0"
 description:
   - Writes one netplan file for the rails of a host, and the variables with which NCCL finds the RDMA devices of both
     halves.
   - C(netplan generate) reads a copy of the host's configuration with the new file in it before anything is written.
-    Where C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
-    the file that was there before comes back.
-  - Refuses to touch the interface of the default route, one that Ansible is connected by, one that another netplan file
-    names, and subnets that the host has elsewhere.
+    If C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
+    the previous file is restored.
+  - Refuses to touch the interface of the default route or of Ansible's connection, interfaces in other netplan files,
+    and subnets that the host uses elsewhere.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
 options:
   state:
-    description: Whether the host is part of a fabric. V(absent) takes back what V(present) did.
+    description: Whether the host is part of a fabric. V(absent) undoes what V(present) did.
     type: str
     choices: [present, absent]
     default: present
@@ -42,24 +42,24 @@ options:
     type: path
     default: /etc/netplan/60-sparkforge-fabric.yaml
   renderer:
-    description: What netplan hands the interfaces to. Empty, it is what the host's other files say.
+    description: The netplan renderer. If empty, that of the host's other files.
     type: str
     choices: ["", networkd, NetworkManager]
     default: ""
   apply:
-    description: Whether to apply the file now and look at the interfaces. Without it a later boot does.
+    description: Whether to apply the file now and check the interfaces. Otherwise it takes effect at the next boot.
     type: bool
     default: true
   wait:
-    description: For how many seconds the interfaces may take to come up as planned.
+    description: How many seconds the interfaces may take to come up as planned.
     type: float
     default: 30
   socket_interface:
-    description: The interface over which processes find each other. Empty, it is the one of the default route.
+    description: The interface over which processes find each other. If empty, the one of the default route.
     type: str
     default: ""
   environment:
-    description: Further variables, or others in place of the module's own; null leaves one out.
+    description: Additional variables, or replacements for the module's own; null removes one.
     type: dict
     default: {}
   root:
@@ -82,7 +82,7 @@ EXAMPLES = r"""
     subnets: [192.168.200.0/24, 192.168.201.0/24]
   become: true
 
-- name: Take it back
+- name: Remove it
   sparkforge.dgx_spark.fabric_netplan:
     state: absent
   become: true
@@ -101,7 +101,7 @@ rails:
       address: 192.168.200.1/24
       mtu: 9000
 environment:
-  description: The variables, as they stand in C(fabric/nccl.env) below O(root).
+  description: The variables in C(fabric/nccl.env) below O(root).
   returned: success
   type: dict
   sample:

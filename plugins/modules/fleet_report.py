@@ -12,18 +12,18 @@ module: fleet_report
 short_description: Merge the reports of many hosts on the controller
 version_added: "0.1.0"
 description:
-  - Reads what M(sparkforge.dgx_spark.verify_report) wrote of each host, and writes C(fleet.json) and the page
-    C(index.html) beside it, hosts by checks, each file whole or not at all.
-  - A host without a report is listed with that verdict, and so is one whose report is damaged, of another format or of
-    another host, with the cause and the remedy. None is left out.
-  - This is an action plugin. No host is reached, not even connected to. Run it once for all hosts.
+  - Reads each host's report by M(sparkforge.dgx_spark.verify_report), and writes C(fleet.json) and the page
+    C(index.html), a table of hosts and checks, next to them. Files are written atomically.
+  - Hosts without a report, or whose report is damaged, of another format or of another host, are listed as such, with
+    cause and remedy. None is omitted.
+  - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
 author: The sparkforge maintainers (@sparkforge)
 options:
   directory:
-    description: The directory on the controller where the reports are.
+    description: The directory of the reports on the controller.
     type: path
     required: true
   hosts:
@@ -37,46 +37,46 @@ options:
     elements: str
   stopped:
     description:
-      - Hosts on which this run stopped before its end, each with why, worded to follow the host's name. Their report
-        may be of an earlier run, and the page says so. Such a host is not what is required.
+      - Hosts on which this run stopped early, each with the reason, worded to follow the host's name. Their report may
+        be from an earlier run, and the page says so. Such a host does not meet O(require).
     type: dict
     default: {}
   require:
     description:
-      - What each judged host must be. V(proven) is met by that verdict alone, V(unproven) by both V(proven) and
+      - What each judged host must be. V(proven) is met only by that verdict, V(unproven) by both V(proven) and
         V(unproven), V(none) by anything.
-      - This never fails because of a verdict. It returns the hosts that are not what is required as RV(unmet).
+      - The module never fails because of a verdict. It returns hosts that do not meet this as RV(unmet).
       - By default nothing is required.
     type: str
     choices: [none, unproven, proven]
   activate:
     description:
-      - The script by which a person enters the environment. With it, two lines say what to type next on the hosts that
-        are what is required. They are left out in check mode, or where no host is.
+      - The activation script of the environment. If set, two lines show what to run next on the hosts that meet
+        O(require), except in check mode or if none does.
     type: str
     default: ""
   joined:
-    description: Hosts on which people became members of a group in this run, which holds from their next login on.
+    description: Hosts on which users were added to a group in this run, which takes effect at their next login.
     type: list
     elements: str
     default: []
   url:
     description:
-      - Where people find O(directory), a URL without the name of a file. With it a line says where the page is.
+      - The URL of O(directory), without a file name. If set, a line shows where the page is.
     type: str
     default: ""
 attributes:
   check_mode:
     support: full
     details:
-      - The files that runs in check mode wrote are read, and C(fleet.check.json) and C(index.check.html) are written,
-        so that what real runs found stays.
+      - Reads the files written in check mode, and writes C(fleet.check.json) and C(index.check.html) , so that the
+        results of real runs are kept.
   diff_mode:
     support: none
-    details: What differs from one run to the next is in each host's report.
+    details: Differences between runs are in each host's report.
   idempotent:
     support: full
-    details: The time of writing is in both files and differs with each run. That is never counted as a change.
+    details: The files contain the time of writing, which never counts as a change.
 seealso:
   - module: sparkforge.dgx_spark.verify_report
 """
@@ -102,7 +102,7 @@ path:
   description:
     - Where the merged reports are, on the controller. The file has C(format), C(written), C(check_mode), C(summary) as
       RV(summary), and C(hosts), the worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped),
-      C(file) and C(report), the last two null where there is none.
+      C(file) and C(report), the last two null if there is none.
   returned: success
   type: str
   sample: /home/me/sparks/reports/fleet.json
@@ -112,7 +112,7 @@ page:
   type: str
   sample: /home/me/sparks/reports/index.html
 url:
-  description: Where people find the page, empty without O(url).
+  description: The URL of the page, empty without O(url).
   returned: success
   type: str
   sample: https://reports.example.com/sparks/index.html
@@ -129,8 +129,8 @@ hosts:
   sample:
     - {host: spark01, verdict: proven, cause: "", remedy: ""}
 unmet:
-  description: For each judged host that is not what is required, why, and what to do about it.
+  description: For each judged host that does not meet O(require), the reason and what to do about it.
   returned: success
   type: dict
-  sample: {spark02: "spark02 failed: matmul.bfloat16. The report says the cause and the remedy of each."}
+  sample: {spark02: "spark02 failed: matmul.bfloat16. The report gives the cause and remedy of each."}
 """

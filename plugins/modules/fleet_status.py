@@ -9,13 +9,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fleet_status
-short_description: Show how the hosts of a fleet compare with their stacks
+short_description: Compare the hosts of a fleet with their stacks
 version_added: "0.1.0"
 description:
-  - Prints one table of all hosts, with stack, environment, units, last proof, drift and what would change, and below it
-    what the table only counts. Or the same as JSON, in one line.
-  - A host that could not be read is a row of the table too, with the reason.
-  - This is an action plugin. No host is reached, not even connected to. Run it once for all hosts.
+  - Prints one table of all hosts, with stack, environment, units, last proof, drift and what would change, and the
+    details below it. Or the same as JSON, in one line.
+  - A host that could not be read also has a row, with the reason.
+  - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
@@ -23,7 +23,7 @@ author: The sparkforge maintainers (@sparkforge)
 options:
   rows:
     description:
-      - One mapping a host, in the order in which they are shown, as P(sparkforge.dgx_spark.host_status#filter)
+      - One mapping per host, in display order, as P(sparkforge.dgx_spark.host_status#filter)
         makes it.
       - A host that could not be read has C(host), C(problem) and C(unreachable) instead.
     type: list
@@ -35,18 +35,18 @@ options:
     choices: [table, json]
     default: table
   path:
-    description: A file on the controller that gets the same, whole or not at all.
+    description: A file on the controller for the same output, written atomically.
     type: path
 attributes:
   check_mode:
     support: full
-    details: O(path) is written in check mode too, for it says what was read and changes no host.
+    details: O(path) is also written in check mode, since it only reports and changes no host.
   diff_mode:
     support: none
-    details: What would change is what is shown.
+    details: The output shows what would change.
   idempotent:
     support: full
-    details: The time of writing is in the JSON and differs with each run. That is never counted as a change.
+    details: The JSON contains the time of writing, which never counts as a change.
 seealso:
   - module: sparkforge.dgx_spark.stack_status
   - plugin: sparkforge.dgx_spark.host_status
@@ -84,7 +84,7 @@ hosts:
       stack: torch-2.9.1
       changes: {}
 path:
-  description: The file that was written; null where none was named.
+  description: The written file; null if none was named.
   returned: success
   type: str
   sample: null

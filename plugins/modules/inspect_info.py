@@ -7,18 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: inspect_info
-short_description: Say whether packages will run on a GPU of a given compute capability, without one
+short_description: Tell whether packages will run on a GPU of a given compute capability, without one
 version_added: "0.1.0"
 description:
-  - Takes a requirement, a wheel, a virtual environment or an image's file system, and reads its files. Nothing of it is
-    run, imported or built.
+  - Reads the files of a requirement, a wheel, a virtual environment or an image's file system. Runs, imports and builds
+    nothing.
   - A requirement, and what a wheel requires, is resolved by uv for O(machine) and O(python). The wheels are fetched by
-    sha256, read and removed; what was found in each is kept in O(cache).
-  - Judged are machine code and PTX against O(capability), builds for the CPU, wheels for another machine, packages that
-    are source alone, CUDA versions that differ, and libraries that nobody provides.
-  - V(yes) says that nothing in the files speaks against it. That the numbers are right, only
+    sha256, read and removed; the findings are kept in O(cache).
+  - Checks machine code and PTX against O(capability), and looks for CPU builds, wheels for another machine, source-only
+    packages, conflicting CUDA versions, and libraries that no package provides.
+  - V(yes) means that nothing in the files rules it out. That the numbers are right, only
     M(sparkforge.dgx_spark.cuda_proof) says.
-  - A requirement and a wheel are looked at on the controller, a directory on the host.
+  - Requirements and wheels are inspected on the controller, directories on the host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -29,10 +29,10 @@ attributes:
 options:
   target:
     description:
-      - A requirement (V(vllm==0.32.0)); several stand on lines of their own and are resolved together.
+      - A requirement (V(vllm==0.32.0)); several, one per line, are resolved together.
       - Or the path of a wheel on the controller, which ends in V(.whl).
-      - Or an absolute path of a directory on the host, which is a virtual environment, or the root of a file system
-        with environments in it, V(/) for the host's own.
+      - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
+        environments in it, V(/) for the host's own.
     type: str
     required: true
   machine:
@@ -45,7 +45,7 @@ options:
     type: str
     default: "12.1"
   cuda:
-    description: The CUDA version of the driver, which compiles no PTX of a newer one.
+    description: The driver's CUDA version; the driver cannot compile PTX of newer ones.
     type: str
     default: "13.0"
   python:
@@ -55,10 +55,10 @@ options:
   index_url:
     description:
       - The package index, by default the one that uv or the pip of Ansible's own Python is configured for.
-      - Empty or V(none) asks no index.
+      - If empty or V(none), no index is used.
     type: str
   find_links:
-    description: Directories or pages of wheels, beside the index.
+    description: Directories or pages of wheels, in addition to the index.
     type: list
     elements: str
     default: []
@@ -68,7 +68,7 @@ options:
     type: list
     elements: str
   cache:
-    description: Directory on the controller for what was found in wheels, by sha256.
+    description: Directory on the controller for cached findings, by wheel sha256.
     type: path
     default: ~/.cache/sparkforge/inspect
   proxies:
@@ -76,7 +76,7 @@ options:
     type: dict
     default: {}
   ca_certificate:
-    description: A PEM file on the controller that is trusted beside the system's own certificates.
+    description: A PEM file on the controller that is trusted in addition to the system's certificates.
     type: str
     default: ""
 seealso:
@@ -87,12 +87,12 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Ask whether vLLM will run on a Spark
+- name: Check whether vLLM will run on a Spark
   sparkforge.dgx_spark.inspect_info:
     target: vllm
   register: inspected
 
-- name: Ask the same of an environment that is there already
+- name: Check an existing environment
   sparkforge.dgx_spark.inspect_info:
     target: /home/ada/venv
   register: inspected
@@ -102,7 +102,7 @@ EXAMPLES = r"""
 RETURN = r"""
 verdict:
   description:
-    - V(yes) where nothing speaks against it, V(perhaps) where something may, V(no) where what was asked for cannot run.
+    - V(yes) if nothing rules it out, V(perhaps) if something might, V(no) if it cannot run.
   returned: success
   type: str
   sample: perhaps
@@ -112,17 +112,17 @@ summary:
   type: str
   sample: Nothing in the files of 31 packages speaks against aarch64 with a GPU of 12.1.
 findings:
-  description: What speaks against it, and what is worth knowing.
+  description: The problems found, and notes.
   returned: success
   type: list
   elements: dict
   contains:
     package:
-      description: Whose it is.
+      description: The package.
       type: str
       sample: bitsandbytes
     level:
-      description: V(no), V(perhaps) or V(note), which speaks against nothing.
+      description: V(no), V(perhaps) or V(note), which rules out nothing.
       type: str
       sample: "no"
     kind:
@@ -143,7 +143,7 @@ packages:
   sample:
     - {name: torch, version: 2.13.0, gpu_code: "8.0, 9.0, 10.0, 11.0, 12.0", libraries: 11, verdict: "yes", asked: true}
 table:
-  description: The packages of interest as a table in Markdown, and the verdict below it.
+  description: The relevant packages as a Markdown table, followed by the verdict.
   returned: success
   type: str
   sample: "| package | version | GPU code | runs | why |"
@@ -164,7 +164,7 @@ def look_at(directory: str, device: judge.Device) -> dict[str, t.Any]:
     :raises SparkforgeError: it is no directory, or has no Python package.
     """
     if not os.path.isdir(directory):
-        what = "is no directory and no wheel" if os.path.exists(directory) else "does not exist"
+        what = "is neither a directory nor a wheel" if os.path.exists(directory) else "does not exist"
         raise SparkforgeError(
             f"{directory} {what}.", "Name a requirement, a file that ends in .whl, or a directory.", path=directory
         )

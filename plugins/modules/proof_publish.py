@@ -12,7 +12,7 @@ version_added: "0.1.0"
 description:
   - Writes the verdict, the counts and the rates of the last proof of the current environment as metrics for the
     textfile collector of Prometheus' node_exporter, and a script that prints one line at login.
-  - What an earlier run wrote and is not asked for any more is removed. Without O(textfile) and O(motd) nothing of it is
+  - Files of an earlier run that are no longer requested are removed. Without O(textfile) and O(motd) nothing of it is
     left.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -21,7 +21,7 @@ extends_documentation_fragment:
 attributes:
   idempotent:
     details:
-      - Each file is written anew with the figures of the last proof. A change is a file that comes or goes.
+      - Each file is rewritten with the figures of the last proof. Only a new or removed file counts as a change.
 options:
   environment:
     description: The environment, by its name.
@@ -29,15 +29,15 @@ options:
     default: torch
   textfile:
     description:
-      - The directory that the textfile collector reads, which must be there. C(sparkforge.prom) is written into it,
-        whole or not at all.
+      - The directory that the textfile collector reads, which must exist. C(sparkforge.prom) is written there
+        atomically.
     type: path
   motd:
     description: Whether C(/etc/update-motd.d/60-sparkforge) prints a line at login.
     type: bool
     default: false
   report_url:
-    description: Where people find the page of this host, for the line at login.
+    description: The URL of this host's page, for the line at login.
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
@@ -58,7 +58,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: The files that are there then.
+  description: The existing files.
   returned: success
   type: list
   elements: str

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: proof_timer
-short_description: Let a host repeat its proof by itself
+short_description: Make a host repeat its proof by itself
 version_added: "0.1.0"
 description:
   - Puts the program of M(sparkforge.dgx_spark.cuda_proof) and its settings into C(proof) below O(root), and timers of
     systemd that run it by a calendar, five minutes after a boot, and after dpkg has worked.
-  - The latter two compute only if the kernel, the driver or a package of CUDA differs from those of the last report.
-  - A report goes to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), what failed to the journal, and a unit
-    that is in the state failed says that a proof has failed.
+  - The latter two compute only if the kernel, the driver or a CUDA package differs from the last report.
+  - Reports go to O(history) like those of M(sparkforge.dgx_spark.cuda_proof), failures to the journal, and a unit in
+    the state failed means a failed proof.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -22,16 +22,16 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.proof.kept
 options:
   state:
-    description: Whether the timers are on the host.
+    description: Whether the timers are installed.
     type: str
     choices: [present, absent]
     default: present
   calendar:
-    description: When to run, as C(OnCalendar) of systemd.time(7) says it, with O(state=present).
+    description: When to run, in the C(OnCalendar) format of systemd.time(7), with O(state=present).
     type: str
   publish:
     description:
-      - Options of M(sparkforge.dgx_spark.proof_publish), which each run then does as well. Empty, none.
+      - Options of M(sparkforge.dgx_spark.proof_publish), to publish after each run. If empty, nothing is published.
     type: dict
     default: {}
 seealso:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: python_env
-short_description: Make a virtual environment from hash-checked wheels and switch to it
+short_description: Create a virtual environment from hash-checked wheels and switch to it
 version_added: "0.1.0"
 description:
-  - Makes C(<root>/envs/<name>/<environment id>/) from wheels that are all pinned and hashed, and makes C(current)
-    point to it.
-  - With O(switch=false) it is made and its imports are tried, and C(current) stays. It is then staged, and can be
-    proven before anybody uses it.
-  - The environment is made under a hidden name, moved to its final one, and switched to only after every
-    module of O(imports) was imported there. Where anything fails, C(current) stays as it was.
-  - What people start, namely C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter
-    kernel, runs the resolved path, so that a running job does not change versions when C(current) does.
-  - Proxies and certificates are taken from the task's environment. Where E(SSL_CERT_FILE) is set and
-    pip's own variables are not, pip is given that file.
-  - Where the host has uv (C(/usr/local/bin), C(/usr/bin)), uv installs in the place of pip, unless O(index_url) is left
-    out and the host configures pip. Whatever uv does not manage pip does. Both check the same hashes.
-  - Root runs nothing that a wheel brings. What starts the environment's interpreter, namely the check that the packages
-    fit each other and the imports, runs as C(nobody), and sees no variable of the task.
+  - Creates C(<root>/envs/<name>/<environment id>/) from pinned and hashed wheels, and points C(current) to it.
+  - With O(switch=false) it is created and its imports are tested, but C(current) is unchanged. It is then staged, and
+    can be proven before anybody uses it.
+  - The environment is created under a hidden name, moved to its final one, and activated only after every module of
+    O(imports) was imported there. If anything fails, C(current) is unchanged.
+  - C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter kernel run the resolved path, so that a
+    running job does not change versions when C(current) does.
+  - Proxies and certificates are taken from the task's environment. If E(SSL_CERT_FILE) is set and pip's own variables
+    are not, pip uses that file.
+  - If the host has uv (C(/usr/local/bin), C(/usr/bin)), uv installs instead of pip, unless O(index_url) is unset and
+    the host configures pip. If uv fails, pip takes over. Both check the same hashes.
+  - Root runs no code from a wheel. The steps that start the environment's interpreter, C(pip check) and the imports,
+    run as C(nobody) without the task's variables.
   - A converged environment costs one call that starts no process and fetches nothing.
 extends_documentation_fragment: sparkforge.dgx_spark.attributes
 attributes:
@@ -34,41 +33,40 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: O(state=previous) without O(environment_id) goes back and forth.
+    details: O(state=previous) without O(environment_id) toggles between two environments.
 options:
   name:
     description: Name of the environment; letters, digits, C(.), C(_) and C(-).
     type: str
     required: true
   root:
-    description: Directory below which everything is kept.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   state:
     description:
-      - V(present) makes the environment and switches to it.
-      - V(previous) goes back to the environment before the current one, which becomes the previous one, so that the
-        next V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
-        removed, and of the other options only O(root), O(environment_id) and O(kernel_dir) count.
-      - It is refused where there is no such environment, where it is damaged, or where a package of the host that it
-        was made with is gone, older, or of another major version. A newer one gives a warning, and the proof has the
-        last word.
+      - V(present) creates the environment and switches to it.
+      - V(previous) goes back to the previous environment; the current one becomes the previous one, so that the next
+        V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
+        removed, and only the options O(root), O(environment_id) and O(kernel_dir) apply.
+      - It is refused if there is no such environment, if it is damaged, or if a host package that it was created with
+        is gone, older, or of another major version. A newer one gives a warning, and the proof has the last word.
       - V(absent) removes every environment of this name with its scripts, kernel, wheels and receipt.
     type: str
     choices: [present, previous, absent]
     default: present
   wanted:
     description:
-      - Options of this module in one mapping, as O(sparkforge.dgx_spark.stack_status#module:wanted) has them. What the
-        task gives itself wins.
+      - Options of this module in one mapping, as in O(sparkforge.dgx_spark.stack_status#module:wanted). The task's own
+        options take precedence.
     type: dict
     default: {}
   switch:
     description:
-      - Whether V(present) makes C(current) point to the environment.
-      - V(false) makes C(staged) point to it, and leaves the current environment, its scripts, its kernel, its group
-        and its receipt as they are. Where it is the current one already, it is kept as with V(true).
-      - A staged environment stays until it is switched to or another one is staged.
+      - Whether V(present) points C(current) to the environment.
+      - V(false) points C(staged) to it, and keeps the current environment, its scripts, kernel, group and receipt
+        unchanged. If it is already the current one, this is like V(true).
+      - A staged environment is kept until it is activated or another one is staged.
     type: bool
     default: true
   python:
@@ -78,50 +76,50 @@ options:
   requirements:
     description:
       - Requirements as C(name==version --hash=sha256:...), the whole closure.
-      - With neither these nor O(wheels), O(environment_id) names an environment that is there already.
+      - With neither these nor O(wheels), O(environment_id) names an existing environment.
     type: list
     elements: str
     default: []
   override:
     description:
-      - Packages among O(requirements) whose version others do not ask for, on purpose.
-      - The installer then resolves nothing, and C(pip check) may complain of these alone.
+      - Packages among O(requirements) whose version deliberately differs from what others require.
+      - The installer then resolves nothing, and C(pip check) may only complain about these.
     type: list
     elements: str
     default: []
   wheels:
     description:
       - Wheel files, as paths or as mappings of C(path) and C(sha256).
-      - They lie on the controller and are sent only where the host lacks them, unless O(remote_src) is set.
+      - They are on the controller and are sent only if the host lacks them, unless O(remote_src) is set.
       - A wheel whose name is also in O(requirements) is offered to pip; any other is installed as it is.
     type: list
     elements: raw
     default: []
   remote_src:
-    description: Whether the O(wheels) lie on the host already.
+    description: Whether the O(wheels) are already on the host.
     type: bool
     default: false
   find_links:
-    description: Directories of the host, or URLs, that pip looks for wheels in, besides the index.
+    description: Directories on the host, or URLs, in which pip searches for wheels, in addition to the index.
     type: list
     elements: str
     default: []
   index_url:
     description:
       - The package index.
-      - Left out, the host's own pip configuration decides. Empty or V(none), no index is asked.
+      - If unset, the host's pip configuration applies. If empty or V(none), no index is used.
     type: str
   credentials:
     description:
-      - User names and passwords of servers that O(index_url) and O(find_links) name.
-      - pip reads them from a file that nobody but the user of the task can read and that is removed afterwards. They
-        are in no command line, receipt, diff or message.
+      - User names and passwords for the servers in O(index_url) and O(find_links).
+      - pip reads them from a temporary file that only the task's user can read. They appear in no command line,
+        receipt, diff or message.
     type: list
     elements: dict
     default: []
     suboptions:
       url:
-        description: A URL of the server; its name alone counts.
+        description: A URL of the server; only its host name is used.
         type: str
       host:
         description: The name of the server, instead of O(credentials[].url).
@@ -136,62 +134,62 @@ options:
         required: true
   packages:
     description:
-      - Packages of apt that the environment needs, and their versions. O(state=previous) compares them with the host's.
-      - Left out, its Python's, and those of CUDA, cuDNN, NCCL and cuSPARSELt whose libraries its files load.
+      - apt packages that the environment needs, and their versions. O(state=previous) compares them with the host's.
+      - If unset, its Python's, and those of CUDA, cuDNN, NCCL and cuSPARSELt whose libraries its files load.
     type: dict
   stack:
     description:
-      - What to record of the stack that the environment is of, such as C(name), C(lock_id) and C(method). A later
-        rollback proves it by that.
+      - What to record about the environment's stack, such as C(name), C(lock_id) and C(method), for proving it after a
+        rollback.
     type: dict
   environment_id:
     description:
       - Name of the environment's directory.
-      - With O(state=previous) the environment to go back to; only so a second run changes nothing.
-      - Left out, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
+      - With O(state=previous) the environment to go back to; without it a second run is not idempotent.
+      - If unset, the first 12 digits of the sha256 over the version of Python, the machine, the requirements
         and the wheels.
     type: str
     aliases: [lock_id]
   imports:
-    description: Modules that must import before the environment is switched to. Their versions are recorded.
+    description: Modules that must be importable before switching to the environment. Their versions are recorded.
     type: list
     elements: str
     default: []
   require_cuda:
-    description: Whether a C(torch) that is not a CUDA build is refused.
+    description: Whether to refuse a C(torch) that is not a CUDA build.
     type: bool
     default: false
   library_paths:
     description:
       - Versioned directories of shared libraries, which the environment finds through E(LD_LIBRARY_PATH).
-      - Left out, an environment keeps those that it was made with.
+      - If unset, an environment keeps those it was created with.
     type: list
     elements: str
   environment:
     description:
       - Variables that the activation script, the launcher and the kernel set, such as E(TRITON_PTXAS_PATH).
-      - Left out, an environment keeps those that it was made with.
+      - If unset, an environment keeps those it was created with.
     type: dict
   group:
     description:
-      - Group that may use the environment; made where it is missing. Others cannot enter it.
-      - Left out, everybody may use it.
+      - Group that may use the environment; created if missing. Others cannot use it.
+      - If unset, everybody may use it.
     type: str
   users:
     description:
-      - Accounts of the host that are to be members of O(group), beside the one that Ansible connected as, where it
-        became root with sudo. root is never one of them.
-      - They are added, and nobody is taken out; O(state=absent) takes out whom this module added.
-      - Nobody is added to a group of the system (an id below 1000) that this collection did not make, such as
-        C(docker). With a user of this list who is not its member it is refused.
+      - Accounts to add to O(group), in addition to the one that Ansible connected as, if it became root with sudo. root
+        is never added.
+      - Members are only added, not removed; O(state=absent) removes those that this module added.
+      - Nobody is added to a system group (an id below 1000) that this collection did not create, such as C(docker); a
+        list with non-members is then refused.
     type: list
     elements: str
     default: []
   compile:
     description:
       - Whether to compile every module to bytecode at once.
-      - Otherwise only what O(imports) loads is, and users who cannot write to the environment compile the rest at each
-        start. Emulation, where compiling takes minutes, is the place for V(false).
+      - Otherwise only what O(imports) loads is compiled, and users without write access compile the rest at each start.
+        V(false) is useful under emulation, where compiling takes minutes.
     type: bool
     default: true
   jupyter:
@@ -204,12 +202,12 @@ options:
     default: /usr/local/share/jupyter/kernels
   keep:
     description:
-      - How many environments of this name stay, the current one included.
-      - The previous one, a staged one, and one that a process uses, always stay.
+      - How many environments of this name to keep, including the current one.
+      - The previous one, a staged one, and any that a process uses are always kept.
     type: int
     default: 2
   force:
-    description: Whether V(absent) removes an environment that a process uses.
+    description: Whether V(absent) also removes an environment that a process uses.
     type: bool
     default: false
   transferred:
@@ -230,7 +228,7 @@ EXAMPLES = r"""
     group: sparkforge
   become: true
 
-- name: Install a wheel of the controller, with no index
+- name: Install a wheel from the controller, without an index
   sparkforge.dgx_spark.python_env:
     name: tools
     wheels:
@@ -238,7 +236,7 @@ EXAMPLES = r"""
     index_url: none
   become: true
 
-- name: Make an environment that nobody uses yet
+- name: Stage an environment
   sparkforge.dgx_spark.python_env:
     name: torch
     python: "3.12"
@@ -248,20 +246,20 @@ EXAMPLES = r"""
   become: true
   register: staged
 
-- name: Go back to the environment before the current one
+- name: Go back to the previous environment
   sparkforge.dgx_spark.python_env:
     name: torch
     state: previous
   become: true
 
-- name: Go back to an environment that is still there
+- name: Go back to a given environment
   sparkforge.dgx_spark.python_env:
     name: torch
     state: previous
     environment_id: 5d41402abc4b
   become: true
 
-- name: Remove the environment and all that came with it
+- name: Remove the environment and everything that belongs to it
   sparkforge.dgx_spark.python_env:
     name: torch
     state: absent
@@ -270,32 +268,32 @@ EXAMPLES = r"""
 
 RETURN = r"""
 environment_id:
-  description: Name of the environment that was asked for; null where absent or not yet known.
+  description: Name of the requested environment; null if absent or not yet known.
   type: str
   returned: always
   sample: 5d41402abc4b
 path:
-  description: Where it lies, whether it is current or not; null where not yet known.
+  description: Its path, whether it is current or not; null if not yet known.
   type: str
   returned: when present
   sample: /opt/sparkforge/envs/torch/5d41402abc4b
 stack:
-  description: What was recorded of the stack that it is of.
+  description: What was recorded about its stack.
   type: dict
   returned: when present
   sample: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}
 current:
-  description: Name of the environment that is current now, or would be; null where there is none.
+  description: Name of the environment that is now current, or would be; null if there is none.
   type: str
   returned: when present
   sample: 5d41402abc4b
 staged:
-  description: Name of the environment that is made and not switched to; null where there is none.
+  description: Name of the staged environment; null if there is none.
   type: str
   returned: when present
   sample: null
 previous:
-  description: Name of the environment before this one.
+  description: Name of the previous environment.
   type: str
   returned: when present
   sample: null
@@ -306,7 +304,7 @@ actions:
   returned: when present
   sample: [install, switch, files]
 python:
-  description: The interpreter that the environment was made with.
+  description: The interpreter that the environment was created with.
   type: dict
   returned: when present
   sample: {path: /usr/bin/python3.12, version: "3.12"}
@@ -316,7 +314,7 @@ packages:
   returned: when present
   sample: {torch: 2.15.0}
 modules:
-  description: What the modules of O(imports) said of themselves.
+  description: What the modules of O(imports) reported about themselves.
   type: dict
   returned: when present
   sample: {torch: {version: 2.15.0, cuda: "13.0", git_version: 0e5f4e0a}}
@@ -338,7 +336,7 @@ removed:
   returned: when present
   sample: []
 in_use:
-  description: Older environments that stay because processes use them, with the process ids.
+  description: Older environments that are kept because processes use them, with the process ids.
   type: dict
   returned: when present
   sample: {0cc175b9c0f1: [4711]}

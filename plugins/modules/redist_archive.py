@@ -15,18 +15,17 @@ version_added: "0.1.0"
 author: The sparkforge maintainers (@sparkforge)
 description:
   - Installs libraries such as cuDSS, cuSPARSELt and NVPL from the archives that NVIDIA publishes with a
-    manifest, C(redistrib_<release>.json). All archives of a host go into one call.
+    manifest, C(redistrib_<release>.json). One call handles all archives of a host.
   - Each archive is unpacked as C(<prefix>/<component>/<version>[-<variant>]), and
-    C(<prefix>/<component>/current) is a symlink to the version in use. The loader gets the entry
+    C(<prefix>/<component>/current) is a symlink to the version in use. The loader's entry is
     C(sparkforge-<component>.conf), and C(ldconfig) runs once for all archives.
   - The manifests are read and compared with the pins before anything is downloaded, and every archive is
     verified and unpacked before the first symlink is switched. Bad input leaves the host as it was.
-  - A host that already has what is wanted is recognised by its receipts without asking any server. Files
+  - A host that is already up to date is recognised by its receipts, without contacting a server. Files
     that are missing or have another size are noticed, and the archive is installed again.
-  - Where a shipped pkg-config file names a prefix other than the place of the archive, a corrected copy
-    is written to C(share/sparkforge/pkgconfig) in the unpacked archive, and comes first in
-    C(PKG_CONFIG_PATH). The shipped file stays.
-  - Two runs at the same time do the work one after the other.
+  - If a shipped pkg-config file names a wrong prefix, a corrected copy is written to C(share/sparkforge/pkgconfig) in
+    the unpacked archive, and comes first in C(PKG_CONFIG_PATH). The shipped file is kept.
+  - Concurrent runs work one after the other.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -34,7 +33,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - Asks no server. What a manifest alone knows, as the version of an archive without that pin, is C(null) then.
+      - Contacts no server. What only a manifest knows, as the version of an archive without that pin, is C(null) then.
 options:
   base_url:
     description:
@@ -44,13 +43,13 @@ options:
     default: https://developer.download.nvidia.com/compute
   platform:
     description:
-      - The platform as manifests name it. C(linux-sbsa) is every ARM64 server and the DGX Spark,
+      - The platform's name in manifests. C(linux-sbsa) is every ARM64 server and the DGX Spark,
         C(linux-aarch64) is Tegra.
       - The default is C(linux-sbsa) on aarch64 and C(linux-x86_64) on x86_64.
     type: str
   variant:
     description:
-      - The variant as manifests name it, C(cuda13) or C(cuda12). Empty for products without variants, as NVPL is.
+      - The variant's name in manifests, C(cuda13) or C(cuda12). Empty for products without variants, as NVPL is.
     type: str
     default: ""
   prefix:
@@ -64,11 +63,11 @@ options:
   loader_directory:
     description:
       - The directory of the loader entries.
-      - C(ldconfig) runs only where this is below C(/etc), for the loader reads no other.
+      - C(ldconfig) runs only if this is below C(/etc), since the loader reads no other.
     type: path
     default: /etc/ld.so.conf.d
   keep_previous:
-    description: Keep the version that was in use before, one at most. Going back to it downloads nothing.
+    description: Keep the previously used version (at most one). Going back to it downloads nothing.
     type: bool
     default: true
   state:
@@ -101,12 +100,12 @@ options:
       sha256:
         description:
           - A pin. The sha256 that the manifest must give for the archive.
-          - Without it the archive is still verified, but against a manifest that only TLS vouches for.
+          - Without it the archive is still verified, but against a manifest that only TLS protects.
         type: str
       soname:
         description:
           - A pin. The SONAME that a library of the archive must have, for example C(libcudss.so.0). cuDSS 1.0 is
-            C(libcudss.so.1), and what was linked against the former cannot load it.
+            C(libcudss.so.1), and programs linked against the former cannot load it.
         type: str
       variant:
         description: Overrides O(variant) for this archive. V("") where its manifest has none.
@@ -154,7 +153,7 @@ EXAMPLES = r"""
 RETURN = r"""
 archives:
   description:
-    - One row an archive, in the order of O(archives). With O(state=absent) it has its C(component), its C(action) and
+    - One row per archive, in the order of O(archives). With O(state=absent) it has its C(component), its C(action) and
       the paths that are C(removed).
     - The C(version) is null where no pin gives it and it is not installed. C(path) is the directory of this version,
       which never changes its content, and C(current) the symlink to the version in use.
@@ -179,14 +178,14 @@ archives:
       license: NVIDIA cuDSS library
       fingerprint: 8b8e1c4ff0e1a1ce1c3f4b0f1ed6e6a3ac35e3b7ef2fa0d9e0d4b2f6f6a8cf25
       action: upgrade
-      reason: its release is 0.7.0, 0.8.0 is wanted
+      reason: its release is 0.7.0, expected 0.8.0
       previous_version: "0.7.0.20"
       downloaded_bytes: 156677968
       download_seconds: 12.4
 environment:
   description:
-    - The search paths by which compilers, CMake and pkg-config find the archives that are installed, by C(current).
-      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only where it has a
+    - The search paths with which compilers, CMake and pkg-config find the installed archives, by C(current).
+      The variables are C(CMAKE_PREFIX_PATH), C(CPATH), C(LIBRARY_PATH) and C(PKG_CONFIG_PATH), each only if it has a
       path.
   returned: always
   type: dict
@@ -200,7 +199,7 @@ environment_sh:
   type: str
   sample: "export CPATH='/opt/sparkforge/redist/libcudss/current/include'\"${CPATH:+:$CPATH}\"\n"
 downloaded:
-  description: What was downloaded, in all.
+  description: The total download.
   returned: always
   type: dict
   sample: {bytes: 156677968, seconds: 12.4, megabytes_per_second: 12.6}

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: source_build
-short_description: Build a wheel or a CMake project once, detached, resumable, explained
+short_description: Build a wheel or a CMake project once, detached and resumable
 version_added: "0.1.0"
 description:
   - Builds one unit from source into C(<root>/wheelhouse/<platform>/<name>/<fingerprint>/), in the phases fetch,
     patch, prepare, configure, build, package and check.
-  - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit whose
-    fingerprint was built is left alone; that costs one call and starts no process.
+  - The unit is identified by a fingerprint of all its inputs, never by a file's existence or time. A unit with a built
+    fingerprint is not touched; that costs one call and starts no process.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
-    controller. Running the same task again follows it. A build that was killed resumes from its objects.
-  - Where O(patches) or O(edits) change after a build failed, the next one resumes in its tree and compiles what the
-    change touches. Another environment or other arguments start from scratch, with what ccache has.
-  - C(--check) says whether it would build and C(--diff) which input changed, by name.
-  - How many jobs compile at once follows from the memory. A build that is killed for memory goes on with half the
-    jobs, up to twice.
+    controller. Running the same task again follows it. A killed build resumes from its objects.
+  - If O(patches) or O(edits) change after a failed build, the next one resumes in its tree and recompiles what the
+    change affects. A different environment or different arguments start from scratch, with ccache's help.
+  - C(--check) shows whether it would build and C(--diff) which input changed.
+  - The number of parallel jobs depends on the memory. A build that runs out of memory continues with half the jobs, up
+    to twice.
   - Proxies, certificates and pip's index (C(PIP_CONFIG_FILE), C(PIP_INDEX_URL) …) are taken from the task's
-    environment, for fetching alone; the build itself does not see them.
+    environment, only for fetching; the build itself does not see them.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -30,7 +30,7 @@ attributes:
   idempotent:
     support: full
     details:
-      - A O(source.version) that names a branch builds again when the branch has moved. Give a commit to avoid that.
+      - If O(source.version) names a branch, it is rebuilt when the branch moves. Use a commit to avoid that.
 options:
   name:
     description: Name of the unit; lower-case letters, digits and C(_).
@@ -38,20 +38,20 @@ options:
     required: true
   unit:
     description:
-      - Any of the options below as one mapping, as the plans of the roles have them. What is given beside it wins; what
-        is V(null) in it counts as not given.
+      - Any of the options below as one mapping, as in the roles' plans. Options outside it take precedence; V(null)
+        counts as unset.
     type: dict
     default: {}
   state:
     description:
-      - V(present) makes sure that the artefact of these inputs is there.
-      - V(absent) ends the unit's builds and removes its trees, artefacts, receipts and logs.
+      - V(present) makes sure that the artefact of these inputs exists.
+      - V(absent) stops the unit's builds and removes its trees, artefacts, receipts and logs.
     type: str
     choices: [present, absent]
     default: present
   kind:
     description:
-      - V(wheel) runs C(pip wheel --no-build-isolation) in an environment that is made for it.
+      - V(wheel) runs C(pip wheel --no-build-isolation) in an environment created for it.
       - V(cmake) configures with Ninja, builds, and installs into a prefix.
       - Required for O(state=present).
     type: str
@@ -64,7 +64,7 @@ options:
         description: URL of a git repository.
         type: str
       version:
-        description: Commit, tag or branch of O(source.repo). A commit needs no network to be compared.
+        description: Commit, tag or branch of O(source.repo). Comparing a commit needs no network.
         type: str
       submodules:
         description: Whether to check out submodules, recursively.
@@ -78,8 +78,8 @@ options:
         type: str
   rewrite:
     description:
-      - The beginning of a URL and what stands in its place, for repositories, submodules and archives; a site's mirror.
-        The roles add what a unit has of its own to C(sparkforge_rewrite); the longest beginning counts.
+      - URL prefixes and their replacements, for repositories, submodules and archives, such as a site's mirror. The
+        roles add the unit's own to C(sparkforge_rewrite); the longest match applies.
     type: dict
     default: {}
   subdirectory:
@@ -93,7 +93,7 @@ options:
     default: []
   edits:
     description:
-      - Replacements of text in the source, for what is too small for a patch or moves between versions. Each must
+      - Text replacements in the source, for changes that are too small for a patch or move between versions. Each must
         match exactly O(edits[].count) times.
     type: list
     elements: dict
@@ -108,11 +108,11 @@ options:
         type: str
         required: true
       replace:
-        description: What is put in its place; V(\\1) stands for a group of a regular expression.
+        description: The replacement; V(\\1) refers to a group of a regular expression.
         type: str
         required: true
       name:
-        description: What the edit is called in messages.
+        description: The edit's name in messages.
         type: str
       count:
         description: How often it must match.
@@ -125,19 +125,19 @@ options:
   environment:
     description:
       - Variables of the build, which inherits none. C({source}), C({build}), C({environment}), C({root}), C({prefix})
-        and C({depends.<name>.prefix}) stand for paths, here and in O(cmake_args).
+        and C({depends.<name>.prefix}) are replaced with paths, here and in O(cmake_args).
     type: dict
     default: {}
   requirements:
     description:
-      - What the build needs, as pip's requirement lines, the whole closure. Where each has a hash, hashes are required.
+      - The build's requirements as pip requirement lines, the whole closure. If each has a hash, hashes are required.
     type: list
     elements: str
     default: []
   index_url:
     description:
-      - Package index of the requirements; empty for none. Where it is not given, what C(/etc/pip.conf) of the host and
-        the task's environment say, or else pip's own default.
+      - Package index of the requirements; empty for none. If unset, the host's C(/etc/pip.conf) and the task's
+        environment apply, or else pip's default.
     type: str
   find_links:
     description: Directories or pages with wheels of the requirements.
@@ -150,8 +150,8 @@ options:
     default: /usr/bin/python3
   system_site_packages:
     description:
-      - Whether the build sees what is installed for O(python) too, for example a PyTorch that nobody built here. It is
-        no input of the fingerprint.
+      - Whether the build also sees packages installed for O(python), such as a PyTorch built elsewhere. They are not an
+        input of the fingerprint.
     type: bool
     default: false
   cmake_args:
@@ -175,36 +175,36 @@ options:
     description:
       - Which C(cc), C(cxx), C(cmake), C(ninja) and C(nvcc) to use, as paths or names. Versions of gcc (major), nvcc
         (minor), CMake and Ninja (minor) and the Python ABI are inputs; a patch-level change is reported.
-      - CMake and Ninja that O(requirements) bring are what builds, whatever is named here, and need not be on the host.
-        Their pins are the input, and the receipt has their versions.
+      - CMake and Ninja from O(requirements) take precedence, and need not be on the host. Their pins are the input, and
+        the receipt has their versions.
     type: dict
     default: {}
   minimum:
-    description: The oldest version of a tool that will do, for example C(cxx) 11.
+    description: The oldest accepted version of a tool, for example C(cxx) 11.
     type: dict
     default: {}
   libraries:
     description:
-      - The host's libraries that it is compiled against, by name, each with C(version), which was asked for and is
-        an input, and C(found), which the host has and is recorded. Where it is another one later, that is reported as
-        a change of the toolchain and builds nothing again.
+      - The host libraries that it is compiled against, by name, each with the requested C(version), which is an input,
+        and C(found), the host's version, which is recorded. If it changes later, that is reported as a toolchain change
+        and does not cause a rebuild.
     type: dict
     default: {}
   jobs:
-    description: Compiler jobs; V(0) takes as many as cores and memory allow.
+    description: Parallel compile jobs; V(0) for as many as cores and memory allow.
     type: int
     default: 0
   memory_per_job:
-    description: Memory that one job takes at most, in MiB.
+    description: Maximum memory per job, in MiB.
     type: int
     default: 4096
   memory_reserve:
     description:
-      - Memory that is left alone, in MiB; V(0) for 16 GiB or 15 %, whichever is more, and below 64 GiB for a quarter.
+      - Memory to leave free, in MiB; V(0) for 16 GiB or 15 %, whichever is more, or a quarter on hosts below 64 GiB.
     type: int
     default: 0
   free_space:
-    description: Space that the build takes below O(root), in MiB; it does not start with less.
+    description: Space that the build needs below O(root), in MiB; it does not start with less.
     type: int
     default: 0
   network:
@@ -215,15 +215,15 @@ options:
     type: bool
     default: false
   ccache:
-    description: Whether to compile C, C++ and CUDA through ccache where that is installed.
+    description: Whether to compile C, C++ and CUDA through ccache if it is installed.
     type: bool
     default: true
   ccache_size:
-    description: The bound of ccache's store, which all units share.
+    description: The size limit of ccache's store, which all units share.
     type: str
     default: 20G
   expect:
-    description: What must be in the artefact, or the build fails and says what is missing.
+    description: What the artefact must contain; otherwise the build fails and lists what is missing.
     type: dict
     default: {}
     suboptions:
@@ -237,12 +237,12 @@ options:
         elements: str
         default: []
       architectures:
-        description: Compute capabilities that CUDA code must be there for, for example V(12.0) or V(12.1a).
+        description: Compute capabilities that must have CUDA code, for example V(12.0) or V(12.1a).
         type: list
         elements: str
         default: []
       files:
-        description: Patterns of files that must be there.
+        description: Patterns of files that must exist.
         type: list
         elements: str
         default: []
@@ -250,21 +250,21 @@ options:
         description: The wheel's version, with its local part.
         type: str
   build_tag:
-    description: Build tag of the wheel, which tells it apart from the index's where its version cannot.
+    description: Build tag of the wheel, to distinguish it from the index's if its version cannot.
     type: str
   rebuild:
-    description: Whether to build although the fingerprint was built.
+    description: Whether to rebuild a fingerprint that was already built.
     type: bool
     default: false
   keep:
-    description: How many build trees of this unit to keep after success.
+    description: How many build trees of this unit to keep after a successful build.
     type: int
     default: 0
   override:
-    description: What the user overrode on their own responsibility; kept in the receipt.
+    description: What the user overrode at their own risk; kept in the receipt.
     type: str
   root:
-    description: Directory below which everything is kept.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   log_root:
@@ -273,19 +273,19 @@ options:
     default: /var/log/sparkforge
   user:
     description:
-      - The unprivileged account that builds, made where it is absent. Where it is not given, whoever runs the task,
-        but for root, who must be named to build.
+      - The unprivileged account that builds, created if missing. If unset, the task's user, but root must be named
+        explicitly.
     type: str
   follow:
-    description: Whether to wait for the end and show the progress.
+    description: Whether to wait for the build and print its progress.
     type: bool
     default: true
   attach:
-    description: What the action plugin saw last of a build that it follows. Not for use in a playbook.
+    description: The last state that the action plugin saw. Not for use in playbooks.
     type: dict
 notes:
   - Another unit's build on the same host is waited for.
-  - Following costs least where pipelining is on; where it is off, each look, twice a minute, is a module call.
+  - Following is cheapest with pipelining; without it, each poll, twice a minute, is a module call.
     Ansible's own waiting takes more of the controller than that, unless C(internal_poll_interval) in C(ansible.cfg) is
     raised from 0.001 to 0.01 seconds.
 seealso:
@@ -295,7 +295,7 @@ author: The sparkforge maintainers (@sparkforge)
 """
 
 EXAMPLES = r"""
-- name: Build an extension against the PyTorch that was built here
+- name: Build an extension against the PyTorch built here
   sparkforge.dgx_spark.source_build:
     name: torchvision
     kind: wheel
@@ -312,7 +312,7 @@ EXAMPLES = r"""
     user: sparkforge
   become: true
 
-- name: Say whether LLVM would be built, and why
+- name: Check whether LLVM would be built, and why
   sparkforge.dgx_spark.source_build:
     name: llvm
     kind: cmake
@@ -352,17 +352,17 @@ platform:
   returned: when present
   sample: ubuntu24.04-aarch64
 directory:
-  description: Where the build's state is. RV(state) names the C(tree) of sources and objects while there is one.
+  description: The directory of the build's state. RV(state) has the C(tree) of sources and objects while it exists.
   type: str
   returned: when running or built
   sample: /opt/sparkforge/builds/torchvision/4b5c1f0e9a37d286
 artefact:
-  description: Where the artefact is, or will be.
+  description: The artefact's path.
   type: str
   returned: when present
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/torchvision/4b5c1f0e9a37d286
 prefix:
-  description: Where a CMake project is installed, or will be.
+  description: The installation path of a CMake project.
   type: str
   returned: when present, for kind cmake
   sample: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/llvm/0f3a56be12c4d789/prefix
@@ -394,19 +394,19 @@ changes:
   returned: when present
   sample: ["environment.USE_CUFILE: 0 -> 1"]
 toolchain_changes:
-  description: Patch-level changes of the toolchain, and other versions of O(libraries), which build nothing again.
+  description: Patch-level changes of the toolchain, and other versions of O(libraries), which cause no rebuild.
   type: list
   elements: str
   returned: when present
   sample: ["cc: 13.3.0 -> 13.3.1"]
 notes:
-  description: What happened on the way, for example that the build was killed for memory and went on.
+  description: Events during the build, for example that it ran out of memory and continued.
   type: list
   elements: str
   returned: when built
   sample: []
 state:
-  description: How the build goes.
+  description: The build's progress.
   type: dict
   returned: when running or built
   sample: {phase: build, status: running, done: 4231, total: 6231, jobs: 9, available_mib: 42105}

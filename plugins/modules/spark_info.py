@@ -18,29 +18,29 @@ description:
     That is GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
   - A probe that fails gives C(null) and a row in RV(spark_info.unread); it never fails the call.
   - On GB10 the GPU shares the memory of the host and C(nvidia-smi) reports its size as not available.
-    That is understood, see RV(spark_info.gpu.unified_memory).
+    See RV(spark_info.gpu.unified_memory).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
 options:
   offers:
     description:
-      - Names of packages whose versions on offer are wanted, in RV(spark_info.apt.offers).
-      - This runs C(apt-cache policy) once. A version that a pin forbids is not on offer.
+      - Names of packages whose available versions to return in RV(spark_info.apt.offers).
+      - This runs C(apt-cache policy) once. Versions that a pin blocks are not available.
     type: list
     elements: str
     default: []
   controller_epoch:
     description:
       - The seconds since 1970 on the controller, as in the example.
-      - With it C(spark_info.clock.offset) says how far the clock of the host is from it.
+      - It is used to compute C(spark_info.clock.offset).
     type: float
   root:
-    description: Directory below which the collection keeps everything, for RV(spark_info.environments).
+    description: The collection's root directory, for RV(spark_info.environments).
     type: path
     default: /opt/sparkforge
 notes:
-  - Root reads everything. An ordinary user gets the same, but for files that root alone may read.
+  - Root reads everything. An ordinary user gets the same except files that only root can read.
 """
 
 EXAMPLES = r"""
@@ -65,17 +65,17 @@ spark_info:
   type: dict
   contains:
     gpu:
-      description: The GPUs that the driver shows, and who uses them.
+      description: The GPUs that the driver shows, and their users.
       type: dict
       contains:
         present: {description: Whether the driver shows a GPU., type: bool, sample: true}
         hardware: {description: Whether the PCI bus shows an NVIDIA GPU., type: bool, sample: true}
         unified_memory:
-          description: Whether a GPU shares the host's memory, so that RV(spark_info.memory) counts for it.
+          description: Whether a GPU shares the host's memory, so that RV(spark_info.memory) applies to it.
           type: bool
           sample: true
         devices:
-          description: One row a GPU. On GB10 both figures of memory are C(null).
+          description: One row per GPU. On GB10 both memory figures are C(null).
           type: list
           elements: dict
           sample:
@@ -91,7 +91,7 @@ spark_info:
           elements: dict
           sample: [{pid: 4711, name: /usr/bin/python3, used_mib: 20480}]
     driver:
-      description: The NVIDIA driver, C(null) values where there is none.
+      description: The NVIDIA driver, C(null) values if there is none.
       type: dict
       sample: {version: "580.95.05", cuda_version: "13.0", open_kernel_module: true, nvidia_fs: false}
     cuda_toolkits:
@@ -104,7 +104,7 @@ spark_info:
           nvcc: /usr/local/cuda-13.0/bin/nvcc
           nvcc_version: "13.0.88"
     os:
-      description: The operating system, with C(dgx) C(null) where it is not DGX OS.
+      description: The operating system, with C(dgx) C(null) if it is not DGX OS.
       type: dict
       sample:
         id: ubuntu
@@ -113,7 +113,7 @@ spark_info:
         like: [debian]
         dgx: {name: NVIDIA DGX Spark, version: "7.4.0"}
     platform:
-      description: The distribution with its version and the machine, what wheels are built for.
+      description: The distribution with its version and the machine, which wheels are built for.
       type: str
       sample: ubuntu24.04-aarch64
     kernel:
@@ -129,7 +129,7 @@ spark_info:
       type: dict
       sample: {total_mib: 122560, available_mib: 115200, swap_total_mib: 16383}
     disk:
-      description: The file systems for files; a size is C(null) where a file server does not answer.
+      description: The file systems for files; a size is C(null) if a file server does not answer.
       type: list
       elements: dict
       sample:
@@ -140,7 +140,7 @@ spark_info:
           total_mib: 3750000
           available_mib: 3400000
     cpu:
-      description: How many processors there are, and which.
+      description: The number and model of processors.
       type: dict
       sample: {count: 20, models: [Cortex-X925, Cortex-A725]}
     apt_sources:
@@ -163,7 +163,7 @@ spark_info:
         packages: {description: Every installed package., type: dict, sample: {bash: 5.2.21-2ubuntu4}}
         architecture: {description: The native architecture of dpkg., type: str, sample: arm64}
         broken:
-          description: The packages that are half done. An interrupted dpkg is one.
+          description: Packages in an incomplete state, as after an interrupted dpkg.
           type: list
           elements: dict
           sample: [{name: cups, state: half-configured}]
@@ -175,11 +175,11 @@ spark_info:
           sample:
             - {file: /etc/apt/preferences.d/nvidia-dgx, package: "*", pin: release o=NVIDIA, priority: 580}
         lock_holder:
-          description: The process that holds a lock of apt or dpkg, C(null) where none does.
+          description: The process that holds a lock of apt or dpkg, C(null) if none does.
           type: dict
           sample: {pid: 812, command: /usr/bin/unattended-upgrade, file: /var/lib/dpkg/lock-frontend}
         offers:
-          description: The versions on offer for each name in O(offers), newest first.
+          description: The available versions for each name in O(offers), newest first.
           type: dict
           sample: {libcublas-dev-13-0: [13.1.0.3-1]}
     python:
@@ -203,12 +203,12 @@ spark_info:
       sample:
         /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
     environments:
-      description: The current environment of each name, and what it records of its stack.
+      description: The current environment of each name, and what it records about its stack.
       type: dict
       sample:
         torch: {current: 5d41402abc4b, stack: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}}
     unread:
-      description: What is there and could not be read, with the reason.
+      description: What exists but could not be read, with the reason.
       type: list
       elements: dict
       sample: [{probe: nvidia-smi --query-gpu, reason: Unable to determine the device handle}]

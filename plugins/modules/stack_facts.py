@@ -9,12 +9,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: stack_facts
-short_description: Turn the name of a stack into facts
+short_description: Turn a stack's name into facts
 version_added: "0.1.0"
 description:
   - Finds a stack, its lock and the host profile on the controller, checks all three and returns them as the
     fact C(stack).
-  - This is an action plugin. The host is not reached, not even connected to.
+  - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes
@@ -35,7 +35,7 @@ options:
     default: gb10
   lock_required:
     description:
-      - Whether a stack is refused whose lock does not have what the method needs.
+      - Whether to refuse a stack whose lock lacks what the method needs.
       - Without it a unit whose commit is not known has C(null) for its source, which is enough to take things back.
     type: bool
     default: true

@@ -19,7 +19,7 @@ description:
   - Dependencies of wheels, and what units are built with, are resolved by uv for the stack's Python and machines, not
     for the controller.
   - A sha256 that the stack itself pins is never moved. A manifest with another one fails the task.
-  - This is an action plugin. The host is not reached, not even connected to.
+  - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes

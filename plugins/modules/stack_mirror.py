@@ -18,7 +18,7 @@ description:
     stack may be collected into the same directory.
   - The directory is served as it is by any server of files, or lies on the hosts.
   - Packages of apt are collected as a part of each repository with its own signed indexes, given O(apt_snapshot).
-  - This is an action plugin. The host is not reached, not even connected to.
+  - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes

@@ -21,7 +21,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.info
 options:
   root:
-    description: Directory below which everything is kept.
+    description: The collection's root directory.
     type: path
     default: /opt/sparkforge
   name:

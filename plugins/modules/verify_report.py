@@ -15,7 +15,7 @@ description:
   - Writes a report as JSON, which C(docs/report.schema.json) describes, and as a page of one file, each whole or not at
     all, and returns what failed.
   - What is no report is refused with what is wrong with it.
-  - This is an action plugin. The host is not reached, not even connected to.
+  - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
   - sparkforge.dgx_spark.attributes

@@ -56,7 +56,7 @@ options:
     type: str
     default: ""
   username:
-    description: The user of the basic authentication, where the server asks for one.
+    description: The user name for basic authentication, if the server requires one.
     type: str
     default: ""
   password:
