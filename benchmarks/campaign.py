@@ -5,7 +5,7 @@
 """A campaign of mutants: random faults in torch's operators, and what share of them the proof catches.
 
 `python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py says how a fault is planted. What came of each
-is a line of JSON in a file that a second run goes on from.
+is a line of JSON in a file that a second run continues from.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, settings, verdict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: What is not run for a mutant by default, for it takes minutes for each or is not about an operator's numbers. What
+#: What is not run for a mutant by default, since it takes minutes for each or is not about an operator's numbers. What
 #: only these would see counts as missed.
 NOT_RUN = (
     "*compilation.*",

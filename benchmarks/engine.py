@@ -5,7 +5,7 @@
 """What the engine costs beside the build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
 The tree with PyTorch's shape is built by hand and by source_build, heavy enough to take some minutes; then come the
-same inputs again, a flag that touches one file with a warm ccache, a build that is killed half-way and goes on, and
+same inputs again, a flag that touches one file with a warm ccache, a build that is killed half-way and continues, and
 edits that are added to a build that failed.
 The exit status is not 0 only where a run failed or the same inputs changed something; a figure that misses its goal is
 printed as such and is no failure, since the machine decides it.
@@ -96,7 +96,7 @@ export PATH="$PWD/environment/bin:$PATH"
 pip wheel --no-build-isolation --no-deps --wheel-dir out ./source
 mark end
 """
-# Stands in place of each compiler and build tool, on both sides, and keeps a record of its calls.
+# Stands in for each compiler and build tool, on both sides, and keeps a record of its calls.
 _TOOL = """#!/bin/sh
 case " $* " in *" -c "*) echo compile;; *) echo other;; esac >> {record}
 exec {real} "$@"
@@ -164,7 +164,7 @@ class Later:
 
 @dataclasses.dataclass(frozen=True)
 class Edited:
-    """What became of the objects of a build that failed, when an edit mended it; counts."""
+    """What became of the objects of a build that failed, when an edit fixed it; counts."""
 
     what: str
     #: In the tree when the build failed, and in all.
@@ -468,7 +468,7 @@ class Watch:
 
 
 def newest_state(root: Path) -> dict[str, t.Any]:
-    """Return the state of the build below ``root`` that was written last; empty while there is none."""
+    """Return the state of the build below ``root`` that was written last; empty if there is none."""
     paths = sorted(root.glob("builds/*/*/state.json"), key=lambda path: path.stat().st_mtime)
     try:
         return dict(json.loads(paths[-1].read_text())) if paths else {}
@@ -497,7 +497,7 @@ class Bench:
     def prepare(self) -> None:
         """Fetch what the build requires, so that no network is timed, and put the wrappers in their places.
 
-        :raises BenchmarkError: where a tool or a requirement cannot be had.
+        :raises BenchmarkError: if a tool or a requirement cannot be had.
         """
         done = subprocess.run(
             [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
@@ -654,7 +654,7 @@ def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ..
 
     :param later: whether what comes after a cold build is measured too.
 
-    :raises BenchmarkError: where a build fails.
+    :raises BenchmarkError: if a build fails.
     """
     _say("warming up: a light build by hand and with source_build, untimed")
     warm_up = bench.folder / "warm-up"
@@ -763,9 +763,9 @@ def _killed(bench: Bench, place: Path) -> dict[str, t.Any]:
 
 
 def edited(bench: Bench) -> tuple[Edited, ...]:
-    """Break a build, then mend it by an edit and count the objects that are compiled again; once for each of ``EDITS``.
+    """Break a build, then fix it by an edit and count the objects that are compiled again; once for each of ``EDITS``.
 
-    :raises BenchmarkError: where a build fails that must not, or does not that must.
+    :raises BenchmarkError: if a build fails that must not, or does not that must.
     """
     rows = []
     for number, (what, edits) in enumerate(EDITS.items()):

@@ -138,7 +138,7 @@ def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
 def changed_tasks(output: str, hosts: int) -> int:
     """Return how many tasks changed something, from the recap of a run.
 
-    :raises BenchmarkError: where a host failed, was not reached or is not in the recap.
+    :raises BenchmarkError: if a host failed, was not reached or is not in the recap.
     """
     rows = _RECAP.findall(output)
     bad = [row[0] for row in rows if int(row[3]) or int(row[4])]
@@ -249,7 +249,7 @@ class Controller:
     def play(self, playbook: str | Path, hosts: t.Sequence[str], *arguments: str, **variables: object) -> Run:
         """Run a playbook against hosts.
 
-        :raises BenchmarkError: where it fails on any of them.
+        :raises BenchmarkError: if it fails on any of them.
         """
         extra = json.dumps({"verify_report_directory": str(self._folder / "reports"), **variables})
         limit = self._folder / f"{hosts[0]}.limit"
@@ -334,13 +334,13 @@ def _written(pid: int) -> int:
 
 
 class Copies:
-    """Containers whose root file system is what a provisioned one has, each with changes and an address of its own."""
+    """Containers whose root file system is what a provisioned one has, each with changes and its own address."""
 
     def __init__(self, bench: benches.Bench) -> None:
         self._bench = bench
 
     def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
-        """Start them and return host -> address. ``like`` is stopped, for what it has must not change below them."""
+        """Start them and return host -> address. ``like`` is stopped, since what it has must not change below them."""
         source = self._bench.containers[like]
         image.podman("stop", "-t", "0", source)
         root = image.podman("mount", source).stdout.strip()
@@ -348,7 +348,7 @@ class Copies:
             with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
                 return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
         finally:
-            # By name, ours… and plain… come before spark…: copies end before what lies below them.
+            # By name, ours… and plain… come before spark…: copies end before what is below them.
             self._bench.containers = dict(sorted(self._bench.containers.items()))
             self._bench.save()
 
@@ -378,7 +378,7 @@ class Copies:
 def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> tuple[list[Run], Run]:
     """Provision one host of each side, make copies of both, and converge them.
 
-    :raises BenchmarkError: where a run fails.
+    :raises BenchmarkError: if a run fails.
     """
     name = f"bench-{os.getpid()}"
     inventory = folder / "inventory"
@@ -418,7 +418,7 @@ def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> t
 def measure_rollout(folder: Path, count: int) -> Rollout:
     """Bring a fleet up, roll out a stack of which one unit is new, and back again.
 
-    :raises BenchmarkError: where a run fails.
+    :raises BenchmarkError: if a run fails.
     """
     name = f"bench-fleet-{os.getpid()}"
     inventory = folder / "inventory"

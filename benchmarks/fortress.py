@@ -5,7 +5,7 @@
 """What attacks and faults came to: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
 
 Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and beside it stands the
-command that makes it anew; what is known of the tree without a run is counted from the tree.
+command that makes it again; what is known of the tree without a run is counted from the tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Figure(t.NamedTuple):
 
     :ivar goal: what it should be.
     :ivar page: below ``docs``: where it was counted.
-    :ivar anew: the command that makes it anew.
+    :ivar anew: the command that makes it again.
     :ivar missed: whether it is not what it should be.
     """
 

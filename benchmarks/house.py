@@ -4,7 +4,7 @@
 
 """How large the code is and what a module sends to a host: `python -m benchmarks.house`.
 
-Each figure stands beside that of commit 3d876ec and its bound, and below them where the plugins' lines are. Nothing is
+Each figure is next to that of commit 3d876ec and its bound, and below them where the plugins' lines are. Nothing is
 run, so the figures are the same anywhere.
 """
 

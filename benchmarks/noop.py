@@ -105,7 +105,7 @@ def count_calls(output: str) -> Calls:
 def changed_tasks(output: str, host: str) -> int:
     """Return how many tasks changed ``host``, from the recap of a run.
 
-    :raises BenchmarkError: where the host failed, was not reached or is not in the recap.
+    :raises BenchmarkError: if the host failed, was not reached or is not in the recap.
     """
     rows = {name: counts for name, *counts in _RECAP.findall(output)}
     if host not in rows:
@@ -223,7 +223,7 @@ class Site:
 def measure(site: Site, runs: int) -> Result:
     """Provision both hosts, then time ping, ours and the baseline in turn, ``runs`` times.
 
-    :raises BenchmarkError: where a run fails.
+    :raises BenchmarkError: if a run fails.
     """
     first: dict[str, float] = {}
     for number, (host, name) in enumerate(((OURS, "the collection"), (BASELINE, "plain tasks")), 1):

@@ -57,7 +57,7 @@ class Process:
 def adopt_orphans() -> None:
     """Become the parent of every process below this one whose own parent ends (prctl(2)).
 
-    :raises OSError: where the kernel has no such thing.
+    :raises OSError: if the kernel has no such thing.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
@@ -124,7 +124,7 @@ def below(pid: int) -> Iterator[Process]:
 
 
 def look_at(pid: int) -> Process | None:
-    """Return the CPU times of a process; None where there is none."""
+    """Return the CPU times of a process, or None if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -107,7 +107,7 @@ class Result:
 
 
 def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcome.Outcome], dict[str, str]]:
-    """Plant each fault in a copy of its own; return what came of it, and for want of what others were not planted."""
+    """Plant each fault in its own copy; return what came of it, and for want of what others were not planted."""
     found, lacking = [], {}
     for number, fault in enumerate(FAULTS, 1):
         wanted = [program for program in fault.needs if shutil.which(program) is None]

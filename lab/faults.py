@@ -1,4 +1,4 @@
-"""Faults of a bench's host, and how they are mended: death, a lost network, a slow one, a full disk, a wrong clock.
+"""Faults of a bench's host, and how they are fixed: death, a lost network, a slow one, a full disk, a wrong clock.
 
 Each acts on the one container: on its process, in its namespaces, or with its own commands.
 """
@@ -67,7 +67,7 @@ def received(bench: Bench, host: str) -> int:
 
 
 def limit_disk(bench: Bench, host: str, path: str, free: int) -> None:
-    """Put what lies at ``path`` on a file system of its own, in memory, with ``free`` MiB left. Nothing is lost."""
+    """Put what is at ``path`` on its own file system, in memory, with ``free`` MiB left. Nothing is lost."""
     used = int(execute(bench, host, f"du -sm {shlex.quote(path)}").split()[0])
     copy = f"mkdir -p {path} /mnt/small && mount -t tmpfs -o size={used + free}m,mode=0755 small /mnt/small"
     copy += f" && cp -a {path}/. /mnt/small/ && mount --move /mnt/small {path}"

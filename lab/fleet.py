@@ -56,7 +56,7 @@ mkdir -p /run/sshd
 exec /usr/sbin/sshd -D -e
 """
 
-# What lies in an image's layer cannot be renamed where the layers are an overlay: no real host has that.
+# What is in an image's layer cannot be renamed where the layers are an overlay: no real host has that.
 OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge"
 
 
@@ -70,7 +70,7 @@ def names(count: int) -> list[str]:
 def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
     """Bring up a fleet and return its bench; ``<folder>/fleet.yml`` describes it.
 
-    :param folder: becomes a copy of the checkout's inventory; by default it lies in the bench's own.
+    :param folder: becomes a copy of the checkout's inventory; by default it is in the bench's own.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, "native")
@@ -117,7 +117,7 @@ def write_hosts(bench: Bench, inventory: Path) -> None:
 
 
 def add_stack(bench: Bench, folder: Path, name: str) -> None:
-    """Give the inventory one of STACKS and its lock, as a site adds a stack of its own."""
+    """Give the inventory one of STACKS and its lock, as a site adds its own stack."""
     tag, beside = STACKS[name]
     definition = yaml.safe_load((CHECKOUT / "inventory/stacks/lab-native.yml").read_text())["stack_definition"]
     definition |= {

@@ -154,7 +154,7 @@ def _archives_in(texts: Iterable[str]) -> str | None:
 
 
 def require(tool: str) -> str:
-    """Return the path of a command that :func:`install_packages` brings."""
+    """Return the path of a command that :func:`install_packages` provides."""
     path = shutil.which(tool)
     if not path:
         raise LabError(f"The command {tool} is missing. Run `python -m lab up`, which installs it.")

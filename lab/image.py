@@ -23,7 +23,7 @@ NAME = "localhost/sparkforge-lab"
 # left out on purpose: bringing them is the collection's work.
 FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpg gpgv iproute2 procps kmod acl".split()
 
-# A Spark runs systemd; most tests do without, for it takes seconds to start and does not run under emulation.
+# A Spark runs systemd; most tests do without, since it takes seconds to start and does not run under emulation.
 INIT_PACKAGES = {"sshd": [], "systemd": ["systemd-sysv", "dbus"]}
 
 # fsync of each unpacked file and documentation would triple the time under emulation.

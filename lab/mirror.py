@@ -41,7 +41,7 @@ from lab.packages import Content, Entry, FileContent, Package, SigningKey, Sourc
 
 INPUTS = Path(__file__).with_name("mirror_inputs.yml")
 README = Path(__file__).with_name("README.md")
-#: Where the table of what is real and what is a stand-in lies in the README.
+#: Where the table of what is real and what is a stand-in is in the README.
 TABLE_BEGIN, TABLE_END = "<!-- table: begin -->\n", "<!-- table: end -->"
 #: A change of these files is a change of what they build.
 CODE = [Path(__file__), *(Path(module.__file__ or "") for module in (packages, stand_ins))]
@@ -159,7 +159,7 @@ class Wheels:
             command += [word for tag in tags[4].split(".") for word in ("--platform", tag)]
             command += ["--python-version", f"{interpreter[0]}.{interpreter[1:]}"]
         # pip downloads below TMPDIR: there its progress can be seen, whatever its version prints.
-        # PIP_RESUME_RETRIES goes on after a broken connection where pip is new enough to know it.
+        # PIP_RESUME_RETRIES continues after a broken connection where pip is new enough to know it.
         environment = {"PIP_RESUME_RETRIES": "5", **os.environ, "TMPDIR": str(partial)}
         log = partial / "pip.log"
         with log.open("wb") as stream:
@@ -193,7 +193,7 @@ class Wheels:
 def _size_below(directory: Path) -> int:
     """Return the size of all files below a directory in which another process works."""
     size = 0
-    # os.walk passes over a folder that is gone by the time it is read; Path.rglob does not.
+    # os.walk skips a folder that is gone by the time it is read; Path.rglob does not.
     for folder, _, names in os.walk(directory):
         for name in names:
             with contextlib.suppress(OSError):
@@ -370,7 +370,7 @@ class Mirror:
         self._payloads = Payloads(inputs, platform, self._wheels if level == "full" else None)
 
     def build(self) -> dict[str, t.Any]:
-        """Build what is missing and return the summary, which also lies in the tree as mirror.json."""
+        """Build what is missing and return the summary, which also is in the tree as mirror.json."""
         with locked(self._output.with_name(self._output.name + ".lock")):
             self._recover()
             stages = self._stages()
@@ -648,7 +648,7 @@ class Mirror:
         return {"wheels_path": "/wheels/", "wheels": wheels, "requirements": requirements}
 
     def _recover(self) -> None:
-        """Finish or undo a replacement of the tree that was cut off between its two renames."""
+        """Finish or undo a replacement of the tree that was interrupted between its two renames."""
         old = self._output.with_name(self._output.name + ".old")
         if old.exists() and self._output.exists():
             shutil.rmtree(old)

@@ -372,7 +372,7 @@ class SigningKey:
 
 @contextlib.contextmanager
 def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
-    """Give gpg a home of its own: the user's keys are none of our business, and its agent must end."""
+    """Give gpg its own home: the user's keys are not our business, and its agent must end."""
     # Below /tmp because a socket's path is limited to 108 bytes, which a cache's path may exceed.
     with tempfile.TemporaryDirectory(prefix="lab-gpg-") as home:
         options = ["--homedir", home, "--batch", "--quiet", "--no-tty", "--passphrase", ""]

@@ -5,7 +5,7 @@
 """Records the real `make demo` in a terminal as docs/demo.cast (asciinema) and docs/demo.svg: `make recording`.
 
 asciinema records, with every pause cut to a second, and termtosvg draws; both are in requirements-docs.txt. The paths
-of this machine are taken out, since a reader has others.
+of this machine are removed, since a reader has others.
 """
 
 from __future__ import annotations

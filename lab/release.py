@@ -41,7 +41,7 @@ def is_released(version: str, changelog: str) -> bool:
 
 
 def write(folder: Path, key: str, builder: Callable[[Path], None] = build) -> list[Path]:
-    """Make the files anew in ``folder`` and return them.
+    """Make the files again in ``folder`` and return them.
 
     :param key: the private key, or an empty text to sign nothing.
     :raises subprocess.CalledProcessError: the tarball cannot be built, or ssh-keygen does not take the key.

@@ -111,7 +111,7 @@ class Repository:
         return self.git("fast-import", "--quiet", "--force", input=stream.getvalue())
 
     def resolve(self, name: str) -> str | None:
-        """Return the commit that a branch, a tag or an expression names; None where there is none."""
+        """Return the commit that a branch, a tag or an expression names, or None if there is none."""
         return self.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", check=False) or None
 
     def references(self) -> str:
@@ -156,7 +156,7 @@ def sha256(path: Path) -> str:
 
 
 class Answer(t.NamedTuple):
-    """What git answers a request with; ``body`` stands at its beginning and is ``size`` bytes long."""
+    """What git answers a request with; ``body`` is at its beginning and is ``size`` bytes long."""
 
     status: int
     headers: dict[str, str]
@@ -185,7 +185,7 @@ class GitBackend:
         return method == "POST"
 
     def answer(self, method: str, path: str, query: str, headers: Message, body: bytes) -> Answer:
-        """Let git answer. The body lies in a temporary file that goes when it is closed."""
+        """Let git answer. The body is in a temporary file that goes when it is closed."""
         environment = {
             **_environment(),
             # The server may be root's and the repositories a person's. Only git 2.38 and newer heed it from here.

@@ -150,7 +150,7 @@ def page(name: str, source: Path) -> str:
 
 
 def failures(source: Path) -> None:
-    """Write a page for each failure, and in the place of docs/troubleshooting.md the page that lists them."""
+    """Write a page for each failure, and instead of docs/troubleshooting.md the page that lists them."""
     folder = source / "docs/failures"
     folder.mkdir(parents=True)
     parts = [troubleshooting.INTRODUCTION]
@@ -224,7 +224,7 @@ def tool(name: str, *arguments: str | Path) -> bool:
 
 
 def main() -> int:
-    """Build the site anew; 1 where a page or a link is wrong, which is said."""
+    """Build the site again; 1 where a page or a link is wrong, which is said."""
     source, html = SITE / "source", SITE / "html"
     shutil.rmtree(SITE, ignore_errors=True)
     source.mkdir(parents=True)

@@ -55,7 +55,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
     symbols_at = hash_at + 24
     strings_at = symbols_at + len(symbols)
     read_only_end = strings_at + len(strings)
-    # The loader writes into the dynamic section, so it has a writable segment of its own.
+    # The loader writes into the dynamic section, so it has its own writable segment.
     data_offset = max(_DATA_OFFSET, -(-read_only_end // 16) * 16)
     dynamic = b"".join(
         struct.pack("<QQ", tag, value)

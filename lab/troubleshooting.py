@@ -37,7 +37,7 @@ Rules = list[tuple[t.Any, list[str]]]
 def examples(topic: types.ModuleType) -> dict[str, list[str]]:
     """Return the lines that each rule of a topic must know, by the name of the rule.
 
-    In the file stands below ``[rule]`` for each of its examples ``from`` what printed it, and its lines, indented.
+    The file has, below ``[rule]``, for each of its examples ``from`` what printed it, and its lines, indented.
     """
     text = (EXAMPLES / f"{topic.__name__.rpartition('.')[2]}.txt").read_text(encoding="utf-8")
     return {

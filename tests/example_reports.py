@@ -12,7 +12,7 @@ import typing as t
 Report = dict[str, t.Any]
 
 NUMERIC_BOUND = "1 time what rounding explains, against float64"
-NO_GPU = "no GPU is required of this host (sparkforge_gpu_required is false)"
+NO_GPU = "no GPU is required on this host (sparkforge_gpu_required is false)"
 
 #: Family, and the cases of its checks.
 NUMERIC: dict[str, list[str]] = {
@@ -176,8 +176,8 @@ def broken(host: str = "example-spark02") -> Report:
             f"attention.efficient_{dtype}",
             status="fail",
             measured=f"{ratio} times the bound (causal, head size 64, backward dV)",
-            cause=f"Memory-efficient attention in {dtype} (causal, head size 64, backward dV) has 16384 of 65536 values"
-            f" off by more than rounding explains: 0.8113 instead of 0.0297, {ratio} times the bound.",
+            cause=f"Memory-efficient attention in {dtype} (causal, head size 64, backward dV) has 16384 of 65536 "
+            f"values off by more than rounding explains: 0.8113 instead of 0.0297, {ratio} times the bound.",
             remedy="The library holds an empty kernel for 12.1: rebuild torch with TORCH_CUDA_ARCH_LIST=12.0, or take a"
             " stack with torch 2.12 or newer.",
             ratio=ratio,
@@ -228,8 +228,8 @@ def warned(host: str = "example-spark04") -> Report:
         status="warn",
         measured="",
         ratio=None,
-        cause="The profile requires linalg.cudss, and it was skipped: cuDSS is not installed. That blocks nothing, for"
-        " what the requirement rests on is unknown: cuDSS has computed nowhere yet.",
+        cause="The profile requires linalg.cudss, and it was skipped: cuDSS is not installed. This does not block, "
+        "because the basis of the requirement is unknown: cuDSS has computed nowhere yet.",
         remedy="Bring what it lacks.",
         evidence="unknown: cuDSS has computed nowhere yet",
     )
@@ -248,7 +248,7 @@ def unproven(host: str = "example-spark03") -> Report:
         if not check["name"].startswith("cpu.")
     ]
     report.update(checks=checks, verdict="unproven", scope="none", gpu_required=False, profile="generic")
-    report.update(devices=[], driver=None, seconds=3.4, notices=["Required and not asked for: cpu.matmul.float32."])
+    report.update(devices=[], driver=None, seconds=3.4, notices=["Required but not selected: cpu.matmul.float32."])
     return counted(report)
 
 

@@ -34,14 +34,14 @@ def make_parser() -> argparse.ArgumentParser:
     setup = add(commands, "setup", "find Sparks, ask five questions, write the inventory, and run", check=True)
     setup.add_argument("--host", action="append", metavar="NAME", help="a name or an address; may be given again")
     setup.add_argument("--user", help="your user name on the Sparks")
-    setup.add_argument("--accept-nvidia-license", action="store_true", help="you read and accept NVIDIA's licences")
+    setup.add_argument("--accept-nvidia-license", action="store_true", help="you accept NVIDIA's licences")
     setup.add_argument("--method", choices=["wheels", "source"], help="wheels (minutes) or source (hours)")
-    setup.add_argument("--discover", type=Path, metavar="FILE", help="settings of the inventory plugin discover")
+    setup.add_argument("--discover", type=Path, metavar="FILE", help="settings file of the inventory plugin discover")
     for name, (_playbook, _arguments, check, text) in COMMANDS.items():
         command = add(commands, name, text, check)
         if name == "inspect":
             command.add_argument("target", help="a requirement, a file or a directory")
-    completion = commands.add_parser("completion", help='for Tab: eval "$(sparkforge completion bash)"')
+    completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
 
@@ -54,9 +54,9 @@ def add(commands: Any, name: str, text: str, check: bool) -> argparse.ArgumentPa
     limit.completer = complete_hosts  # type: ignore[attr-defined]
     parser.add_argument("--dry-run", action="store_true", help="print the line; neither run nor write anything")
     if check:
-        parser.add_argument("--check", action="store_true", help="ask the Sparks what would change (--check --diff)")
+        parser.add_argument("--check", action="store_true", help="show what would change (--check --diff)")
     parser.add_argument("--no-password", action="store_true", help="sudo wants none, or the inventory has it")
-    parser.add_argument("-v", "--verbose", action="store_true", help="all that Ansible prints, on a terminal too")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show all of Ansible's output, also on a terminal")
     return parser
 
 

@@ -47,7 +47,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
         password = questions.ask_password("Your password on the Sparks") if ask else ""
     outcome = play.run(last, password, console, arguments.verbose)
     if outcome.code == play.CANCELLED:
-        console.print("Interrupted. A build goes on where it runs; sparkforge build follows it.")
+        console.print("Interrupted. A running build continues; sparkforge build follows it.")
         return INTERRUPTED
     return {0: Exit.DONE, play.UNREACHABLE: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
 
@@ -87,12 +87,12 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         find.reach(sparks, keys)
     if not sparks:
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
-        remedy = "Check that it is on and in the network of this machine, or name it: sparkforge setup --host NAME."
+        remedy = "Check that it is on and in this machine's network, or name it: sparkforge setup --host NAME."
         raise Refusal(Exit.NO_SPARK, cause, remedy)
     silent = [spark for spark in sparks if not spark.able]
     if silent and (arguments.host or len(silent) == len(sparks)):
         where = ", ".join(f"{spark.name} ({', '.join(spark.addresses)}, port {spark.port})" for spark in silent)
-        remedy = "On the Spark, run sudo systemctl enable --now ssh, and see that no firewall is between."
+        remedy = "On the Spark, run sudo systemctl enable --now ssh, and check that no firewall blocks it."
         raise Refusal(Exit.NO_SSH, f"No ssh server answers at {where}.", remedy)
     return sparks
 

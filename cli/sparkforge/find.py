@@ -73,7 +73,7 @@ def by_mdns(settings: Path | None) -> list[Spark]:
         done = printed(program, "-i", str(plugin), "--list", "--export", **variables)
     if done.returncode:
         said = " ".join(done.stderr.split())
-        raise Refusal(Exit.NO_SPARK, f"The network cannot be asked for Sparks: {said}", "Name them with --host.")
+        raise Refusal(Exit.NO_SPARK, f"The search for Sparks in the network failed: {said}", "Name them with --host.")
     found = []
     # Values from the network are wrapped as not trusted: here they are shown and written, never evaluated.
     hosts = json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value))
@@ -113,7 +113,7 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
     for given in names:
         name = given.lower().removesuffix(".local")
         if not NAME.fullmatch(given):
-            raise Refusal(Exit.USAGE, f"{given!r} is no name of a host.", "Write it as spark-ab12 or 192.0.2.17.")
+            raise Refusal(Exit.USAGE, f"{given!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
         same = [spark for spark in known if spark.name == name or given in spark.addresses]
         chosen += same or [Spark(name, [given], "named", local=given in ("localhost", "127.0.0.1"))]
     return chosen
@@ -148,7 +148,7 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
         answered = {address: key for (one, address), key in zip(wanted, keys, strict=True) if one is spark and key}
         if len(set(answered.values())) > 1:
             cause = f"Two machines are called {spark.name}: {' and '.join(answered)} have different ssh host keys."
-            remedy = "Rename one there (sudo hostnamectl set-hostname NAME), or name one by its address with --host."
+            remedy = "Rename one (sudo hostnamectl set-hostname NAME), or select one by its address with --host."
             raise Refusal(Exit.NO_SPARK, cause, remedy)
         spark.local = spark.local or spark.name == here
         for address, spark.key in answered.items():
@@ -177,7 +177,7 @@ def refuse_another_key(spark: Spark, files: Iterable[Path]) -> None:
             known = key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout)
             known = [key for key in known if key.split()[0] == spark.key.split()[0]]
             if known and spark.key not in known:
-                cause = f"{spark.name} has another ssh host key than {path} has for {name}: it was installed anew, or "
+                cause = f"{spark.name} has another ssh host key than {path} has for {name}: it was reinstalled, or "
                 cause += "another machine answers in its place."
                 remedy = (
                     f"Compare {spark.fingerprint} with the Spark's own; if they agree: ssh-keygen -R {name} -f {path}"

@@ -14,21 +14,21 @@ from sparkforge import Exit, Refusal
 from sparkforge.find import Spark, address_to_keep
 from sparkforge.questions import METHODS, Answers
 
-HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add; comments it does not keep.\n"
-#: inventory_dir is where the file lies, so that it may be moved. The name of the host is what its key is known under.
+HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
+#: inventory_dir is where the file is, so that it may be moved. The name of the host is what its key is known under.
 SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
 -o 'UserKnownHostsFile="{{ inventory_dir }}/known_hosts"'"""
-MEND = "Mend it, or name another file with -i."
+MEND = "Fix it, or name another file with -i."
 
 
 def default_path() -> Path:
-    """Return where the inventory lies: SPARKFORGE_INVENTORY, else hosts.yml in a folder of the person's settings."""
+    """Return where the inventory is: SPARKFORGE_INVENTORY, else hosts.yml in a folder of the person's settings."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
     return Path(os.environ.get("SPARKFORGE_INVENTORY") or folder / "sparkforge" / "hosts.yml")
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return what the inventory has, empty where there is none.
+    """Return what the inventory has, empty if there is none.
 
     :raises Refusal: it is not one that can be added to.
     """
@@ -40,7 +40,7 @@ def load(path: Path) -> dict[str, Any]:
         raise Refusal(Exit.USAGE, f"{path} cannot be read: {str(error).splitlines()[0]}.", MEND) from error
     for key in ("all", "children", "sparks", "hosts", ""):
         if not isinstance(node, dict):
-            raise Refusal(Exit.USAGE, f"{path} is no inventory with a group sparks.", MEND)
+            raise Refusal(Exit.USAGE, f"{path} is not an inventory with a group sparks.", MEND)
         node = node.get(key) or {}
     return dict(known)
 
@@ -77,7 +77,7 @@ def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all, for its owner alone.
+    """Write a file atomically, for its owner alone.
 
     :raises Refusal: it cannot be written.
     """

@@ -48,14 +48,14 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     told = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
     if not told and not terminal():
         remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
-        raise Refusal(Exit.USAGE, "There is no terminal to ask on.", remedy)
+        raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
     show(console, sparks)
     chosen = sparks if arguments.host else ask_hosts(console, sparks)
     # The account that NVIDIA Sync uses is offered.
     default = next((spark.user for spark in chosen if spark.user), getpass.getuser())
     user = arguments.user or Prompt.ask("2 of 5: Your user name there", console=console, default=default).strip()
     if not USER.fullmatch(user):
-        raise Refusal(Exit.USAGE, f"{user!r} is no user name.", "Give the name of your account on the Sparks.")
+        raise Refusal(Exit.USAGE, f"{user!r} is not a valid user name.", "Give the name of your account on the Sparks.")
     if not arguments.accept_nvidia_license:
         console.print(LICENCE)
         if not Confirm.ask("3 of 5: Do you accept them?", console=console, default=False):
@@ -82,16 +82,16 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
     """Ask which machines are to be set up; who chooses one takes the key that is shown for it."""
     named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
-        said = Prompt.ask("1 of 5: Which ones? Numbers or names, with commas", console=console, default="all")
+        said = Prompt.ask("1 of 5: Which ones? Numbers or names, separated by commas", console=console, default="all")
         words = [word.lower() for word in re.split(r"[,\s]+", said) if word]
         if words == ["all"]:
             return [spark for spark in sparks if spark.able]
         if wrong := [word for word in words if word not in named or not named[word].able]:
-            console.print(f"Not in the list, or without ssh: {', '.join(wrong)}.")
+            console.print(f"Not in the list, or no ssh there: {', '.join(wrong)}.")
         elif words:
             return list({named[word].name: named[word] for word in words}.values())
 
 
 def ask_password(text: str) -> str:
-    """Ask for the password; getpass prompts, for it throws away what was typed while the terminal still showed it."""
-    return getpass.getpass(f"{text} (Enter if sudo asks for none and ssh has a key): ")
+    """Ask for the password; getpass prompts, since it throws away what was typed while the terminal still showed it."""
+    return getpass.getpass(f"{text} (Enter if sudo needs none and ssh has a key): ")

@@ -4,7 +4,7 @@
 
 """Merge the reports of many hosts, on the controller.
 
-The documentation stands in plugins/modules/fleet_report.py.
+The documentation is in plugins/modules/fleet_report.py.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ActionModule(OnController):
         for line in [*(_fleet.line(row) for row in mine), page, *served, *further]:
             self._display.display(f"report | {line}")
         return {
-            # The files change with each run, for they say when they were written; no host does.
+            # The files change with each run, since they say when they were written; no host does.
             "changed": False,
             "path": path,
             "page": page,

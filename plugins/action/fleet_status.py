@@ -4,7 +4,7 @@
 
 """Show how the hosts of a fleet stand, as a table or as JSON.
 
-The documentation stands in plugins/modules/fleet_status.py.
+The documentation is in plugins/modules/fleet_status.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
 
 #: Of a host of which nothing was said: a task before this one failed on it.
-UNSAID = "The play stopped on it before it was read; its message is above."
+UNSAID = "The play failed on it before its state was read; the message is above."
 
 
 def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str, t.Any]:
@@ -48,6 +48,6 @@ class ActionModule(OnController):
         text = (status.as_json if arguments["format"] == "json" else status.as_text)(state)
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         if path:
-            files.write_text(path, text + "\n", "Set status_file to a file in a directory that you may write to.")
+            files.write_text(path, text + "\n", "Set status_file to a file in a directory that you can write to.")
         self._display.display(text)
         return {"changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}

@@ -4,7 +4,7 @@
 
 """Resolve a requirement or a wheel's on the controller and judge it from its wheels; directories are the module's.
 
-The documentation stands in plugins/modules/inspect_info.py.
+The documentation is in plugins/modules/inspect_info.py.
 """
 
 from __future__ import annotations
@@ -77,13 +77,18 @@ class ActionModule(OnController):
             other = resolve.Target(host.python, "x86_64" if host.machine == "aarch64" else "aarch64")
             with contextlib.suppress(SparkforgeError):
                 names = [one["name"] for one in resolve.packages(requirements, other, index, alone=True)]
-                what = f"it has wheels for {other.machine} and neither one for {host.machine} nor its source."
+                what = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
                 return [], set(names), [_finding(name, "no", "platform", what) for name in names]
             raise SparkforgeError(
-                error.cause, "Name what the index has, as pip does: vllm, or vllm==0.32.0.", **error.details
+                error.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **error.details
             ) from error
         said = [
-            _finding(name, "no", "sdist", f"{name} {one['version']} is source alone, to be built on the host.")
+            _finding(
+                name,
+                "no",
+                "sdist",
+                f"{name} {one['version']} is only available as source and would be built on the host.",
+            )
             for name, one in newest.items()
             if not one.get("wheels")
         ]
@@ -120,7 +125,7 @@ class ActionModule(OnController):
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
             found = contents.of_wheel(str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory)
-        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you may write to.")
+        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you can write to.")
         return found
 
 

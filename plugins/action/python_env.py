@@ -43,9 +43,9 @@ class ActionModule(ActionBase):
         return result
 
     def _resolved(self, wheels: t.Any) -> tuple[list[dict[str, str]], dict[str, str]]:
-        """Return the wheels with their sha256, and where each lies on the controller."""
+        """Return the wheels with their sha256, and where each is on the controller."""
         if not isinstance(wheels, list):
-            raise SparkforgeError("The option wheels is not a list.", "Give a list of paths.")
+            raise SparkforgeError("The option wheels is not a list.", "Set it to a list of paths.")
         resolved, local = [], {}
         for item in wheels:
             path = item.get("path") if isinstance(item, dict) else item
@@ -64,14 +64,14 @@ class ActionModule(ActionBase):
             except (AnsibleError, OSError):
                 raise SparkforgeError(
                     f"The wheel {path} is not on the controller.",
-                    "Give the path of an existing file, or set remote_src where it lies on the host.",
+                    "Give the path of an existing file, or set remote_src if it is on the host.",
                     wheel=path,
                 ) from None
             pin = str(item.get("sha256") or actual).lower() if isinstance(item, dict) else actual
             if pin != actual:
                 raise SparkforgeError(
-                    f"The sha256 of {path} is {actual}, the pin says {pin}.",
-                    "Give the wheel that the lock names, or lock again.",
+                    f"The sha256 of {path} is {actual}, expected {pin}.",
+                    "Use the wheel that the lock names, or renew the lock.",
                     expected=pin,
                     got=actual,
                 )

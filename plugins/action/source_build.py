@@ -23,7 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
 _QUIET = 60.0
-#: Seconds that a lost connection is tried again before the host counts as unreachable; the build goes on anyway.
+#: Seconds that a lost connection is tried again before the host counts as unreachable; the build continues anyway.
 _RECONNECT = 120.0
 
 
@@ -91,7 +91,8 @@ class ActionModule(ActionBase):
                 deadline = deadline or time.monotonic() + _RECONNECT
                 if time.monotonic() > deadline:
                     raise AnsibleConnectionFailure(
-                        f"The host does not answer. The build goes on there; the same command follows it. {error}"
+                        f"The host does not answer. The build continues there; run the same command to follow it. "
+                        f"{error}"
                     ) from error
                 self._connection.reset()
                 time.sleep(5)
@@ -117,7 +118,7 @@ class ActionModule(ActionBase):
             raise
         except (AnsibleError, ValueError) as error:
             self._light = False
-            display.vvv(f"The module is asked from now on: {error}")
+            display.vvv(f"From now on the module is polled: {error}")
             return None
         return state
 
@@ -143,7 +144,7 @@ class ActionModule(ActionBase):
 def _answer(output: str) -> dict[str, t.Any] | None:
     """Return the state that ``_unit.follow`` printed; None where it said that the build is over.
 
-    :raises ValueError: where it said neither.
+    :raises ValueError: if it said neither.
     """
     for line in output.splitlines():
         if line.startswith(follow.MARK):

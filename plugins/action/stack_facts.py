@@ -4,7 +4,7 @@
 
 """Turn stack_name into facts, on the controller alone.
 
-The documentation stands in plugins/modules/stack_facts.py.
+The documentation is in plugins/modules/stack_facts.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 """Ask upstream what a stack is, and write its lock.
 
-The documentation stands in plugins/modules/stackupstream.py.
+The documentation is in plugins/modules/stack_lock.py.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def network(proxies: t.Mapping[str, t.Any], certificate: str) -> t.Iterator[None
             # PIP_CERT: uv is told what pip is configured for.
             for name in ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO"):
                 wanted[name] = bundle.name
-        # Ansible runs every task in a process of its own, and still this leaves no trace in it.
+        # Ansible runs every task in its own process, and still this leaves no trace in it.
         before = {name: os.environ.get(name) for name in wanted}
         os.environ.update(wanted)
         try:
@@ -108,7 +108,7 @@ class ActionModule(OnController):
         directory = arguments["directory"] or (os.path.join(inventories[0], "locks") if inventories else None)
         if directory is None:
             raise SparkforgeError(
-                f"There is no inventory directory to write the lock of {name} into.",
+                f"There is no inventory directory to write the lock of {name} to.",
                 "Give an inventory file with -i, or set stack_lock_directory.",
             )
         path = os.path.join(directory, f"{name}.yml")
@@ -118,7 +118,7 @@ class ActionModule(OnController):
         try:
             known, _known_path = load.load_lock(name, where)
         except SparkforgeError as error:
-            notes.append(f"What was there is not kept: {error.cause}")
+            notes.append(f"The previous lock is discarded: {error.cause}")
         lock, said = self._resolve(name, definition, known or {}, arguments)
         notes += said
 
@@ -133,7 +133,7 @@ class ActionModule(OnController):
         after = write.lock_text(lock)
         moved = diff.moved(known or {}, lock)
         if changed and not self._task.check_mode:
-            files.write_text(path, after, "Set stack_lock_directory to a directory that you may write to.")
+            files.write_text(path, after, "Set stack_lock_directory to a directory that you can write to.")
         for line in [*notes, *moved]:
             self._display.display(f"lock {name} | {line}")
         answer: dict[str, t.Any] = {
@@ -173,11 +173,11 @@ class ActionModule(OnController):
         own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
             # The index would answer, with builds that the stack says are not what it means.
-            notes.append(f"wheels left as they are: {' '.join(definition['wheel']['reason'].split())}")
+            notes.append(f"wheels unchanged: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
             wheels = {}
             for target in resolve.targets(definition):
-                say(f"wheels {target.platform}: asking the index")
+                say(f"wheels {target.platform}: querying the index")
                 wheels[target.platform] = resolve.wheels(definition, target, index)
         sources = known.get("sources") or {}
         if "sources" in parts:
@@ -188,10 +188,10 @@ class ActionModule(OnController):
         if "requirements" in parts:
             of_build, of_run = {}, {}
             for target in resolve.targets(definition) if definition.get("units") else ():
-                say(f"requirements {target.platform}: asking the index")
+                say(f"requirements {target.platform}: querying the index")
                 of_build[target.platform] = resolve.build_requirements(definition, target, index)
                 of_run[target.platform] = resolve.run_requirements(definition, target, index)
-        notes += [f"{part} kept: not among the parts asked for" for part in PARTS if part not in parts]
+        notes += [f"{part} kept: not selected" for part in PARTS if part not in parts]
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         lock: Lock = {
             "format": 1,

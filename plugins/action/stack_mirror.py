@@ -4,7 +4,7 @@
 
 """Collect what a stack needs into a directory.
 
-The documentation stands in plugins/modules/stack_mirror.py.
+The documentation is in plugins/modules/stack_mirror.py.
 """
 
 from __future__ import annotations

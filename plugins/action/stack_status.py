@@ -34,7 +34,7 @@ class ActionModule(PythonEnv):
     def _with_digests(self, wheels: t.Any) -> list[t.Any]:
         """Return the wheels, each with a sha256; one that has it already need not be on the controller."""
         if not isinstance(wheels, list):
-            raise SparkforgeError("The option wheels is not a list.", "Give a list of paths.")
+            raise SparkforgeError("The option wheels is not a list.", "Set it to a list of paths.")
         return [
             item if isinstance(item, dict) and item.get("sha256") else self._resolved([item])[0][0] for item in wheels
         ]

@@ -4,7 +4,7 @@
 
 """Write a host's report, on the controller.
 
-The documentation stands in plugins/modules/verify_report.py.
+The documentation is in plugins/modules/verify_report.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
-    """Write each file whole or not at all and return the paths.
+    """Write each file atomically and return the paths.
 
     :param files: name and text, in the order in which they are written.
     :raises SparkforgeError: one cannot be written.
@@ -29,7 +29,7 @@ def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:
     paths = []
     for name, text in files.items():
         path = os.path.join(os.path.abspath(directory), name)
-        write_text(path, text, "Set verify_report_directory to a directory that you may write to.")
+        write_text(path, text, "Set verify_report_directory to a directory that you can write to.")
         paths.append(path)
     return paths
 
@@ -73,7 +73,7 @@ class ActionModule(OnController):
             ]
 
         return {
-            # The report changes with each run, for it says when it was written; the host does not.
+            # The report changes with each run, since it says when it was written; the host does not.
             "changed": False,
             # As ansible.builtin.debug does: where the report is should be seen without -v.
             "_ansible_verbose_always": True,
@@ -82,6 +82,6 @@ class ActionModule(OnController):
             "verdict": report["verdict"],
             "msg": f"{report['verdict']}: {counts}; {page}",
             "failures": said(_report.FAIL),
-            # Ansible shows these, and goes on.
+            # Ansible shows these, and continues.
             "warnings": said(_report.WARN),
         }

@@ -4,7 +4,7 @@
 
 """Find the manifest of what was built, and bring its wheels to the controller.
 
-The documentation stands in plugins/modules/wheelhouse_manifest.py.
+The documentation is in plugins/modules/wheelhouse_manifest.py.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ActionModule(OnController):
         cache = Cache(text["cache"], wanted.platform)
         if text["transport"] == "pull" and not text["url"]:
             raise SparkforgeError(
-                "sparkforge_wheelhouse_transport is pull, and sparkforge_wheelhouse_url is empty.",
+                "sparkforge_wheelhouse_transport is pull, but sparkforge_wheelhouse_url is empty.",
                 "Give the URL that the hosts pull from, or set the transport to push.",
             )
         served = None
@@ -134,8 +134,8 @@ class ActionModule(OnController):
                 if not os.path.exists(target):
                     raise SparkforgeError(
                         f"The wheel {wheel['file']} is not available: {'; '.join(said)}.",
-                        f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. Where the wheels are"
-                        f" gone, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
+                        f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. If the wheels are "
+                        f"lost, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
                         wheel=wheel["file"],
                     )
         return bool(missing)
@@ -145,7 +145,7 @@ class ActionModule(OnController):
         try:
             self._connection.fetch_file(path, target)
         except (AnsibleError, OSError) as error:
-            return [f"{builder} did not give {path}: {_words(error)}"]
+            return [f"{builder} did not return {path}: {_words(error)}"]
         return []
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
@@ -156,12 +156,14 @@ class ActionModule(OnController):
         try:
             said = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
         except AnsibleError as error:
-            raise OSError(f"{builder} cannot be asked: {_words(error)}") from error
+            raise OSError(f"{builder} cannot be queried: {_words(error)}") from error
         if said.get("failed"):
             message = str(said.get("msg", ""))
             if "not found" in message:
                 return None
-            raise OSError(f"{builder} cannot be asked: {message.strip().splitlines()[-1] if message else 'it failed'}")
+            raise OSError(
+                f"{builder} cannot be queried: {message.strip().splitlines()[-1] if message else 'it failed'}"
+            )
         return base64.b64decode(said["content"])
 
 

@@ -68,7 +68,7 @@ _value:
     platform: ubuntu24.04-aarch64
     here: false
     outside: []
-    reason: spark02 builds nothing, spark01 builds for ubuntu24.04-aarch64 (the first of it in the inventory).
+    reason: spark02 builds nothing, spark01 builds for ubuntu24.04-aarch64 (it is in the group builders).
 """
 
 import typing as t

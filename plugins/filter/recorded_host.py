@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filter that takes out of an observation what identifies its host."""
+"""The filter that removes from an observation what identifies its host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recorded_host(observation: t.Any) -> dict[str, t.Any]:
     """
     if not isinstance(observation, t.Mapping):
         raise AnsibleFilterError(
-            f"recorded_host wants a mapping and got {type(observation).__name__}. Give it what spark_info returned."
+            f"recorded_host expects a mapping, not {type(observation).__name__}. Give it what spark_info returned."
         )
     return recording.recorded_host(observation)
 

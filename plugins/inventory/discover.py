@@ -153,7 +153,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
         except SparkforgeError as error:
             if not spare:
                 raise
-            self.display.warning(f"Only the hosts that are listed are in the inventory. {error}")
+            self.display.warning(f"Only the listed hosts are in the inventory. {error}")
             return []
         found = discovery.sparks(answers, self.get_option("names"))
         if caching:
@@ -161,7 +161,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
         if not found and not spare:
             self.display.warning(
                 f"No Spark answered within {self.get_option('wait'):g} s; {len(answers)} other machines did. Check "
-                "that the Sparks are on and in this network, add their names to names, or list them under hosts."
+                f"that the Sparks are on and in this network, add their names to names, or list them under hosts."
             )
         return found
 
@@ -183,7 +183,7 @@ def listed_hosts(hosts: t.Mapping[str, t.Any]) -> dict[str, dict[str, t.Any]]:
         if wrong:
             raise SparkforgeError(
                 f"hosts has an entry {name} that cannot be read: {wrong}.",
-                f"Write it as {name}: {{address: 192.0.2.17, port: 22}}; both may be left out.",
+                f"Write it as {name}: {{address: 192.0.2.17, port: 22}}; both are optional.",
             )
         checked[str(name)] = dict(settings)
     return checked

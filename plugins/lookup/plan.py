@@ -119,7 +119,7 @@ def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str
     if role not in ROLES:
         raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
     if observation is None and role != "fabric":
-        raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info before.")
+        raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info first.")
     module = importlib.import_module(f"{plans.__name__}.{role}")
     try:
         made: plans.Plan = module.plan(settings, observation)

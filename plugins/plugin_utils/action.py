@@ -17,7 +17,7 @@ def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
 
     What the task gives itself wins, and null in the mapping is as if it were left out.
 
-    :raises SparkforgeError: where the option is not a mapping.
+    :raises SparkforgeError: if the option is not a mapping.
     """
     rest = dict(arguments)
     mapping = rest.pop(option, None) or {}

@@ -110,21 +110,19 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: 
     """
     if not HAS_ZEROCONF:
         raise SparkforgeError(
-            "The Python package zeroconf, which asks the network for Sparks, is not installed.",
-            "Run pip install zeroconf with the pip of the Python that runs Ansible, or list the Sparks under hosts and "
+            "Finding Sparks needs the Python package zeroconf, which is not installed.",
+            "Install it for the Python that runs Ansible (pip install zeroconf), or list the Sparks under hosts and "
             "set browse: false.",
         )
     for service in services:
         if not SERVICE.fullmatch(service):
-            raise SparkforgeError(
-                f"{service} is no type of a service.", "Write services as _ssh._tcp, without a domain."
-            )
+            raise SparkforgeError(f"{service} is not a service type.", "Write it as _ssh._tcp, without a domain.")
     types = [f"{service}.local." for service in services]
     try:
         client = zeroconf.Zeroconf(interfaces=list(interfaces) or zeroconf.InterfaceChoice.All)
     except OSError as error:
         raise UnreachableError(
-            f"The network cannot be asked for Sparks: {error}.",
+            f"The search for Sparks in the network failed: {error}.",
             "Connect this machine to the network of the Sparks, or list them under hosts.",
         ) from error
     try:

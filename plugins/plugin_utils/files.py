@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 
 def write_text(path: str, text: str, remedy: str) -> None:
-    """Write the text whole or not at all.
+    """Write the text atomically.
 
     :param remedy: which variable names the place.
     :raises SparkforgeError: it cannot be written.

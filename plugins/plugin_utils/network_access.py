@@ -22,7 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.modules
 
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
-# What the collection's modules read in place of an environment with a password.
+# What the collection's modules read instead of an environment with a password.
 PROXIES_FILE = "/etc/sparkforge-proxies.json"
 # Where Debian and Ubuntu keep the bundle that update-ca-certificates makes: the system's CAs and ours.
 CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -53,7 +53,9 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     where = f"sparkforge_proxies.{key}"
     remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host where needed."
     if not isinstance(value, str) or not _URL_TEXT.match(value):
-        return Problem(f"{where} is not a URL: it is not text, or has blanks, quotes or other odd characters.", remedy)
+        return Problem(
+            f"{where} is not a URL: it is not a string, or contains blanks, quotes or other invalid characters.", remedy
+        )
     try:
         parts = urlsplit(value)
         port_is_right = parts.port is None or parts.port > 0
@@ -64,7 +66,7 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     if not parts.hostname or not port_is_right:
         return Problem(f"{where} names no host.", remedy)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        return Problem(f"{where} has something after host and port.", remedy)
+        return Problem(f"{where} has a path after host and port.", remedy)
     return None
 
 
@@ -88,7 +90,7 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
     hosts = proxies.get("no_proxy")
     if hosts is not None and not isinstance(hosts, (str, list)):
         problems.append(
-            Problem("sparkforge_proxies.no_proxy is neither a list nor a text.", "Write it as a list of hosts.")
+            Problem("sparkforge_proxies.no_proxy is neither a list nor a string.", "Write it as a list of hosts.")
         )
     elif any(not _HOST_TEXT.match(host) for host in no_proxy_hosts(hosts)):
         problems.append(
@@ -106,11 +108,11 @@ def certificate_problem(text: str) -> str | None:
     Only the armour and the outermost DER length are looked at; the host's TLS library judges the rest.
     """
     if "PRIVATE KEY-----" in text:
-        return "holds a private key"
+        return "contains a private key"
     bodies = _CERTIFICATE.findall(text)
     begun = text.count("-----BEGIN CERTIFICATE-----")
     if not begun:
-        return "holds no PEM certificate"
+        return "contains no PEM certificate"
     if len(bodies) != begun:
         return "is damaged PEM"
     for body in bodies:
@@ -119,7 +121,7 @@ def certificate_problem(text: str) -> str | None:
         except (binascii.Error, ValueError):
             return "is damaged PEM"
         if not _is_der_sequence(der):
-            return "holds something else than an X.509 certificate"
+            return "contains something other than an X.509 certificate"
     return None
 
 
@@ -136,8 +138,8 @@ def _is_der_sequence(der: bytes) -> bool:
 def certificate_text(path: str) -> str:
     """Return a PEM file's text, ending in a newline.
 
-    :raises OSError: where it cannot be read.
-    :raises UnicodeDecodeError: where it is no text.
+    :raises OSError: if it cannot be read.
+    :raises UnicodeDecodeError: if it is no text.
     """
     with open(os.path.expanduser(path), encoding="utf-8") as stream:
         return stream.read().strip() + "\n"
@@ -220,7 +222,7 @@ def files(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, dict[str, s
     """Return what the files are to be: path to ``content``, ``mode``, ``sha256``; empty: absent.
 
     A proxy's password is for root alone: apt reads its configuration as root and hands it to its methods, so
-    that the user _apt need not read the file. An ordinary user's apt passes over it.
+    that the user _apt need not read the file. An ordinary user's apt skips it.
     """
     secret = has_password(proxies)
     kept = json.dumps(proxy_environment(proxies), indent=1, sort_keys=True) + "\n" if secret else ""

@@ -65,7 +65,7 @@ def _validator(name: str) -> t.Any:
         draft = jsonschema.validators.validator_for(document(name))
     except NameError:
         raise SparkforgeError(
-            "Ansible's Python on the controller lacks the library jsonschema.",
+            "Ansible's Python on the controller lacks the package jsonschema.",
             "Install it there: python3 -m pip install jsonschema.",
         ) from None
     known = [(f"{one}.schema.json", document(one)) for one in dict.fromkeys((name, "common"))]
@@ -115,14 +115,14 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
         first = [inner for inner in error.context if inner.schema_path[0] == 0]
         return [sentence for inner in first for sentence in _sentences(inner, path)]
     if "propertyNames" in error.absolute_schema_path:
-        return [f"{at}{value} is not a name there{_example(schema)}"]
+        return [f"{at}{value} is not a valid name{_example(schema)}"]
     if value is None or value == "":
         return [f"{where} is empty{_example(schema)}"]
     if rule == "required":
         return [f"{at}{key} is missing" for key in error.validator_value if key not in value]
     if rule == "additionalProperties":
         known = schema.get("properties", {})
-        return [f"{at}{key} is not a key of it, {_nearest(str(key), known)}" for key in value if key not in known]
+        return [f"{at}{key} is not a known key, {_nearest(str(key), known)}" for key in value if key not in known]
     if rule == "type":
         return [f"{where} {_type_problem(value, error.validator_value)}"]
     if rule == "minItems":
@@ -161,7 +161,7 @@ def _type_problem(value: t.Any, wanted: str | list[str]) -> str:
     kinds = [wanted] if isinstance(wanted, str) else [kind for kind in wanted if kind != "null"]
     if "string" in kinds and isinstance(value, (int, float)) and not isinstance(value, bool):
         # 13.0 and 3.10 are numbers to YAML, and 3.10 is 3.1.
-        return f"is the number {value}: quote it, YAML changes versions that are not quoted"
+        return f"is the number {value}: quote it, since YAML changes unquoted versions"
     found = {dict: "a mapping", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}
     found[float] = str(value)
     words = [_TYPES[kind] for kind in kinds]

@@ -55,7 +55,7 @@ def repos(bench: Bench) -> LocalRepos:
 
 def test_without_sha256_and_fingerprint_it_is_refused_with_the_remedy(repos: LocalRepos) -> None:
     said = repos.refused("0.8.1")
-    assert "neither sha256 nor key_fingerprint is given" in said
+    assert "neither sha256 nor key_fingerprint is set" in said
     assert "sha256sum" in said and "redist archive" in said
 
 

@@ -107,7 +107,7 @@ def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, fai
     said = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
     assert "spark01: proven on the CPU" in said
     assert "spark01, which builds for debian13-" in said and "did not come to its end at" in said
-    assert said.endswith("until its stack is built it keeps the proven wheels of lab-wheels")
+    assert said.endswith("until its stack is built, it keeps the proven wheels of lab-wheels")
     assert "next, on" not in play.output
     status = fleet.run("status", stack_name="lab-fleet", stack_meanwhile="lab-wheels").succeeded()
     assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]
@@ -154,6 +154,6 @@ def test_uninstall_takes_out_whom_it_added_and_leaves_the_group(fleet: Fleet, bu
 @pytest.mark.long
 def test_wheels_that_do_not_fit_are_told_before_any_change(fleet: Fleet, built: Play) -> None:
     play = site(fleet, "--tags", "bridge", stack_meanwhile="torch-2.15.0").succeeded()
-    assert "spark01 gets no wheels in the meantime: " in play.text
+    assert "spark01 gets no interim wheels: " in play.text
     assert "The host runs debian 13, and stack torch-2.15.0 is for ubuntu 24.04." in play.text
     assert play.changed == 0

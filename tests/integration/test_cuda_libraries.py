@@ -97,7 +97,7 @@ def test_a_pin_that_forbids_a_package_is_named(host: Host, role: Role, vendor: s
         packages = host.snapshot()["packages"]
         play = role().failed()
         assert host.snapshot()["packages"] == packages
-    assert "libcudnn9-dev-cuda-13 is forbidden by the pin of libcudnn9* to -1" in play.text
+    assert "libcudnn9-dev-cuda-13 is blocked by the pin of libcudnn9* to -1" in play.text
     assert PINS in play.text
 
 

@@ -67,7 +67,7 @@ def test_local_repo_alone_without_a_proof_is_refused_with_the_remedy(
     host: Host, before: tuple[list[str], list[str]], role: Role
 ) -> None:
     play = role(cusparselt_backends=["local_repo"], cusparselt_local_repo_sha256="").failed()
-    assert "neither the sha256 of its .deb nor the fingerprint of its key is given" in play.text
+    assert "neither the sha256 of its .deb nor its key's fingerprint is set" in play.text
     assert "Set cusparselt_local_repo_sha256" in play.text and "redist" in play.text
     assert state(host) == before
 
@@ -77,8 +77,8 @@ def test_check_on_a_fresh_host_says_where_it_would_come_from(
 ) -> None:
     play = role("--check", "--diff").succeeded()
     assert play.changed > 0
-    assert "cuSPARSELt 0.8.1 by local_repo" in play.text
-    assert "Passed over: no apt source offers libcusparselt0-cuda-13" in play.text
+    assert "cuSPARSELt 0.8.1 from local_repo" in play.text
+    assert "Skipped: no apt source offers libcusparselt0-cuda-13" in play.text
     assert state(host) == before
 
 
@@ -102,7 +102,7 @@ def test_local_repo_by_fingerprint_alone_upgrades_and_retires_the_older(host: Ho
 def test_a_second_run_changes_nothing_and_stays_with_the_local_repo(role: Role) -> None:
     play = role().succeeded()
     assert play.changed == 0
-    assert "by local_repo" in play.text and "already" in play.text
+    assert "from local_repo" in play.text and "already" in play.text
 
 
 def test_an_older_version_than_the_installed_one_is_refused(host: Host, role: Role) -> None:
@@ -133,7 +133,7 @@ def test_apt_takes_over_from_the_archive_where_a_source_offers_it(host: Host, ro
     added = host.task("sparkforge.dgx_spark.apt_source", name="site", **options)
     assert added["changed"], added
     play = role(cusparselt_backends=["apt", "local_repo"]).succeeded()
-    assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
+    assert "cuSPARSELt 0.8.1 from apt: an apt source of the host offers 0.8.1" in play.text
     assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.1.1")
     assert remains(host) == {"package": True, "local_repo": False, "redist": False}
 
@@ -158,7 +158,7 @@ def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[
 @pytest.mark.long
 def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) -> None:
     play = role("--check").succeeded()
-    assert "cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1" in play.text
+    assert "cuSPARSELt 0.8.1 from apt: an apt source of the host offers 0.8.1" in play.text
 
 
 @pytest.mark.long

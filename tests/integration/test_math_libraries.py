@@ -204,10 +204,10 @@ def test_a_stack_of_the_site_moves_cudss_up_and_down_and_keeps_the_version_befor
 
 
 BAD_PINS: list[tuple[dict, list[str]]] = [
-    ({"sha256": "0" * 64}, ["the stack's pin says 0000", "Nothing was downloaded"]),
+    ({"sha256": "0" * 64}, ["the stack pins 0000", "Nothing was downloaded"]),
     ({"soname": "libcudss.so.0"}, ["no library with the SONAME libcudss.so.0", "it has libcudss.so.1"]),
-    ({"version": "1.0.0.36"}, ["has libcudss 1.0.0.35, the stack pins 1.0.0.36", "playbooks/lock.yml"]),
-    ({"release": "1.0.9"}, ["There is no release 1.0.9 of cudss", "Correct the release"]),
+    ({"version": "1.0.0.36"}, ["has libcudss 1.0.0.35, but the stack pins 1.0.0.36", "playbooks/lock.yml"]),
+    ({"release": "1.0.9"}, ["cudss has no release 1.0.9", "Correct the release"]),
     ({"variant": "cuda14"}, ["no variant cuda14 of libcudss", "it has cuda13", "Choose one of those variants"]),
     ({"component": "libcuds"}, ["has no component libcuds", "it has libcudss", "Correct the component"]),
     ({"sha256": "abc"}, ["has the sha256 'abc', which is not 64 hexadecimal digits"]),
@@ -257,7 +257,7 @@ def test_the_role_refuses_a_wrong_or_unknown_sha256_with_the_remedy(
     before = installed.contents()
     wrong = cudss("1.0.0", mirror, sha256={PLATFORM: "0" * 64})
     play = install(math_libraries_archives=[wrong]).failed()
-    assert "the stack's pin says 0000" in play.text
+    assert "the stack pins 0000" in play.text
     assert "compare both with NVIDIA's tree, then run playbooks/lock.yml" in play.text
     unknown = cudss("1.0.0", mirror, sha256={PLATFORM: None})
     play = install(math_libraries_archives=[unknown]).failed()
@@ -283,7 +283,7 @@ def test_an_archive_for_another_platform_alone_is_left_out(installed: Host, inst
     archives = [{"product": "nvpl", "component": "nvpl_fft", "release": "25.5", "sha256": {OTHER_PLATFORM: "0" * 64}}]
     play = install("-v", math_libraries_archives=archives).succeeded()
     assert play.changed == 0
-    assert f"NVIDIA has no nvpl_fft for {PLATFORM}: left out." in play.text
+    assert f"NVIDIA has no nvpl_fft for {PLATFORM}: skipped." in play.text
 
 
 @pytest.mark.long
@@ -296,7 +296,7 @@ def test_a_truncated_download_is_resumed_and_one_that_stays_truncated_is_refused
     play = install(math_libraries_archives=archives).failed()
     # Each of the four attempts went on where the one before was cut.
     assert "was truncated: 4000 of" in play.text
-    assert "Run again; if it stays, the mirror's file is incomplete" in play.text
+    assert "Run again; if it fails again, the mirror's file is incomplete" in play.text
     assert installed.contents() == before
 
     mirror.mend()
@@ -316,7 +316,7 @@ def test_a_login_page_with_status_200_is_refused(
     before = installed.contents()
     mirror.fault(pattern, body=b"<!DOCTYPE html><html><body>Please log in</body></html>")
     play = install(math_libraries_archives=[cudss("1.0.0", mirror)]).failed()
-    assert "is an HTML page and not the file that was asked for" in play.text
+    assert "is an HTML page, not the requested file" in play.text
     assert "A proxy, a login page or a wrong mirror answered" in play.text
     assert installed.contents() == before
 
@@ -328,20 +328,20 @@ def test_bytes_that_the_mirror_changed_are_refused_with_both_sums(
     mirror.fault("*.tar.xz", body=b"\xfd7zXZ\x00 something else")
     play = install(math_libraries_archives=[cudss("1.0.0", mirror)]).failed()
     actual = hashlib.sha256(b"\xfd7zXZ\x00 something else").hexdigest()
-    assert f"is {actual}, the pin says {cudss('1.0.0', mirror)['sha256'][PLATFORM]}." in play.text
+    assert f"is {actual}, expected {cudss('1.0.0', mirror)['sha256'][PLATFORM]}." in play.text
     assert installed.contents() == before
 
 
 BAD_ARCHIVES = {
-    "climbs out by '..'": tar(member("top/../../etc/cron.d/x", size=1)),
+    "leaves the archive with '..'": tar(member("top/../../etc/cron.d/x", size=1)),
     "which is absolute": tar(member("/etc/cron.d/x", size=1)),
-    "symlink 'top/lib/x' to '../../../etc', which leaves": tar(member("top/lib/x", tarfile.SYMTYPE, "../../../etc")),
-    "symlink 'top/x' to '/etc/passwd', which leaves": tar(member("top/x", tarfile.SYMTYPE, "/etc/passwd")),
+    "symlink 'top/lib/x' to '../../../etc', outside": tar(member("top/lib/x", tarfile.SYMTYPE, "../../../etc")),
+    "symlink 'top/x' to '/etc/passwd', outside": tar(member("top/x", tarfile.SYMTYPE, "/etc/passwd")),
     "and writes through it": tar(member("top/x", tarfile.SYMTYPE, "lib"), member("top/x/y", size=1)),
     "hard link 'top/x' to 'top/none'": tar(member("top/x", tarfile.LNKTYPE, "top/none")),
     "device node 'top/null'": tar(member("top/null", tarfile.CHRTYPE)),
     "named pipe 'top/pipe'": tar(member("top/pipe", tarfile.FIFOTYPE)),
-    "more than one directory at its top": tar(member("beside/x", size=1)),
+    "more than one top-level directory": tar(member("beside/x", size=1)),
     "is damaged or not a tar archive": tar()[:-40],
     "a Debian package": b"!<arch>\ndebian-binary",
 }

@@ -130,7 +130,7 @@ def test_what_cannot_work_is_refused_all_at_once_and_without_the_password(
         "sparkforge_proxies.http does not begin with http:// or https://.",
         "sparkforge_proxies.https has an invalid port or host.",
         "sparkforge_proxies.no_proxy has an entry that is not a host.",
-        f"The CA certificate {certificate} holds something else than an X.509 certificate.",
+        f"The CA certificate {certificate} contains something other than an X.509 certificate.",
         "Write it as http://proxy.example.com:3128",
     ):
         assert sentence in play.text

@@ -71,7 +71,7 @@ def play(host: Host, command: str) -> tuple[int, str]:
         f"python3 -m ansible {command.removeprefix('ansible-')} 2>&1; echo ended with $?"
     )
     output = host.execute(script)
-    code = re.search(r"ended with (\d+)$", output)
+    code = re.search(r"exited with (\d+)$", output)
     assert code, output
     assert "Traceback" not in output, output[-6000:]
     return int(code[1]), " ".join(output.split())

@@ -91,13 +91,13 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
     for sentence in (
         "The host runs debian 13, and stack torch-2.15.0 is for ubuntu 24.04",
         "set sparkforge_accept_nvidia_license: true",
-        "The host has no NVIDIA GPU, and one is required.",
+        "The host has no NVIDIA GPU, but one is required.",
         "99000 GiB are needed: 90000 GiB for /opt (a test), 9000 GiB for /usr",
         "Stack torch-2.15.0 needs Python 3.12",
-        "dpkg left packages half done: acl (half-configured), dpkg (interrupted).",
+        "dpkg left packages half-installed: acl (half-configured), dpkg (interrupted).",
         "python3 /tmp/hold.py (process ",
         "holds /var/lib/dpkg/lock-frontend, still after a wait of 1 s.",
-        "names the keyring /usr/share/keyrings/gone.gpg for https://apt.example, which is not there",
+        "names the keyring /usr/share/keyrings/gone.gpg for https://apt.example, which does not exist",
         "The pin /etc/apt/preferences.d/site (libcublas*: release *, -1) forbids packages",
     ):
         assert sentence in message
@@ -121,11 +121,11 @@ def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> No
 @pytest.mark.parametrize(
     ("variables", "sentences"),
     [
-        ({"preflight_apt_wait": "soon"}, ["that no role takes. Nothing was changed", "preflight_apt_wait", "int"]),
+        ({"preflight_apt_wait": "soon"}, ["has variables with invalid values. Nothing", "preflight_apt_wait", "int"]),
         ({"preflight_disk_minimum": [{"path": "/"}]}, ["missing required arguments: gib", "preflight_disk_minimum"]),
         (
             {"stack_name": "torch-2.15.O"},
-            ["There is no stack 'torch-2.15.O'", "known are", "lab-native (", "Set stack_name to `torch-2.15.0`"],
+            ["Stack 'torch-2.15.O' is unknown", "known are", "lab-native (", "Set stack_name to `torch-2.15.0`"],
         ),
         ({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"]),
         ({"stack_method": "compile"}, ["value of stack_method must be one of: wheel, build, got: compile"]),

@@ -91,7 +91,7 @@ def test_without_the_venv_module_the_role_says_who_brings_it_and_changes_nothing
     before = bare.contents()
     assert make(bare, "--check", "--diff").succeeded().changed == 1
     play = make(bare).failed()
-    assert "cannot make virtual environments: its modules venv and ensurepip are not installed" in play.text
+    assert "cannot create virtual environments: its modules venv and ensurepip are not installed" in play.text
     assert "Run the role build_toolchain, or: apt install python3.13-venv" in play.text
     assert bare.contents() == before
 
@@ -118,8 +118,8 @@ def test_a_wheel_with_another_hash_is_refused_with_the_name_of_its_package(insta
     wrong = [f"{line.split('sha256:')[0]}sha256:{'0' * 64}" if "sympy" in line else line for line in locked(installed)]
     play = make(installed, python_env_requirements=wrong).failed()
     right = next(line for line in locked(installed) if "sympy" in line).split("sha256:")[1]
-    assert f"The sha256 of sympy==1.14.0 is {right}, the lock says {'0' * 64}." in play.text
-    assert "lock again with playbooks/lock.yml" in play.text
+    assert f"The sha256 of sympy==1.14.0 is {right}, but the lock says {'0' * 64}." in play.text
+    assert "renew the lock with playbooks/lock.yml" in play.text
     assert installed.contents() == before
 
 
@@ -250,7 +250,7 @@ def test_absent_is_refused_while_a_job_runs_and_leaves_the_host_as_it_was(host: 
     host.execute(f"setsid {ROOT}/bin/torch-python -c 'import time; time.sleep(600)' & echo $! > /tmp/job.pid; sleep 1")
     play = make(host, python_env_state="absent").failed()
     assert "The environment torch is used by 1 process(es)" in play.text
-    assert "End them first, or set force to true." in play.text
+    assert "Stop them first, or set force to true." in play.text
     assert current(host)
     host.execute("kill $(cat /tmp/job.pid); gpasswd -d worker sparkforge || true")
     assert make(host, "--check", "--diff", python_env_state="absent").succeeded().changed == 1

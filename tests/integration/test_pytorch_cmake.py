@@ -485,4 +485,4 @@ def test_the_role_would_build_what_is_there_and_refuses_what_is_not(probed: Prob
     play = probed.host.roles("pytorch", arguments=["--check", "-v"], pytorch_blas="NVPL", **given).succeeded()
     assert play.changed == 1 and "would_build" in play.output
     refused = probed.host.roles("pytorch", **given).failed()
-    assert "This host does not show OpenBLAS, libopenblas-dev" in refused.text
+    assert "This host lacks OpenBLAS, libopenblas-dev" in refused.text

@@ -128,14 +128,14 @@ def test_libraries_that_no_longer_fit_are_named_and_the_host_stays(host: Host, t
         assert (
             f"The host's libraries no longer fit the environment {two[0]} of torch: {LIBRARY} is {version}" in play.text
         )
-        assert "the environment was made with 1.4-1" in play.text
-        assert "Bring them back with playbooks/libraries.yml" in play.text
+        assert "the environment was created with 1.4-1" in play.text
+        assert "Reinstall them with playbooks/libraries.yml" in play.text
         assert back(host, "--check").failed().changed == 0
         assert host.contents() == before
     # A newer one of the same series goes, with a word of it.
     package(host, "1.5-1")
     play = back(host).succeeded()
-    assert f"{LIBRARY} is 1.5-1, and the environment was made with 1.4-1" in play.text
+    assert f"{LIBRARY} is 1.5-1, but the environment was created with 1.4-1" in play.text
     assert link(host, "current") == two[0]
     host.execute(f"dpkg --purge {LIBRARY}")
 

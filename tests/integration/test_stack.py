@@ -107,7 +107,7 @@ def test_every_problem_of_a_stack_file_is_said_at_once(host: Host, site: Path) -
     for sentence in (
         f"The stack {site} has 4 problems",
         "python.version is the number 3.1: quote it",
-        "llvm_mayor is not a key of it, did you mean llvm_major",
+        "llvm_mayor is not a known key, did you mean llvm_major",
         "llvm_major is missing",
         "archives[0].sha256.linux-sbsa is 'abc', write it as 64 hexadecimal digits",
     ):

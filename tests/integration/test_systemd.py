@@ -125,7 +125,7 @@ def test_the_reserve_is_counted_once(booted: Host) -> None:
     # 675 MiB at most.
     done = build(booted, 18, jobs=2, memory_reserve=0, memory_per_job=340)
     assert done.get("status") == "built", done
-    assert "2 jobs of 2 asked for: " in booted.execute(f"cat {done['log']}")
+    assert "2 jobs of 2 requested: " in booted.execute(f"cat {done['log']}")
 
 
 def test_with_a_password_for_sudo_a_build_is_polled_between_two_module_calls(booted: Host) -> None:
@@ -150,7 +150,7 @@ def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(boo
     receipt = next(one for one in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if one["jobs"] == 1)
     assert receipt["attempts"] == 1
     (note,) = [note for note in receipt["notes"] if "memory" in note]
-    assert re.search(r"killed for memory with 2 jobs and went on with 1", note)
+    assert re.search(r"ran out of memory with 2 jobs and continued with 1", note)
     log = booted.execute(f"cat {receipt['log']}") if "log" in receipt else booted.execute("cat /var/log/sparkforge/*")
     assert note in log
 

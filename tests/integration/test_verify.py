@@ -71,13 +71,13 @@ def test_the_play_names_every_failure_at_once_and_so_does_the_report(removed: Re
     assert set(found) == {"closure libcublas.so.13", "open libcudss.so.0", "open libcusparseLt.so.0"}
     assert all(check["cause"] in removed.play.text and check["remedy"] for check in found.values())
     assert "libcusparseLt.so.0: cannot open shared object file" in found["open libcusparseLt.so.0"]["cause"]
-    assert "the checks named closure say what brings libcublas.so.13" in found["open libcudss.so.0"]["remedy"]
+    assert "the closure checks say what provides libcublas.so.13" in found["open libcudss.so.0"]["remedy"]
 
 
 def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed) -> None:
     assert removed.checked.succeeded().changed == 0
     skipped = [check["cause"] for check in removed.check_report["checks"] if check["status"] == "skip"]
-    assert any("cuda_libraries would bring libcublas.so.13" in cause for cause in skipped)
+    assert any("cuda_libraries would install libcublas.so.13" in cause for cause in skipped)
 
 
 def test_a_library_that_the_loader_no_longer_looks_at_is_told_from_one_that_is_gone(provisioned: Host) -> None:
@@ -106,7 +106,7 @@ def test_an_environment_that_is_gone_fails_with_the_playbook_to_run(provisioned:
 
 def test_a_required_gpu_that_is_not_there_fails(provisioned: Host) -> None:
     play = provisioned.run("verify", sparkforge_gpu_required=True).failed()
-    assert "No GPU answers on this host" in play.text
+    assert "No GPU responds on this host" in play.text
     assert report(provisioned)["verdict"] == "fail"
 
 
@@ -121,7 +121,7 @@ def test_a_sound_host_passes_and_nothing_on_it_changes(provisioned: Host) -> Non
 def test_an_audit_finds_nothing_on_a_sound_host_and_names_the_one_byte_that_was_changed(provisioned: Host) -> None:
     before = provisioned.contents()
     play = provisioned.run("audit", audit_sbom=str(provisioned.reports)).succeeded()
-    assert "files are what the receipts say" in play.text
+    assert "files match the receipts" in play.text
     assert provisioned.contents() == before
     bill = json.loads((provisioned.reports / f"{provisioned.name}.cdx.json").read_text())
     assert {"torch", "libcudss"} <= {one["name"] for one in bill["components"]}

@@ -297,7 +297,7 @@ def task(play: Play, name: str) -> str:
 def test_an_nginx_that_was_killed_is_started_again(served: Builder) -> None:
     served.host.execute("kill -KILL $(pgrep nginx)")
     checked = served.serve("--check", "--diff").succeeded()
-    assert "changed: " in task(checked, "Compare the site of nginx with the wanted one")
+    assert "changed: " in task(checked, "Compare nginx's site with the desired one")
     assert "changed: " in task(checked, "Start nginx, also at boot")
     assert served.serve().succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
@@ -333,7 +333,7 @@ def test_an_address_that_is_not_the_host_s_is_refused(served: Builder) -> None:
 def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:
     served.host.execute("echo 'nonsense on;' > /etc/nginx/conf.d/their-own.conf")
     try:
-        words = ("nginx refuses its configuration", "their-own.conf:1", "are as they were")
+        words = ("nginx refuses its configuration", "their-own.conf:1", "are unchanged")
         assert_refused(served, *words, wheelhouse_port=8631)
     finally:
         served.host.execute("rm /etc/nginx/conf.d/their-own.conf")
@@ -345,7 +345,7 @@ def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
     served.host.execute(f"sed -i 's|{include}|# {include}|' /etc/nginx/nginx.conf")
     before = served.host.contents()
     refused = served.serve(wheelhouse_port=8631).failed()
-    assert "nginx does not serve it: " in refused.text and "are as they were" in refused.text
+    assert "nginx does not serve it: " in refused.text and "are unchanged" in refused.text
     assert served.host.contents() == before
     served.host.execute(f"sed -i 's|# {include}|{include}|' /etc/nginx/nginx.conf")
     # The handler had let nginx read the file without it.
@@ -355,7 +355,7 @@ def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
 
 def test_a_certificate_and_the_key_of_another_are_refused(served: Builder, tls: dict[str, str], tmp_path: Path) -> None:
     other = serve.make_certificate(tmp_path / "other", ["127.0.0.1"])
-    words = ("nginx refuses its configuration: ", "tls.pem", "key values mismatch", "are as they were")
+    words = ("nginx refuses its configuration: ", "tls.pem", "key values mismatch", "are unchanged")
     assert_refused(served, *words, **{**tls, "wheelhouse_tls_key": str(other.key)})
 
 

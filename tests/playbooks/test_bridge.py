@@ -187,8 +187,8 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     )
     assert "spark1 wheels []" in run.told("proved") and "spark1 built all" in run.told("proved")
     assert run.told("compiled") == ["spark1"]
-    assert "spark4 has no wheels in the meantime: failed in wave 1" in run.output
-    kept = "; until its stack is built it keeps the proven wheels of wheels"
+    assert "spark4 has no interim wheels: failed in wave 1" in run.output
+    kept = "; until its stack is built, it keeps the proven wheels of wheels"
     assert {host: said.endswith(kept) for host, said in run.stopped.items() if said} == {
         "spark3": False, "spark7": True, "spark8": True,
     }  # fmt: skip
@@ -204,7 +204,7 @@ def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path:
     assert site.current() == {"spark1": "wheels"}
     said = run.stopped["spark1"]
     assert "did not come to its end at" in said and "it broke" in said
-    assert said.endswith("; until its stack is built it keeps the proven wheels of wheels")
+    assert said.endswith("; until its stack is built, it keeps the proven wheels of wheels")
     # It is what the run ends with, and once more without the bridge: nothing is brought again.
     assert f"spark1 {said}" in " ".join(run.output.split())
     again = site.run(failing={"spark1": "build build"})
@@ -219,9 +219,9 @@ def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path:
 @pytest.mark.long
 def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
-    refused = {"stack": None, "cause": "There is no stack whels.", "msg": "There is no stack whels. Correct it."}
+    refused = {"stack": None, "cause": "Stack whels is unknown.", "msg": "Stack whels is unknown. Correct it."}
     run = site.run("-e", json.dumps({"meanwhile": refused}))
-    assert "spark1 gets no wheels in the meantime: There is no stack whels. built is still built." in " ".join(
+    assert "spark1 gets no interim wheels: Stack whels is unknown. built is still built." in " ".join(
         run.output.split()
     )
     assert site.current() == {"spark1": "built"}
@@ -238,7 +238,5 @@ def test_a_canary_whose_wheels_fail_spares_the_others_the_download(tmp_path: Pat
     run = site.run(failing={"spark1": "wheel proof"}, sparkforge_waves=waves, sparkforge_max_fail_percentage=0)
     assert run.code == 0, run.output[-3000:]
     assert [said for said in run.told("toolchain") if said.endswith("wheels")] == ["spark1 wheels"]
-    assert "spark2 has no wheels in the meantime: wave 1 ended the rollout: spark1 failed" in " ".join(
-        run.output.split()
-    )
+    assert "spark2 has no interim wheels: wave 1 ended the rollout: spark1 failed" in " ".join(run.output.split())
     assert set(site.current().values()) == {"built"}

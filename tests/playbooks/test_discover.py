@@ -64,11 +64,11 @@ def test_a_network_that_cannot_be_asked_is_an_error_unless_hosts_are_listed(tmp_
     # An address that no interface of this machine has (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, said = listed(path, code=1)
-    assert "The network cannot be asked for Sparks" in said
+    assert "The search for Sparks in the network failed" in said
     assert "list them under hosts" in said
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"], hosts={"attic": {}})
     found, said = listed(path)
     assert found["sparks"]["hosts"] == ["attic"]
-    assert "Only the hosts that are listed are in the inventory" in said
+    assert "Only the listed hosts are in the inventory" in said
     path = mdns.settings(tmp_path, browse=False, hosts={"attic": {}})
     assert listed(path)[0]["sparks"]["hosts"] == ["attic"]

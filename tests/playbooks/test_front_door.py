@@ -164,7 +164,7 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     started = spark.starts("--dry-run", columns=40)
     answer(started, [("1 of 5", "7"), ("1 of 5", SPARK), *QUESTIONS[1:4]])
     assert spark.ends(started) == Exit.DONE
-    assert "Not in the list, or without ssh: 7." in spark.said
+    assert "Not in the list, or no ssh there: 7." in spark.said
     assert "…" not in spark.said
     # The sentences are folded between words; what may be copied, a fingerprint or a file, is the terminal's to fold.
     copied = (str(spark.inventory), "SHA256:")
@@ -187,7 +187,7 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     ("target", "words"),
     [
         ("nothing-of-that-name", "uv could not resolve nothing-of-that-name"),
-        ("thing.whl", "'thing.whl' is not the file name of a wheel. Give files named"),
+        ("thing.whl", "'thing.whl' is not a wheel file name. Use files named"),
         ("thing-1.0-py3-none-any.whl", "thing-1.0-py3-none-any.whl cannot be read as a wheel"),
     ],
 )
@@ -208,7 +208,7 @@ def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: P
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
     asked = subprocess.run(words, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert asked.returncode == Exit.USAGE
-    assert "There is no terminal to ask on." in asked.stderr
+    assert "There is no terminal for the questions." in asked.stderr
     done = subprocess.run([*words, *options], env=env, check=False, capture_output=True, text=True)
     assert done.returncode == Exit.DONE, done.stderr
     assert "stack_method: build" in done.stdout

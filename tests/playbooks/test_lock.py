@@ -113,7 +113,7 @@ def test_a_part_that_is_left_out_keeps_what_the_lock_has(site: Site) -> None:
     before = site.lock.read_bytes()
     shutil.rmtree(site.tree)
     kept = site.run(stack_lock_parts=["wheels"])
-    assert "archives kept: not among the parts asked for" in kept.stdout
+    assert "archives kept: not selected" in kept.stdout
     assert "changed=0" in kept.stdout
     assert site.lock.read_bytes() == before
 
@@ -133,7 +133,7 @@ def test_a_broken_lock_is_replaced_and_the_output_says_so(site: Site) -> None:
     site.lock.parent.mkdir()
     site.lock.write_text("stack_lock: {format: 7}\n")
     done = site.run()
-    assert "What was there is not kept" in done.stdout
+    assert "The previous lock is discarded" in done.stdout
     assert "changed=1" in done.stdout
     assert yaml.safe_load(site.lock.read_text())["stack_lock"]["stack"] == "lab"
 
@@ -251,7 +251,7 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
     ("variables", "words"),
     [
         ({"sparkforge_ca_certificate": "/no/such.pem"}, "The CA certificate /no/such.pem cannot be read"),
-        ({"stack_name": "laboratory"}, "There is no stack 'laboratory'"),
+        ({"stack_name": "laboratory"}, "Stack 'laboratory' is unknown"),
         ({"stack_lock_parts": ["wheel"]}, "value of parts must be one or more of"),
         ({"stack_lock_uv": ["/no/such/uv"]}, "/no/such/uv"),
     ],

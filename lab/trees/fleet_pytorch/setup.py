@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds in seconds a wheel `torch` that computes as the real one does, for it is the real one but for two libraries.
+"""Builds in seconds a wheel `torch` that computes as the real one does, since it is the real one but for two libraries.
 
 One extension is compiled here. Python's part, its bytecode and the small libraries are taken from the PyTorch that
 every container of the fleet has read only (LAB_TORCH); the two large libraries stay there, where the loader finds them.

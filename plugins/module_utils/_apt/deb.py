@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
 
-_REMEDY = "Check the URL and download it again; a proxy or a login page may have answered in its place."
+_REMEDY = "Check the URL and download it again; a proxy or a login page may have answered instead."
 # drwxr-xr-x root/root         0 2025-08-13 10:00 ./var/
 _ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
 # tar takes four times as much as a name is said to have, and a .deb of some KB may say gigabytes.
@@ -51,20 +51,20 @@ def control(path: str) -> dict[str, str]:
 def files(path: str) -> list[str]:
     """Return the path of each regular file in a .deb, beginning with "/"; all of it has been read then.
 
-    :raises SparkforgeError: for a .deb that is cut off, a device, a path that leaves the tree, and one that has not
-        room where it lies.
+    :raises SparkforgeError: for a .deb that is truncated, a device, a path that leaves the tree, and one that has not
+        room where it is.
     """
     found = []
     total = 0
-    for line in _dpkg_deb("--contents", path, "is cut off or damaged").splitlines():
+    for line in _dpkg_deb("--contents", path, "is truncated or damaged").splitlines():
         match = _ENTRY.match(line)
         kind, size, name = match.groups() if match else ("?", "0", line)
         total += int(size)
         name = name.split({"l": " -> ", "h": " link to "}.get(kind, "\0"))[0]
         if kind not in "-dlh" or ".." in name.split("/") or name.startswith("/"):
             raise SparkforgeError(
-                f"{path} has an entry that leaves its tree, or that is not a file, directory or link: {line!r}.",
-                "Do not use this file; ask its vendor for another.",
+                f"{path} has an entry that is outside its tree, or is not a file, directory or link: {line!r}.",
+                "Do not use this file; get another copy from its vendor.",
                 path=path,
             )
         if kind == "-":
@@ -74,7 +74,7 @@ def files(path: str) -> list[str]:
     if total + _RESERVE > free:
         raise SparkforgeError(
             f"{path} needs {total / 1e6:.0f} MB, and {os.path.dirname(path)} has {free / 1e6:.0f} MB free.",
-            "Free some space and run again; should the size be absurd, do not trust the file.",
+            "Free some space and run again; if the size is implausible, do not trust the file.",
             path=path,
         )
     return found

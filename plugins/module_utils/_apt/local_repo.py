@@ -54,8 +54,9 @@ def _check_file(directory: str, name: str, expected: tuple[int, str], listed_in:
     actual = (os.path.getsize(path), digests.of_file(path))
     if actual != expected:
         raise SparkforgeError(
-            f"{name} in the local repository has the sha256 {actual[1]}, the signed {listed_in} says {expected[1]}.",
-            "Do not use this .deb: it was changed after its vendor had signed it.",
+            f"{name} in the local repository has the sha256 {actual[1]}, but the signed {listed_in} says "
+            f"{expected[1]}.",
+            "Do not use this .deb: it was changed after it was signed.",
             expected=expected[1],
             actual=actual[1],
         )
@@ -86,7 +87,7 @@ def _regular_files(directory: str) -> list[str]:
             elif not stat.S_ISDIR(mode):
                 raise SparkforgeError(
                     f"{os.path.relpath(path, directory)} in the local repository is not a regular file.",
-                    "Do not use this .deb; ask its vendor for another.",
+                    "Do not use this .deb; get another copy from its vendor.",
                 )
     return sorted(names)
 
@@ -106,7 +107,7 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
     if not sums:
         raise SparkforgeError(
             "The repository's Release file lists no SHA256 sums.",
-            "Use the redist archive (cusparselt_backends: [redist]), or give the sha256 of the .deb.",
+            "Use the redist archive (cusparselt_backends: [redist]), or set the sha256 of the .deb.",
         )
     covered = {"InRelease", "Release", "Release.gpg"}
     packages: dict[str, tuple[int, str]] = {}
@@ -119,10 +120,10 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
                 packages.update(indexes.parse_packages(_unpacked_index(os.path.join(directory, name))))
     if not packages:
         raise SparkforgeError(
-            "The signed Release file of the local repository leads to no Packages index.",
-            "Give the sha256 of the .deb instead of the fingerprint of its key.",
+            "The local repository's signed Release file lists no Packages index.",
+            "Set the sha256 of the .deb instead of its key's fingerprint.",
         )
-    # apt reads any compression of the index that lies there, so all of them must be covered, also .bz2 or
+    # apt reads any compression of the index that is there, so all of them must be covered, also .bz2 or
     # .zst.
     for name, expected in packages.items():
         if name in names:
@@ -137,8 +138,8 @@ def verify_chain(directory: str, keyring: str, fingerprint: str, run: Runner) ->
             strays.append(name)
     if strays:
         raise SparkforgeError(
-            f"{', '.join(strays[:5])} in the local repository has no signature that covers it.",
-            "Give the sha256 of the .deb; the fingerprint of its key alone does not prove this file.",
+            f"{', '.join(strays[:5])} in the local repository is not covered by a signature.",
+            "Set the sha256 of the .deb; its key's fingerprint alone does not verify this file.",
             strays=strays,
         )
 
@@ -163,7 +164,7 @@ def _signed_release(
     if text is None:
         raise SparkforgeError(
             "The local repository has neither InRelease nor Release with Release.gpg: nothing in it is signed.",
-            "Give the sha256 of the .deb, from where its vendor publishes it.",
+            "Set the sha256 of the .deb as its vendor publishes it.",
         )
     return text
 
@@ -175,12 +176,12 @@ def _gpgv(run: Runner, keyring: str, arguments: list[str]) -> str:
     if status == 127:
         raise SparkforgeError(
             "gpgv is not installed, so the signature inside the .deb cannot be verified.",
-            "Install the package gpgv, or give the sha256 of the .deb.",
+            "Install the package gpgv, or set the sha256 of the .deb.",
         )
     raise SparkforgeError(
         f"{os.path.basename(arguments[-1])} of the local repository is not signed by the pinned key: "
         f"{' '.join(stderr.split())[-300:]}.",
-        "Do not use this .deb; check the fingerprint with the vendor, not by this download.",
+        "Do not use this .deb; check the fingerprint with the vendor, not with this download.",
         stderr=stderr,
     )
 
@@ -249,14 +250,14 @@ class LocalRepository:
     ) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
             raise SparkforgeError(
-                f"{name!r} is not the name of a local repository.", "Write it as in the package: cusparselt."
+                f"{name!r} is not a valid local repository name.", "Write it as in the package name: cusparselt."
             )
         if version is not None and not re.fullmatch(r"\d[A-Za-z0-9.+~]*", version):
-            raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package's name: 0.8.1.")
+            raise SparkforgeError(f"{version!r} is not a version.", "Write it as in the package name: 0.8.1.")
         if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
             raise SparkforgeError(
                 f"{sha256!r} is not a sha256: it does not have 64 hexadecimal digits.",
-                "Copy it whole from `sha256sum`, or leave it out.",
+                "Copy all of it from `sha256sum`, or omit it.",
             )
         self._apt = apt
         self._run = run
@@ -284,8 +285,8 @@ class LocalRepository:
             order = compare_versions(one.version, version)
             if order > 0 and one.installed:
                 raise SparkforgeError(
-                    f"{one.package} is installed, newer than the {self._version} that was asked for.",
-                    f"Ask for {one.version}, or remove the newer one first with state: absent.",
+                    f"{one.package} is installed, newer than the requested {self._version}.",
+                    f"Request {one.version}, or remove the newer one first with state: absent.",
                     installed=one.version,
                 )
             if order == 0 and one.installed:
@@ -313,16 +314,15 @@ class LocalRepository:
     def _require_trust(self) -> None:
         if self._url is None:
             raise SparkforgeError(
-                f"The local repository {self._name} {self._version} is not installed and no URL is given.",
+                f"The local repository {self._name} {self._version} is not installed, and no URL is set.",
                 "Give url.",
             )
         if self._sha256 is None and self._fingerprint is None:
             raise SparkforgeError(
-                f"Nothing proves that {self._url} is what its vendor published: neither sha256 nor "
-                "key_fingerprint is given.",
-                "Fetch the file once over a connection that you trust, compare it with what the vendor says, "
-                "run `sha256sum` on it and give the result as sha256; or give the fingerprint of the "
-                "vendor's key as key_fingerprint; or use the redist archive, whose sha256 is known.",
+                f"{self._url} cannot be verified: neither sha256 nor key_fingerprint is set.",
+                "Download the file once over a trusted connection, run `sha256sum` on it and set the result as sha256; "
+                "or set key_fingerprint to the fingerprint of the vendor's key; or use the redist archive, whose "
+                "sha256 is known.",
                 url=self._url,
             )
 
@@ -368,10 +368,10 @@ class LocalRepository:
         native = self._apt.packages().architecture
         if fields["architecture"] not in ("all", native):
             raise SparkforgeError(
-                f"{self._url} is for {fields['architecture']}, this host is {native}.", "Correct url."
+                f"{self._url} is for {fields['architecture']}, but this host is {native}.", "Correct url."
             )
         if not any(path.startswith(f"/var/{package}/") for path in files):
-            raise SparkforgeError(f"{self._url} holds no repository at /var/{package}/.", "Correct url.")
+            raise SparkforgeError(f"{self._url} contains no repository at /var/{package}/.", "Correct url.")
         return package
 
     def _verified_tree(self, deb: str, package: str, work: str) -> str:
@@ -383,7 +383,7 @@ class LocalRepository:
         repository = os.path.join(tree, "var", package)
         if os.path.realpath(repository) != os.path.join(os.path.realpath(tree), "var", package):
             raise SparkforgeError(
-                f"/var/{package} in the .deb is a symlink that leaves the tree.", "Do not use this .deb."
+                f"/var/{package} in the .deb is a symlink to a path outside the tree.", "Do not use this .deb."
             )
         keyring = _keyring_in(repository)
         pinned = os.path.join(work, "pinned.gpg")
@@ -521,7 +521,7 @@ class LocalRepository:
 def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
     """Purge a local repository with its source, keyring and package lists."""
     directory = f"/var/{one.package}"
-    # The keyrings of this repository: what lies in it under the same name, and what its source names.
+    # The keyrings of this repository: what is in it under the same name, and what its source names.
     keyrings = {f"{KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
     named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
     keyrings |= {path for path in named if path.startswith(f"{KEYRINGS}/{name}-")}
@@ -545,7 +545,7 @@ def _brought(receipt: recorded.LocalRepository | None) -> str | None:
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
     """Return the one keyring in a local repository.
 
-    :raises SparkforgeError: where there is none, or more than one to choose from.
+    :raises SparkforgeError: if there is none, or more than one to choose from.
     """
     found = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
     if len(found) == 1:
@@ -554,7 +554,7 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
         return None
     raise SparkforgeError(
         f"{directory} holds {len(found)} keyrings, not one.",
-        "Ask the vendor which .deb of this version is right.",
+        "Ask the vendor which .deb of this version is the right one.",
     )
 
 

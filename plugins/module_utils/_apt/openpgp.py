@@ -31,7 +31,7 @@ def require_gpg() -> None:
     """Raise where gpg is not installed: a minimal Debian has only gpgv or sqv, which cannot list keys."""
     if shutil.which("gpg") is None:
         raise SparkforgeError(
-            "gpg is not installed, so a repository's key cannot be compared with its fingerprint.",
+            "gpg is not installed, so a repository's key cannot be verified.",
             "Install the package gpg on the host: sudo apt-get install gpg.",
         )
 
@@ -41,7 +41,7 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
     require_gpg()
     if len(data) > SIZE_LIMIT:
         return 1, f"it is larger than {SIZE_LIMIT} bytes", b""
-    # A home of its own, without agent and keyring: the user's keys are none of our business.
+    # Its own home, without agent and keyring: the user's keys are not our business.
     with tempfile.TemporaryDirectory(prefix="sparkforge-gpg-") as home:
         given, written = os.path.join(home, "given"), os.path.join(home, "written")
         with open(given, "wb") as stream:
@@ -74,8 +74,8 @@ def _keys(data: bytes) -> tuple[list[str], bytes]:
     for row in (line.split(":") for line in text.splitlines() if status == 0):
         if row[0] == "sec":
             raise SparkforgeError(
-                "The key file holds a secret key.",
-                "Publish the public key (gpg --export) and treat the secret as lost.",
+                "The key file contains a secret key.",
+                "Publish the public key (gpg --export), and treat the secret key as compromised.",
             )
         # Each key has its fingerprint after it, and a primary key may have a designated revoker in between.
         if row[0] == "fpr" and kind == "pub" and row[9] not in found:
@@ -127,7 +127,7 @@ def normalise_fingerprint(value: str) -> str:
     if not re.fullmatch(r"[0-9A-F]{40}|[0-9A-F]{64}", digits):
         raise SparkforgeError(
             f"{value!r} is not an OpenPGP fingerprint: it has {len(digits)} characters, not 40 or 64 hex digits.",
-            "Give the whole fingerprint as `gpg --show-keys --with-fingerprint` prints it; a key id can be forged.",
+            "Set the full fingerprint that `gpg --show-keys --with-fingerprint` prints; a key id can be forged.",
         )
     return digits
 
@@ -143,8 +143,8 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
     others = [value for value in found if value != wanted]
     if others:
         raise SparkforgeError(
-            f"The key at {origin} has the fingerprint {', '.join(others)}, the pin says {wanted}.",
-            "Ask the repository's owner which fingerprint is right, not by this download; then pin it.",
+            f"The key at {origin} has the fingerprint {', '.join(others)}, expected {wanted}.",
+            "Ask the repository's owner which fingerprint is right, not with this download; then pin it.",
             expected=wanted,
             found=found,
         )

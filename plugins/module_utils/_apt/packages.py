@@ -34,7 +34,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 
 
 def present_versions(packages: Packages) -> dict[str, str]:
-    """Return name -> version of all that lies on the disk, half-configured packages included."""
+    """Return name -> version of all that is on the disk, half-configured packages included."""
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
 
@@ -159,8 +159,8 @@ class PackageSet:
         lacking = missing(self._wanted, self._apt.packages().versions)
         if lacking:
             raise SparkforgeError(
-                f"apt-get succeeded, and yet {', '.join(lacking)} is not installed as asked.",
-                "Look for another process that changes packages at the same time, then run again.",
+                f"apt-get succeeded, but {', '.join(lacking)} is not installed as requested.",
+                "Check for another process that changes packages, then run again.",
             )
 
     def _record(self, new: t.Iterable[str], now: t.Mapping[str, str]) -> None:
@@ -197,7 +197,7 @@ class PackageSet:
             if extra or plan.install:
                 raise SparkforgeError(
                     f"Removing what {self._receipt} installed would also change {names_of([*extra, *plan.install])}.",
-                    "Remove those by hand first, if they are not needed, or leave the packages where they are.",
+                    "Remove those manually first if they are not needed, or keep the packages.",
                     would_remove=[step.as_result() for step in extra],
                 )
             removed = plan.remove
@@ -241,11 +241,11 @@ class PackageSet:
         for other, data in others.items():
             for name in sorted(brought & set(data.get("asked", []))):
                 if name not in kept:
-                    kept[name] = f"{other} asks for it"
+                    kept[name] = f"{other} requires it"
                     adopted.setdefault(other, []).append(name)
         for name in brought - set(kept) - explicit:
             if name.split(":")[0] not in automatic:
-                kept[name] = "somebody has marked it as wanted since (apt-mark manual)"
+                kept[name] = "it has since been marked as manually installed (apt-mark manual)"
         leaving = removable(brought - set(kept), installed)
         needed = brought - set(kept) - leaving
         remaining = {name: row for name, row in installed.items() if name not in leaving}
@@ -255,7 +255,7 @@ class PackageSet:
             if theirs:
                 adopted.setdefault(other, []).extend(theirs)
                 needed -= set(theirs)
-                kept.update(dict.fromkeys(theirs, f"what {other} brought needs it"))
+                kept.update(dict.fromkeys(theirs, f"a dependency of {other} needs it"))
         kept.update(dict.fromkeys(needed, "another installed package needs it"))
         return leaving, [{"name": name, "reason": kept[name]} for name in sorted(kept)], adopted
 
@@ -275,7 +275,7 @@ class PackageSet:
 def _unavailable(reasons: t.Mapping[str, str]) -> SparkforgeError:
     return SparkforgeError(
         f"{len(reasons)} package(s) cannot be installed: {'; '.join(reasons.values())}.",
-        "Check the names and versions for this distribution, that the source that carries them is enabled and updated"
-        " (update_cache), and the pins in /etc/apt/preferences.d.",
+        "Check the names and versions for this distribution, that their source is enabled and updated (update_cache), "
+        "and the pins in /etc/apt/preferences.d.",
         unknown=sorted(reasons),
     )

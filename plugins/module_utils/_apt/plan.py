@@ -44,7 +44,7 @@ _REMV = re.compile(r"^(?:Remv|Purg) (\S+)(?: \[(\S+)\])?")
 
 
 class Step(t.NamedTuple):
-    """One package in apt's plan: installed anew where ``previous`` is None, removed where ``version`` is
+    """One package in apt's plan: new where ``previous`` is None, removed where ``version`` is
     None."""
 
     name: str
@@ -83,9 +83,9 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
     """
     if plan.remove:
         raise SparkforgeError(
-            f"apt would remove {names_of(plan.remove)} to install what is asked for.",
-            "Find out with `apt-get -s install` which package conflicts; remove it by hand if it is not needed, or"
-            " ask for versions that fit.",
+            f"apt would remove {names_of(plan.remove)} to install the requested packages.",
+            "Find the conflicting package with `apt-get -s install`; remove it manually if it is not needed, or "
+            "request versions that fit.",
             would_remove=[step.as_result() for step in plan.remove],
         )
     allowed = [re.compile(pattern) for pattern in allow]
@@ -100,8 +100,8 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
         raise SparkforgeError(
             f"apt would install or upgrade {names_of(touched)}: the driver, the kernel and DGX packages are "
             "the vendor's.",
-            "Bring the host up to date with the vendor's own update first (apt full-upgrade, or DGX Dashboard), or"
-            " ask for package versions that work with what is installed.",
+            "First update the host with the vendor's own updater (apt full-upgrade, or DGX Dashboard), or request "
+            "versions that fit the installed packages.",
             protected=[step.as_result() for step in touched],
         )
     down = [
@@ -114,7 +114,7 @@ def check_plan(plan: Plan, protect: t.Iterable[str], allow: t.Iterable[str] = ()
             "apt would downgrade "
             + ", ".join(f"{step.name} from {step.previous} to {step.version}" for step in down)
             + ".",
-            "Ask for the version that is installed, or remove the newer package by hand first.",
+            "Request the installed version, or remove the newer package manually first.",
             would_downgrade=[step.as_result() for step in down],
         )
 

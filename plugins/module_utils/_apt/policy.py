@@ -53,7 +53,7 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
     for wanted in parse_wanted(text):
         policy = policies.get(wanted.name)
         if policy is None or not policy.versions:
-            reasons.append(f"{wanted.name} is not known to any enabled source")
+            reasons.append(f"{wanted.name} is in no enabled apt source")
             continue
         if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
             return Choice(wanted.name, "")
@@ -67,7 +67,7 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
         if any(wanted.accepts(version) and priority < 0 for version, priority in policy.versions):
             pin = forbidding_pin(wanted.name, pins)
             which = f"the pin of {pin['package']} to {pin['priority']} in {pin['file']}" if pin else None
-            reasons.append(f"{wanted.name} is forbidden by {which or 'a pin with a negative priority'}")
+            reasons.append(f"{wanted.name} is blocked by {which or 'a pin with a negative priority'}")
         else:
             has = ", ".join(version for version, _priority in policy.versions[:4])
             reasons.append(f"{wanted.name} has no version {wanted.asked}, only {has}")

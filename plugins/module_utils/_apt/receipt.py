@@ -46,7 +46,7 @@ class LocalRepository(t.TypedDict, total=False):
 
 
 def packages(root: str, name: str) -> Packages | None:
-    """Return the receipt of a set, by the receipt's name; None where there is none."""
+    """Return the receipt of a set, by the receipt's name, or None if there is none."""
     return t.cast("Packages | None", receipts.read(root, name))
 
 
@@ -62,5 +62,5 @@ def versions(root: str) -> dict[str, str]:
 
 
 def repository(root: str, name: str) -> LocalRepository | None:
-    """Return the receipt of a local repository, by the receipt's name; None where there is none."""
+    """Return the receipt of a local repository, by the receipt's name, or None if there is none."""
     return t.cast("LocalRepository | None", receipts.read(root, name))

@@ -142,7 +142,7 @@ def update_lists(apt: Apt, file: str, url: str) -> None:
             disk.fsync_file(path)
         disk.fsync_directory(LISTS)
     except OSError as error:
-        raise disk.failed(f"The package lists in {LISTS} cannot be kept", error) from error
+        raise disk.failed(f"The package lists in {LISTS} cannot be saved", error) from error
 
 
 def remove_lists(url: str) -> None:
@@ -196,19 +196,19 @@ class Source:
     ) -> None:
         if not _NAME.match(name):
             raise SparkforgeError(
-                f"{name!r} cannot be the name of an apt source.",
-                "Use lower-case letters, digits, '.' and '-': apt reads no other file names.",
+                f"{name!r} is not a valid name for an apt source.",
+                "Use lower-case letters, digits, '.' and '-': apt ignores other file names.",
             )
         scheme = urllib.parse.urlsplit(url or "").scheme
         if url is not None and (scheme not in ("http", "https", "file") or re.search(r"\s", url)):
-            raise SparkforgeError(f"{url!r} is not the URL of an apt repository.", "Give an http, https or file URL.")
+            raise SparkforgeError(f"{url!r} is not the URL of an apt repository.", "Use an http, https or file URL.")
         for value in (suite, *components):
             if not re.fullmatch(r"[A-Za-z0-9._~+/-]+", value):
                 raise SparkforgeError(f"{value!r} is neither a suite nor a component.", "Correct suite or components.")
         if canonical_suite(suite) != "/" and not components:
             raise SparkforgeError(
                 f"The suite {suite} needs components.",
-                "Give components, or the suite '/' where the repository is a flat one.",
+                "Set components, or the suite '/' for a flat repository.",
             )
         self._apt = apt
         self._name = name
@@ -229,8 +229,8 @@ class Source:
             return self._leave_to(others)
         if self._key_url is None or self._fingerprint is None:
             raise SparkforgeError(
-                f"No enabled apt source names {self._url}, and no key to add one with was given.",
-                "Give key_url and key_fingerprint.",
+                f"No enabled apt source has {self._url}, and no key is set to add it.",
+                "Set key_url and key_fingerprint.",
             )
         wanted = render_source(self._url, self._suite, self._components, self.keyring)
         have, ring = read(self.file), read(self.keyring)

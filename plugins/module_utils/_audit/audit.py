@@ -69,7 +69,7 @@ class Audit:
                 continue
             receipt = environments.own_of(place)
             if receipt is None:
-                self._differs("environment", path, "is no receipt")
+                self._differs("environment", path, "is not a receipt")
                 continue
             try:
                 self._environment(place, receipt)
@@ -86,7 +86,7 @@ class Audit:
             for name in paths:
                 self._differs("environment", os.path.normpath(os.path.join(directory, name)), what)
         for name in found.unknown:
-            self._differs("environment", os.path.normpath(os.path.join(directory, name)), "is of no package")
+            self._differs("environment", os.path.normpath(os.path.join(directory, name)), "belongs to no package")
         for name in found.unrecorded:
             self._differs("environment", os.path.join(directory, name), "has no RECORD")
         recorded = {normalised(name): version for name, version in (receipt.get("packages") or {}).items()}
@@ -106,12 +106,12 @@ class Audit:
         if name not in installed or not os.path.isfile(path):
             return
         for changed in packages.differing(path, installed[name]) or []:
-            self._differs("environment", os.path.join(installed[name].directory, changed), f"is not that of {file}")
+            self._differs("environment", os.path.join(installed[name].directory, changed), f"does not match {file}")
 
     # --- what was built and published
 
     def _wheels(self) -> None:
-        """The store of wheels that are no unit's of this host: each lies below its sha256."""
+        """The store of wheels that are no unit's of this host: each is below its sha256."""
         for path in sorted(glob.glob(os.path.join(glob.escape(self.root), "wheels", "*", "*.whl"))):
             self._file("wheel", path, os.path.basename(os.path.dirname(path)))
 
@@ -145,7 +145,7 @@ class Audit:
                     with disk.open_regular(path) as stream:
                         manifest = publication.read(stream.read(), "It")
                 except (OSError, SparkforgeError):
-                    self._differs("manifest", path, "is no manifest, or was changed after it was written")
+                    self._differs("manifest", path, "is not a manifest, or was changed after it was written")
                     continue
                 if manifest["seal"] not in seals:
                     self._differs("manifest", path, "was not published by this host")
@@ -156,7 +156,7 @@ class Audit:
         for name in receipts.names(self.root, "redist-"):
             receipt = receipts.read(self.root, name)
             if receipt is None:
-                self._differs("archive", receipts.path_of(self.root, name), "is no receipt")
+                self._differs("archive", receipts.path_of(self.root, name), "is not a receipt")
             for record in redist_record.generations(receipt):
                 known = record.get("digests") or {}
                 for name, digest in sorted(known.items()):
@@ -198,6 +198,6 @@ def describe(found: t.Mapping[str, t.Any], shown: int = 20) -> str:
     """Return what was found in words, the first differences one by one."""
     rows = found["differs"]
     if not rows:
-        return f"{sum(found['checked'].values())} files are what the receipts say."
+        return f"{sum(found['checked'].values())} files match the receipts."
     more = f"; and {len(rows) - shown} more" if len(rows) > shown else ""
     return "; ".join(f"{row['path']} {row['what']}" for row in rows[:shown]) + more + "."

@@ -39,7 +39,8 @@ def of_environment(root: str, name: str, system: str) -> dict[str, t.Any]:
     receipt = environments.own_of(place)
     if receipt is None:
         raise SparkforgeError(
-            f"There is no environment {name} below {root}.", "Make one with playbooks/deploy.yml, or correct the name."
+            f"There is no environment {name} below {root}.",
+            "Create one with playbooks/deploy.yml, or correct the name.",
         )
     installed = packages.installed([tree.site_packages(place)])
     made = {

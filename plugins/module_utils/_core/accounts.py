@@ -34,12 +34,12 @@ class Account:
         self.name = name or current
         if self.name != current and not self.is_root:
             raise SparkforgeError(
-                f"{current} cannot start a build as {self.name}.", "Set become for this task, or the option user."
+                f"{current} cannot start a build as {self.name}.", "Set become for this task, or set the option user."
             )
         if self.is_root and not name:
             raise SparkforgeError(
-                "A build would run as root, which lets whatever a source does own the host.",
-                "Set the option user to an unprivileged account, which is made where it is absent.",
+                "The build would run as root, which would give the source's build scripts full control of the host.",
+                "Set the option user to an unprivileged account; it is created if missing.",
             )
 
     @property
@@ -53,7 +53,7 @@ class Account:
     def ensure(self, home: str) -> bool:
         """Make the account where it is absent; tell whether it was made.
 
-        :raises SparkforgeError: where that fails.
+        :raises SparkforgeError: if that fails.
         """
         if self.entry is not None:
             return False
@@ -68,7 +68,8 @@ class Account:
         )
         if done.returncode != 0 and self.entry is None:
             raise SparkforgeError(
-                f"The account {self.name} cannot be made: {done.stderr.strip()}.", "Make it, or set the option user."
+                f"The account {self.name} cannot be created: {done.stderr.strip()}.",
+                "Create it, or set the option user.",
             )
         return True
 
@@ -114,13 +115,13 @@ class Account:
     def _useless(self, python: str, what: str) -> SparkforgeError:
         return SparkforgeError(
             f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
-            "Set ansible_python_interpreter of this host to one that every account may run, such as /usr/bin/python3.",
+            "Set this host's ansible_python_interpreter to one that every account can run, such as /usr/bin/python3.",
         )
 
     def own(self, path: str) -> None:
         """Make the directory ``path`` where it is absent, and the account's.
 
-        :raises SparkforgeError: where something else is there.
+        :raises SparkforgeError: if something else is there.
         """
         entry = self.entry
         own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
@@ -140,7 +141,7 @@ class Account:
 def own(path: str, uid: int, gid: int) -> None:
     """Make the directory ``path`` where it is absent; root makes it that of ``uid`` and ``gid``, -1 for as it is.
 
-    :raises SparkforgeError: where something else is there.
+    :raises SparkforgeError: if something else is there.
     """
     try:
         disk.make_directories(path)
@@ -152,7 +153,7 @@ def own(path: str, uid: int, gid: int) -> None:
             os.close(descriptor)
     except OSError as error:
         raise SparkforgeError(
-            f"The directory {path} cannot be made: {error.strerror}.",
+            f"The directory {path} cannot be created: {error.strerror}.",
             "Set become for this task, and make sure that the file system is writable and not full.",
             path=path,
         ) from error

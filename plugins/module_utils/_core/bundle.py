@@ -38,7 +38,7 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
 
     :param roots: names within ``PACKAGE``: ``_unit.worker``.
     :param ansible: with what Ansible sent of itself, for code that downloads.
-    :raises ModuleNotFoundError: where there is no such module.
+    :raises ModuleNotFoundError: if there is no such module.
     """
     found: dict[str, str] = {}
     waiting = [f"{PACKAGE}.{root}" for root in roots]

@@ -7,7 +7,7 @@
 By hand, because Ansible's ``async`` ends the work at a time limit, and only the run that started it knows its job.
 
 Where systemd runs it is a transient unit, with a memory limit, an end for all its processes, and the host kept awake
-meanwhile. Elsewhere it is a session of its own. Either way a lock that the work holds tells that it is alive, whatever
+meanwhile. Elsewhere it is its own session. Either way a lock that the work holds tells that it is alive, whatever
 became of its process id.
 """
 
@@ -43,7 +43,7 @@ def boot_id() -> str:
         return ""
 
 
-#: systemd.exec(5). Not PrivateTmp, for a source may lie there.
+#: systemd.exec(5). Not PrivateTmp, since a source may lie there.
 _PROTECTION = (
     "ProtectSystem=strict",
     "ProtectHome=read-only",
@@ -77,7 +77,7 @@ def start(
     :param log: the file that gets its output, appended.
     :param writable: where it may write, as far as its account may; elsewhere nowhere, where systemd runs.
     :param memory_mib: the limit for all its processes together, where systemd runs; 0 for none.
-    :raises SparkforgeError: where it cannot be started.
+    :raises SparkforgeError: if it cannot be started.
     """
     if systemd_runs() and account.is_root:
         limits = [f"--property=MemoryMax={memory_mib}M", "--property=MemorySwapMax=0"] if memory_mib else []
@@ -92,7 +92,8 @@ def start(
                     "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
                     f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
                     f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
-                    # A compiler that the kernel kills must not take the engine with it, which goes on with fewer jobs.
+                    # A compiler that the kernel kills must not take the engine with it, which continues with fewer
+                    # jobs.
                     "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
                     # Only then it is told whether the command could be started.
                     "--property=Type=exec", f"--setenv={MARKER}={marker}", "--", *command,
@@ -103,8 +104,8 @@ def start(
                 _keep_awake(service, log)
                 return "systemd"
             if properties:
-                _say(log, f"systemd does not confine the build here, as in a container: {done.stderr.strip()}")
-    _say(log, "Nothing keeps this host from suspending during the build: systemd did not start it.")
+                _say(log, f"systemd cannot sandbox the build here (as in a container): {done.stderr.strip()}")
+    _say(log, "This host may suspend during the build: systemd did not start it.")
     _start_session(command, account, marker, log, directory)
     return "session"
 
@@ -112,7 +113,7 @@ def start(
 def _keep_awake(service: str, log: str) -> None:
     """Keep the host from suspending while ``service`` runs, and say so in the log where that cannot be.
 
-    In a unit of its own that ends with the other: logind lets only root hold off sleep, who does not build.
+    In its own unit that ends with the other: logind lets only root hold off sleep, who does not build.
     """
     hold = ["systemd-inhibit", "--what=sleep:idle", "--who=sparkforge", f"--why=It builds ({service})", "--mode=block"]
     bound = [f"--property={relation}={service}" for relation in ("BindsTo", "After")]
@@ -126,7 +127,7 @@ def _keep_awake(service: str, log: str) -> None:
         except OSError as error:
             failure = f"{command[0]}: {error.strerror}"
         if failure and subprocess.run(active, stdin=subprocess.DEVNULL, check=False).returncode == 0:
-            _say(log, f"Nothing keeps this host from suspending during the build: {failure}")
+            _say(log, f"This host may suspend during the build: {failure}")
         if failure:
             return
 
@@ -141,7 +142,7 @@ def _say(log: str, text: str) -> None:
 
 
 def _start_session(command: t.Sequence[str], account: Account, marker: str, log: str, directory: str) -> None:
-    """Start ``command`` in a session of its own, its parent the init process."""
+    """Start ``command`` in its own session, its parent the init process."""
     entry = account.entry
     reading, writing = os.pipe()
     child = os.fork()
@@ -153,7 +154,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         if failure:
             raise SparkforgeError(
                 f"The build cannot be started as {account.name}: {failure}.",
-                f"Give {account.name} access to what is named there and to every directory above it.",
+                f"Give {account.name} access to that path and to every directory above it.",
                 log=log,
             )
         return
@@ -205,9 +206,9 @@ def is_alive(marker: str) -> bool:
 def end_processes(marker: str) -> int:
     """Kill every other process whose environment says that it belongs to ``marker``; return how many there were.
 
-    A compiler whose parent was killed goes on and would write into the tree that the next build uses.
+    A compiler whose parent was killed continues and would write into the tree that the next build uses.
 
-    :raises SparkforgeError: where one of them does not end, which a process that waits for a dead disk does.
+    :raises SparkforgeError: if one of them does not end, which a process that waits for a dead disk does.
     """
     ended: set[int] = set()
     deadline = time.monotonic() + 30
@@ -217,8 +218,8 @@ def end_processes(marker: str) -> int:
             return len(ended)
         if time.monotonic() > deadline:
             raise SparkforgeError(
-                f"Processes of an earlier build do not end: {', '.join(map(str, found))}.",
-                "Look at what they wait for (ps -o pid,stat,wchan), and run again.",
+                f"Processes of an earlier build do not exit: {', '.join(map(str, found))}.",
+                "Check what they wait for (ps -o pid,stat,wchan), and run again.",
             )
         for pid in found:
             ended.add(pid)

@@ -34,7 +34,7 @@ def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
     """Put ``content`` at ``path`` atomically: a temporary file beside, synced, renamed over the old one.
 
     :param mode: permission bits, whatever the umask is.
-    :raises SparkforgeError: where that fails; the old file is then untouched.
+    :raises SparkforgeError: if that fails; the old file is then untouched.
     """
     directory = os.path.dirname(path)
     temporary = beside(path)
@@ -59,7 +59,7 @@ def write_file(path: str, content: bytes, mode: int = 0o644) -> None:
 def switch_symlink(link: str, target: str) -> None:
     """Make ``link`` a symlink to ``target`` in one step: no reader ever finds it missing.
 
-    :raises SparkforgeError: where ``link`` is something else than a symlink, or cannot be replaced.
+    :raises SparkforgeError: if ``link`` is something else than a symlink, or cannot be replaced.
     """
     try:
         if not stat.S_ISLNK(os.lstat(link).st_mode):
@@ -129,7 +129,7 @@ def fsync_tree(path: str) -> None:
 
 
 def names(directory: str) -> list[str]:
-    """Return what lies in ``directory``, in order; nothing where there is none."""
+    """Return what is in ``directory``, in order; nothing if there is none."""
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -239,7 +239,7 @@ def _age(path: str) -> float:
 
 
 def _age_of(process: int) -> float | None:
-    """Return the seconds that a process has run; None where there is none."""
+    """Return the seconds that a process has run, or None if there is none."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
             started = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
@@ -250,7 +250,7 @@ def _age_of(process: int) -> float | None:
 
 
 def failed(what: str, error: OSError) -> SparkforgeError:
-    """Return what a person is told of a file that cannot be read or written."""
+    """Return what the user is told about a file that cannot be read or written."""
     return SparkforgeError(
         f"{what}: {error.strerror or error}.",
         "Make sure that the task runs as root (become) and that the file system is writable and not full.",

@@ -40,8 +40,8 @@ def take_proxies(environment: t.MutableMapping[str, str]) -> None:
         reason = error.strerror if isinstance(error, OSError) else "it is not a JSON object"
         raise SparkforgeError(
             f"The proxies of this host cannot be read from {path}: {reason}.",
-            "Become root for this task, since the file holds a password. If it is damaged, remove it and run the role "
-            "network_access.",
+            "Set become for this task, since the file contains a password. If it is damaged, remove it and run the "
+            "role network_access.",
         ) from error
 
 

@@ -4,7 +4,7 @@
 
 """Takes the network from a process and from all that it starts, by a filter of system calls (seccomp(2)).
 
-By hand, for it needs no rights, unlike a network namespace, which an Ubuntu gives to no ordinary account, and works
+By hand, since it needs no rights, unlike a network namespace, which an Ubuntu gives to no ordinary account, and works
 without systemd. A socket can be local or ask the kernel of its interfaces, and nothing else: loopback is closed, too.
 """
 

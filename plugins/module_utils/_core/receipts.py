@@ -26,13 +26,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 def path_of(root: str, name: str) -> str:
-    """Return where the receipt ``name`` below ``root`` lies.
+    """Return where the receipt ``name`` below ``root`` is.
 
-    :raises SparkforgeError: where ``name`` is not a plain file name.
+    :raises SparkforgeError: if ``name`` is not a plain file name.
     """
     if not _NAME.fullmatch(name):
         raise SparkforgeError(
-            f"{name!r} cannot be the name of a receipt.",
+            f"{name!r} is not a valid receipt name.",
             "Use letters, digits, '.', '_', '+' and '-', beginning with a letter or a digit.",
         )
     return os.path.join(root, "receipts", f"{name}.json")
@@ -41,7 +41,7 @@ def path_of(root: str, name: str) -> str:
 def write(root: str, name: str, data: t.Mapping[str, t.Any]) -> str:
     """Store ``data`` as the receipt ``name`` and return its path; durable once this returns.
 
-    :raises SparkforgeError: where it cannot be written; an older receipt is then still there.
+    :raises SparkforgeError: if it cannot be written; an older receipt is then still there.
     """
     path = path_of(root, name)
     text = json.dumps(data, indent=2, sort_keys=True) + "\n"
@@ -50,7 +50,7 @@ def write(root: str, name: str, data: t.Mapping[str, t.Any]) -> str:
 
 
 def read(root: str, name: str) -> dict[str, t.Any] | None:
-    """Return the receipt ``name``; None where there is none, or one that is not a JSON object.
+    """Return the receipt ``name``, or None if there is none, or one that is not a JSON object.
 
     A damaged receipt vouches for nothing, so it counts as none: the work it stood for is done again.
     """
@@ -95,7 +95,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
     is left behind.
 
     :param wait: seconds to wait for another run.
-    :raises SparkforgeError: where another run holds the lock for longer than that.
+    :raises SparkforgeError: if another run holds the lock for longer than that.
     """
     path = os.path.join(root, f".{name}.lock")
     deadline = time.monotonic() + wait
@@ -112,7 +112,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
     try:
         yield
     finally:
-        # Unlinked while it is held: who waits for it notices that the name has gone, and begins anew.
+        # Unlinked while it is held: who waits for it notices that the name has gone, and starts over.
         with contextlib.suppress(OSError):
             os.unlink(path)
             # Else a disk that fails soon after brings the name back, for good where no further run takes the lock.
@@ -126,7 +126,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
 def _locked(path: str, deadline: float, wait: float) -> int:
     """Return the descriptor of the locked file.
 
-    :raises FileNotFoundError: where its directory has gone.
+    :raises FileNotFoundError: if its directory has gone.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -137,8 +137,8 @@ def _locked(path: str, deadline: float, wait: float) -> int:
             os.close(descriptor)
             if time.monotonic() >= deadline:
                 raise SparkforgeError(
-                    f"Another run (process {holder}) holds {path} for more than {wait:g} s.",
-                    "Wait until it ends, or end that process, and run again.",
+                    f"Another run (process {holder}) has held {path} for more than {wait:g} s.",
+                    "Wait until it ends, or stop that process, and run again.",
                     path=path,
                 ) from None
             time.sleep(0.2)

@@ -60,7 +60,7 @@ def groups_that_may_enter(path: str) -> set[int]:
 def check_open(path: str, what: str, remedy: str) -> None:
     """Refuse a path that nobody does not reach, whatever group it is given. It need not be there yet.
 
-    :param what: lies at ``path``, as the message calls it.
+    :param what: is at ``path``, as the message calls it.
     :raises SparkforgeError: naming the directory that is closed.
     """
     if os.geteuid() != 0:
@@ -68,8 +68,8 @@ def check_open(path: str, what: str, remedy: str) -> None:
     for place, found in _above(path):
         if not (found.st_mode & stat.S_IXOTH or (found.st_mode & stat.S_IXGRP and found.st_gid != 0)):
             raise SparkforgeError(
-                f"{what} {path} lies in {place}, which is closed to all but its owner; an environment's interpreter "
-                f"is never run as root, but as {NOBODY}.",
+                f"{what} {path} lies in {place}, which only its owner can enter; an environment's interpreter runs as "
+                f"{NOBODY}, never as root.",
                 remedy,
                 path=place,
             )

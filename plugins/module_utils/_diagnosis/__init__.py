@@ -5,5 +5,5 @@
 """What a failing tool says: one table of causes and remedies.
 
 ``rules`` is the table, a data file for each topic. ``table`` reads it and looks up what one tool printed, as apt and
-pip do; ``scan`` reads logs of any size. This file imports nothing, so that a module brings only what it asks for.
+pip do; ``scan`` reads logs of any size. This file imports nothing, so that a module provides only what it asks for.
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What brings a header, a library or a package that a tool does not find: the facts of rules that name one."""
+"""What provides a header, a library or a package that a tool does not find: the facts of rules that name one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import re
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Facts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 
-# What a header or a library for linking is part of: (pattern of the name, what brings it). Packages are those of
+# What a header or a library for linking is part of: (pattern of the name, what provides it). Packages are those of
 # the roles' variables.
 _PARTS: tuple[tuple[str, str], ...] = (
     (r"(lib)?cudnn", "cuDNN's development package (libcudnn9-dev-cuda-13, role cuda_libraries)"),
@@ -25,7 +25,7 @@ _PARTS: tuple[tuple[str, str], ...] = (
         "the CUDA toolkit (role cuda_libraries)",
     ),
     (r"(llvm|mlir|lld|clang)", "LLVM at the commit that Triton pins (role llvm)"),
-    (r"(torch|ATen|c10)", "PyTorch (role pytorch), which the unit must name in depends"),
+    (r"(torch|ATen|c10)", "PyTorch (role pytorch), which must be in the unit's depends"),
 )
 
 _PACKAGES = {  # what find_package of CMake asks for
@@ -42,26 +42,26 @@ _PACKAGES = {  # what find_package of CMake asks for
     "MLIR": "LLVM at the commit that Triton pins (role llvm)",
     "LLVM": "LLVM at the commit that Triton pins (role llvm)",
     "LLD": "LLVM at the commit that Triton pins (role llvm)",
-    "Torch": "PyTorch (role pytorch), which the unit must name in depends",
+    "Torch": "PyTorch (role pytorch), which must be in the unit's depends",
 }
 
 
 def _part_of(groups: dict[str, str]) -> dict[str, str]:
-    """Say what brings the header or the library ``found``."""
+    """Say what provides the header or the library ``found``."""
     name = groups["found"]
     part = next((part for pattern, part in _PARTS if re.match(pattern, name)), None)
     if part is None:
-        return {"part": "the package that brings it (apt-file search names it)"}
+        return {"part": "the package that provides it (see apt-file search)"}
     return {"part": part}
 
 
 def _package_of(groups: dict[str, str]) -> dict[str, str]:
-    """Say what brings the CMake package ``found``."""
+    """Say what provides the CMake package ``found``."""
     return {"part": _PACKAGES.get(groups["found"], f"what provides {groups['found']}")}
 
 
 def _library(groups: dict[str, str]) -> dict[str, str]:
-    """Say what brings the shared library ``found``."""
+    """Say what provides the shared library ``found``."""
     soname = groups["found"]
     provider = providers.provider(soname)
     ways = []

@@ -5,7 +5,7 @@
 """What a failing log says: one cause, one remedy, and the ten lines that matter.
 
 A log is read once, in pieces of about 1 MiB, and what of it is kept is bounded whatever its size. Each rule keeps the
-first place where it matches; of the rules that matched, the one that stands first in the table wins, wherever in the
+first place where it matches; of the rules that matched, the one that is first in the table wins, wherever in the
 log it matched: a log with ``Killed signal terminated program cc1plus`` and, later, ``ninja: build stopped: subcommand
 failed`` is the former. Hence the order of the table: what names one known defect, then what names a kind of failure,
 then what any failure may print.
@@ -118,8 +118,8 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
     """Tell what the file ``path`` says from the byte ``start`` on.
 
     :param start: where the phase or the attempt that failed began: what went wrong in an earlier one, and was
-        mended, must not be blamed.
-    :raises SparkforgeError: where the file cannot be read.
+        fixed, must not be blamed.
+    :raises SparkforgeError: if the file cannot be read.
     """
     scan = _Scan()
     try:
@@ -133,7 +133,7 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
     except OSError as error:
         raise SparkforgeError(
             f"The log {path} cannot be read: {error.strerror}.",
-            "Make sure that the task runs as root or as the build user, and look at the log yourself.",
+            "Make sure that the task runs as root or as the build user.",
         ) from error
     return scan.finish()
 
@@ -164,9 +164,9 @@ _ERROR = re.compile(
     r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized"
 )
-# What is one where no tool says more: a script that only tries something goes on after it.
+# What is one where no tool says more: a script that only tries something continues after it.
 _PERHAPS = re.compile(r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)")
-# What follows from an error that stands elsewhere.
+# What follows from an error that is elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$"
     r"|error: command '|Failed (?:building|to build)|non-zero exit status|ERROR: Exception:|^\s*note: "
@@ -370,8 +370,8 @@ class _Scan:
         if error:
             return Diagnosis(
                 None,
-                f"The build failed in a way that is not in the table of known failures; its first error: {first_error}",
-                "Read the log from that line on; what comes after it mostly follows from it.",
+                f"The build failed with an unknown error; the first one is: {first_error}",
+                "Read the log from that line; later errors are mostly consequences.",
                 error.lines,
                 first_error,
                 [],
@@ -379,8 +379,8 @@ class _Scan:
             )
         return Diagnosis(
             None,
-            "The log reports no error: it ends in the middle of the work, or is empty.",
-            "Look whether the host went down or somebody ended the build, and run again, which resumes.",
+            "The log shows no error: it stops midway, or is empty.",
+            "Check whether the host went down or the build was stopped, and run again, which resumes.",
             [_shown(line) for line in _lines(self._buffer)[-LINES:]],
             None,
             [],

@@ -98,7 +98,7 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
     """Return the rules of the data files ``topics``, in their order.
 
     :param facts: the functions that rules may name.
-    :raises ValueError: where a file is not in order; it names the file, and the rule or the line.
+    :raises ValueError: if a file is not in order; it names the file, and the rule or the line.
     """
     rules: list[Rule] = []
     for topic in topics:
@@ -171,7 +171,7 @@ def _short(text: str) -> str:
 
 
 def _filled(sentence: str, values: t.Mapping[str, str]) -> str:
-    """Return ``sentence`` with ``values``, without what stands in brackets around a name that has none."""
+    """Return ``sentence`` with ``values``, without what is in brackets around a name that has none."""
 
     def part(match: t.Match[str]) -> str:
         return match[1] if all(values.get(name) for name in re.findall(r"\{(\w+)\}", match[1])) else ""

@@ -42,7 +42,7 @@ class Closure:
         for what, names in (("path", paths), ("search directory", search)):
             for name in names:
                 if not name.startswith("/"):
-                    raise SparkforgeError(f"The {what} {name!r} is relative.", "Give an absolute path.", path=name)
+                    raise SparkforgeError(f"The {what} {name!r} is relative.", "Use an absolute path.", path=name)
         if not paths:
             raise SparkforgeError("No path is given.", "Name at least one file or directory in paths.")
         if not os.path.isdir(root):
@@ -102,7 +102,7 @@ class Closure:
     def _loads(self) -> t.Iterator[tuple[Load, str]]:
         """Yield each load that counts and, for an optional plug-in, why it is one.
 
-        A file that was named is always a load of its own. A file of a directory that another file of these
+        A file that was named is always its own load. A file of a directory that another file of these
         directories brings in is judged there: it inherits that one's RPATH, as the libraries beside
         libtorch.so do.
         """
@@ -160,7 +160,7 @@ class Closure:
             if os.path.exists(self.files.outside(path)):
                 return [path]
             raise SparkforgeError(
-                f"{path} is a symbolic link that leads nowhere or round in a circle.",
+                f"{path} is a broken or circular symbolic link.",
                 "Correct the link, or install its target.",
                 path=path,
             )
@@ -178,7 +178,7 @@ class Closure:
     def _walk(self, directory: str) -> list[str]:
         """Return the regular files below a directory that may be ELF, as paths inside the root.
 
-        Links to directories are not followed. A link to a file counts unless the file lies below the
+        Links to directories are not followed. A link to a file counts unless the file is below the
         directory too: libx.so, libx.so.1 and libx.so.1.2 are one library.
         """
         top = self.files.outside(directory)

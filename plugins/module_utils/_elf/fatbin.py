@@ -6,7 +6,7 @@
 
 nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds
 containers: 16 bytes of header (magic, version, header size, size of what follows), then entries of a header (64 bytes
-or more) and a body, which may be compressed. The architecture stands in the entry's header, so that no body is ever
+or more) and a body, which may be compressed. The architecture is in the entry's header, so that no body is ever
 read or decompressed: of a library of a gigabyte a megabyte is read.
 
 NVIDIA documents none of this; the layout is that of fatbinary of CUDA 13.0, found by compiling for known targets, and
@@ -133,7 +133,7 @@ def _of_file(path: str, shown: str, everywhere: bool = False) -> Embedded | None
     except OSError as error:
         raise reader.UnreadableFileError(
             f"{shown} cannot be read: {error.strerror}.",
-            "Correct the path, or become a user who may read it.",
+            "Correct the path, or become a user who can read it.",
             path=shown,
         ) from error
 
@@ -177,13 +177,13 @@ class _Window:
             raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
         data = os.pread(self.descriptor, length, self.offset + offset)
         if len(data) != length:
-            raise self.corrupt(f"{what} could not be read whole, the file shrank meanwhile")
+            raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
         return data
 
     def corrupt(self, what: str) -> reader.CorruptElfError:
         return reader.CorruptElfError(
             f"{self.shown} is damaged: {what}.",
-            "Build it again, or fetch it again and compare its sha256.",
+            "Rebuild it, or fetch it again and compare its sha256.",
             path=self.shown,
         )
 
@@ -199,7 +199,7 @@ def _of_elf(window: _Window) -> Embedded:
     if table == 0:
         return Embedded()
     if entry < 64:
-        raise window.corrupt(f"its section headers are said to be {entry} bytes each")
+        raise window.corrupt(f"its section headers claim {entry} bytes each")
     if count == 0 or names == _SHN_XINDEX:
         # More than 16 bits can say: the numbers then stand in the first section header (gABI, chapter 4).
         first = _SECTION.unpack_from(window.at(table, 64, "the first section header"))
@@ -207,9 +207,9 @@ def _of_elf(window: _Window) -> Embedded:
     headers = window.at(table, entry * count, "the table of section headers")
     sections = [_SECTION.unpack_from(headers, position) for position in range(0, len(headers), entry)]
     if names >= len(sections):
-        raise window.corrupt(f"the names of its {len(sections)} sections are said to be in section {names}")
+        raise window.corrupt(f"the names of its {len(sections)} sections claim to be in section {names}")
     if sections[names][5] > _NAMES_LIMIT:
-        raise window.corrupt(f"the names of its sections are said to take {sections[names][5]} bytes")
+        raise window.corrupt(f"the names of its sections claim {sections[names][5]} bytes")
     strings = window.at(sections[names][4], sections[names][5], "the names of the sections")
     found = Embedded()
     for name, kind, _flags, _address, offset, size, _link, _info in sections:
@@ -232,7 +232,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
             window.at(position, _CONTAINER.size, "a container of GPU code")
         )
         if magic != MAGIC or version != _VERSION or header < _CONTAINER.size:
-            raise window.corrupt(f"what stands at byte {position} is not a container of GPU code that is known")
+            raise window.corrupt(f"byte {position} does not start a known container of GPU code")
         position, last = position + header, position + header + size
         if last > end:
             raise window.corrupt(f"a container of GPU code would end at byte {last}, its section ends at {end}")
@@ -252,7 +252,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
 
 
 def _scattered(window: _Window) -> Embedded:
-    """Return what every container of a file has code for, wherever it lies; what only looks like one has none."""
+    """Return what every container of a file has code for, wherever it is; what only looks like one has none."""
     found, position = Embedded(), 0
     while position + _CONTAINER.size <= window.size:
         data = window.at(position, min(_BLOCK, window.size - position), "the file")
@@ -295,7 +295,7 @@ def _members(window: _Window, directory: str, thin: bool) -> t.Iterator[Embedded
         header = window.at(position, 60, "the header of a member")
         digits = header[48:58].strip()
         if header[58:] != b"`\n" or not digits.isdigit():
-            raise window.corrupt(f"what stands at byte {position} is not a member of an archive")
+            raise window.corrupt(f"byte {position} does not start an archive member")
         position, size, name = position + 60, int(digits), header[:16].rstrip()
         is_index = name in (b"/", b"/SYM64/", b"//")
         if name == b"//":

@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 
 class FileSystem:
-    """A root file system, this host's or one that lies below a directory.
+    """A root file system, this host's or one that is below a directory.
 
     Symbolic links are followed inside of it: ``/etc/alternatives/x`` in a chroot is the chroot's.
     """
@@ -119,7 +119,7 @@ def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") ->
     """Return the directories that ``ld.so.conf`` and what it includes name, in order, each once.
 
     The syntax is ldconfig(8)'s: one directory a line, ``#`` begins a comment, ``include`` takes patterns
-    relative to the file that it stands in, ``hwcap`` lines are history, a directory may end in ``=TYPE``.
+    relative to the file that it is in, ``hwcap`` lines are history, a directory may end in ``=TYPE``.
     """
     found: list[str] = []
     seen: set[str] = set()

@@ -17,7 +17,7 @@ The rules are those of ld.so(8) and of glibc's ``elf/dl-load.c`` (``_dl_map_obje
 5. ``/etc/ld.so.cache``;
 6. the default directories.
 
-A candidate of another class or machine is passed over; one that is no ELF file ends the search.
+A candidate of another class or machine is skipped; one that is no ELF file ends the search.
 
 Left out, because the answer does not depend on it here: ``LD_PRELOAD``, ``/etc/ld.so.preload``,
 ``DT_AUXILIARY`` and ``DT_FILTER``, symbol versions, and the relative or empty elements of a search path,
@@ -154,7 +154,7 @@ class Need:
 
 @dataclass
 class Load:
-    """What loading one file brings into the process."""
+    """What loading one file provides into the process."""
 
     root: str
     file: reader.ElfFile
@@ -300,7 +300,7 @@ class Loader:
     def _find(
         self, soname: str, current: Loaded, root: Loaded
     ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
-        """Return the file that satisfies a need, the candidates passed over, and where was looked."""
+        """Return the file that satisfies a need, the candidates skipped, and where was looked."""
         if "/" in soname:
             path = self._expand(soname, current)
             if not path.startswith("/"):
@@ -346,7 +346,7 @@ class Loader:
         cached = best_entry(self.cache.get(soname, ()), architecture, self.hwcaps)
         if cached and current.file.no_default_directories and os.path.dirname(cached) in defaults:
             cached = None
-        # An entry whose file is gone is passed over, as the loader does.
+        # An entry whose file is gone is skipped, as the loader does.
         if cached and self.files.identity(cached):
             yield cached
         after = [] if current.file.no_default_directories else list(defaults)
@@ -377,12 +377,12 @@ class Loader:
         except SparkforgeError as error:
             return Rejected(path, error.cause), True
         if file.bits != architecture[0]:
-            return Rejected(path, f"it is of {file.bits} bits, {architecture[0]} are wanted"), False
+            return Rejected(path, f"it has {file.bits} bits, not {architecture[0]}"), False
         if file.little_endian != architecture[1]:
-            return Rejected(path, "its byte order is the other one"), True
+            return Rejected(path, "it has the other byte order"), True
         if file.machine != architecture[2]:
             wanted = reader.MACHINES.get(architecture[2], f"machine {architecture[2]}")
-            return Rejected(path, f"it is for {file.machine_name}, {wanted} is wanted"), False
+            return Rejected(path, f"it is for {file.machine_name}, not {wanted}"), False
         if file.kind != reader.ET_DYN or not file.dynamic:
             return Rejected(path, "it is not a shared library"), True
         return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which role, package and archive brings a shared library.
+"""Which role, package and archive provides a shared library.
 
 Only names that somebody has seen are here. Where a package's name was never seen, the entry says so by
 leaving it out; a library that no entry matches is unknown, and the answer says that.
@@ -40,7 +40,7 @@ DRIVER_SONAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
 OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
     ("libcudss_commlayer_*.so*", "cuDSS opens its communication layer only for multi-node solves"),
     ("libcudss_mtlayer_*.so*", "cuDSS opens its threading layer only when the program sets one"),
-    ("nvshmem_bootstrap_*.so*", "NVSHMEM opens one bootstrap plug-in, the one that is configured"),
+    ("nvshmem_bootstrap_*.so*", "NVSHMEM opens only the configured bootstrap plug-in"),
     ("nvshmem_transport_*.so*", "NVSHMEM opens the transports that the host has"),
     ("libcufile_rdma.so*", "cuFile opens it only for GPUDirect RDMA"),
 )
@@ -48,7 +48,7 @@ OPTIONAL_PLUGINS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class Provider:
-    """What brings a library.
+    """What provides a library.
 
     :ivar role: the role of this collection, ``driver`` for what is the vendor's, None for neither.
     :ivar package: the apt package, None where its name is not known.
@@ -90,7 +90,7 @@ _SOLVER = {"11": "12", "12": "13"}
 
 _CUDA_HINT = "Part of the CUDA {major} toolkit."
 _META_HINT = "Part of the CUDA {major} runtime libraries; the package is their metapackage."
-_TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or of another version."
+_TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or another version."
 
 _TABLE: tuple[_Entry, ...] = (
     # NVIDIA, CUDA toolkit
@@ -177,7 +177,7 @@ _TABLE: tuple[_Entry, ...] = (
         "cuda_libraries",
         "libcufile-{suffix}",
         "cuda/redist/libcufile",
-        "GPUDirect Storage's library; it needs no kernel module to be loaded.",
+        "GPUDirect Storage's library; it loads without its kernel module.",
     ),
     # NVIDIA, beside the toolkit
     _Entry(
@@ -192,7 +192,7 @@ _TABLE: tuple[_Entry, ...] = (
         "cuda_libraries",
         "libnccl2",
         None,
-        "NCCL: NVIDIA's package, whose version ends in +cuda{minor}; Ubuntu has an older one by that name.",
+        "NCCL: NVIDIA's package, whose version ends in +cuda{minor}; Ubuntu has an older one of that name.",
     ),
     _Entry(
         r"(?:libnvshmem_host|nvshmem_\w+)\.so\.3",
@@ -206,7 +206,7 @@ _TABLE: tuple[_Entry, ...] = (
         "cusparselt",
         "libcusparselt0-cuda-{major}",
         "cusparselt/redist/libcusparse_lt",
-        "cuSPARSELt; the package puts it where the loader does not look, the role adds the entry.",
+        "cuSPARSELt; the package installs it outside the loader's path, and the role adds the entry.",
     ),
     _Entry(
         r"libcudss\.so\.0",
@@ -234,7 +234,7 @@ _TABLE: tuple[_Entry, ...] = (
         "math_libraries",
         "libnvpl-blas0",
         "nvpl/redist/nvpl_blas",
-        "NVPL BLAS, which exists for aarch64 alone.",
+        "NVPL BLAS, which exists only for aarch64.",
         machines=("aarch64",),
     ),
     _Entry(
@@ -242,7 +242,7 @@ _TABLE: tuple[_Entry, ...] = (
         "math_libraries",
         "libnvpl-lapack0",
         "nvpl/redist/nvpl_lapack",
-        "NVPL LAPACK, which exists for aarch64 alone; it needs NVPL BLAS.",
+        "NVPL LAPACK, which exists only for aarch64; it needs NVPL BLAS.",
         machines=("aarch64",),
     ),
     # the environment
@@ -259,7 +259,7 @@ _TABLE: tuple[_Entry, ...] = (
         "python_env",
         None,
         None,
-        "A copy that the wheel carries in its own .libs directory: install the wheel again.",
+        "A copy in the wheel's own .libs directory: reinstall the wheel.",
     ),
     _Entry(
         r"libpython(3\.\d+)\.so\.1\.0",
@@ -308,7 +308,7 @@ _TABLE: tuple[_Entry, ...] = (
     _Entry(r"libopenblas\.so\.0", None, "libopenblas0", None, "OpenBLAS."),
     _Entry(r"libibverbs\.so\.1", None, "libibverbs1", None, "RDMA verbs."),
     _Entry(r"librdmacm\.so\.1", None, "librdmacm1", None, "RDMA connection manager."),
-    _Entry(r"libmlx5\.so\.1", None, "ibverbs-providers", None, "The user part of the ConnectX driver."),
+    _Entry(r"libmlx5\.so\.1", None, "ibverbs-providers", None, "The user-space part of the ConnectX driver."),
     _Entry(
         r"libmpi(?:_\w+)?\.so\.40",
         None,
@@ -345,7 +345,7 @@ def optional_plugin(name: str) -> str | None:
 
 
 def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = None) -> Provider:
-    """Return what brings a library.
+    """Return what provides a library.
 
     :param soname: the name as ``DT_NEEDED`` has it.
     :param machine: ``uname -m`` of the host that needs it.
@@ -358,7 +358,7 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
             "driver",
             None,
             None,
-            "Part of NVIDIA's driver: install or repair it as the vendor says; this collection never does.",
+            "Part of NVIDIA's driver: install or repair it as the vendor describes; this collection never does.",
         )
     for entry in _TABLE:
         match = re.fullmatch(entry.pattern, soname)
@@ -388,8 +388,7 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
         None,
         None,
         None,
-        f"Unknown: no role of this collection brings {soname}; ask the distribution which package holds it"
-        f" (apt-file search {soname}).",
+        f"Unknown: no role of this collection installs {soname}; find its package with apt-file search {soname}.",
     )
 
 

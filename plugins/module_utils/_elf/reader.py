@@ -30,7 +30,7 @@ PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 10, 14, 15, 29
 DT_FLAGS_1 = 0x6FFFFFFB
 DF_1_NODEFLIB = 0x800
-# e_phnum that means "too many for 16 bits": the number then stands in a section header.
+# e_phnum that means "too many for 16 bits": the number then is in a section header.
 PN_XNUM = 0xFFFF
 
 # e_machine -> the name that ``uname -m`` gives such a machine; for messages and for $PLATFORM.
@@ -114,7 +114,7 @@ def read_elf(path: str, shown: str | None = None) -> ElfFile:
         alternative root).
     :raises UnreadableFileError: there is no such file, or it may not be read.
     :raises NotElfError: the file is not ELF.
-    :raises CorruptElfError: the file is ELF but cut off or inconsistent.
+    :raises CorruptElfError: the file is ELF but truncated or inconsistent.
     """
     shown = shown or path
     try:
@@ -157,7 +157,7 @@ def _unreadable(path: str, error: OSError) -> UnreadableFileError:
         )
     return UnreadableFileError(
         f"{path} cannot be read: {error.strerror}.",
-        "Run the task as a user who may read it, or name another file.",
+        "Run the task as a user who can read it, or name another file.",
         path=path,
     )
 
@@ -173,17 +173,17 @@ class _Reader:
     def corrupt(self, what: str) -> CorruptElfError:
         return CorruptElfError(
             f"{self.path} is a damaged ELF file: {what}.",
-            "Fetch or build it again and compare its sha256 with the one that was published.",
+            "Fetch or build it again and compare its sha256 with the published one.",
             path=self.path,
         )
 
     def piece(self, offset: int, length: int, what: str) -> bytes:
-        """Return exactly ``length`` bytes or say that the file is cut off."""
+        """Return exactly ``length`` bytes or say that the file is truncated."""
         if offset < 0 or length < 0 or offset + length > self.size:
             raise self.corrupt(f"{what} would end at byte {offset + length}, but the file has {self.size} bytes")
         data = os.pread(self.descriptor, length, offset)
         if len(data) != length:
-            raise self.corrupt(f"{what} could not be read whole, the file shrank meanwhile")
+            raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
         return data
 
     def read(self) -> ElfFile:
@@ -210,12 +210,12 @@ class _Reader:
         )
         segments = self.segments(order, bits, phoff, phentsize, phnum)
         loads = [segment for segment in segments if segment[0] == PT_LOAD]
-        # An object file has no segments and a core file may be cut off by design; neither is ever loaded.
+        # An object file has no segments and a core file may be truncated by design; neither is ever loaded.
         if kind in (ET_EXEC, ET_DYN):
             for _kind, offset, _address, length in loads:
                 if offset + length > self.size:
                     raise self.corrupt(
-                        f"it is cut off: its program headers name {offset + length} bytes, it has {self.size}"
+                        f"it is truncated: its program headers cover {offset + length} bytes, but it has {self.size}"
                     )
         interpreter = None
         dynamic = None
@@ -261,7 +261,7 @@ class _Reader:
             what = "it is a script"
         elif start.startswith(b"/* GNU ld"):
             what = "it is a linker script, which only the compiler reads"
-            remedy = "Name the library that the script names, which ends in .so and a number."
+            remedy = "Name the library in the script, which ends in .so and a number."
         elif all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in start):
             what = "it is text"
         else:
@@ -279,7 +279,7 @@ class _Reader:
         if phnum == PN_XNUM:
             raise self.corrupt("it names 65535 program headers")
         if phentsize < (56 if bits == 64 else 32):
-            raise self.corrupt(f"its program headers are said to be {phentsize} bytes each")
+            raise self.corrupt(f"its program headers claim {phentsize} bytes each")
         table = self.piece(phoff, phentsize * phnum, "the table of program headers")
         found = []
         for position in range(0, len(table), phentsize):
@@ -323,7 +323,7 @@ class _Strings:
                 self.offset = offset + address - start
                 break
         else:
-            raise reader.corrupt(f"its string table at address {address:#x} lies in none of its segments")
+            raise reader.corrupt(f"its string table at address {address:#x} is outside its segments")
 
     def at(self, index: int) -> str:
         """Return the string that begins ``index`` bytes into the table."""
@@ -337,7 +337,7 @@ class _Strings:
             found += head
             if end:
                 return _text(found)
-        raise self.reader.corrupt("its string table ends within a name")
+        raise self.reader.corrupt("its string table ends inside a name")
 
 
 def _text(raw: bytes) -> str:

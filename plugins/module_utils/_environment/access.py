@@ -61,8 +61,8 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
         rc, out, err = run(["groupadd", "--system", group], environ_update=model.ENGLISH)
         if rc != 0:
             raise SparkforgeError(
-                f"The group {group} could not be made: {short((err or out).strip())}.",
-                "Make the group first, run as root (become), or leave group empty.",
+                f"The group {group} could not be created: {short((err or out).strip())}.",
+                "Create the group first, run as root (become), or leave group empty.",
             )
         receipt["group_created"] = True
     number = grp.getgrnam(group).gr_gid
@@ -71,7 +71,7 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
         if rc != 0:
             raise SparkforgeError(
                 f"{name} could not be added to the group {group}: {short((err or out).strip())}.",
-                "Add the account where that group is kept, or leave it out of sparkforge_users.",
+                "Add the account where that group is managed, or remove it from sparkforge_users.",
                 user=name,
             )
         receipt["members_added"].setdefault(group, []).append(name)

@@ -33,7 +33,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
-_BRING_ANEW = "Give the wheel that the lock names; remove {} so that it is sent again."
+_BRING_ANEW = "Use the wheel that the lock names; remove {} so that it is sent again."
 
 
 #: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
@@ -79,7 +79,7 @@ class Apply:
         """Do what has to be done, while no other run does, and return the plan that was carried out.
 
         :param plan: as it was before the lock was held.
-        :param make: plans anew: another run may have done it while this one waited.
+        :param make: plans again: another run may have done it while this one waited.
         :raises SparkforgeError: with the host as it was, but for what was downloaded when the network failed.
         """
         paths = self.paths
@@ -218,7 +218,7 @@ class Apply:
             source = wheel.path if wheel.on_host else self.sent.get(wheel.sha256, wheel.path)
             if source == kept and os.path.isfile(kept):
                 try:
-                    verify(wheel, kept, kept, "It was removed; run again to get it again.")
+                    verify(wheel, kept, kept, "It was removed; run again to fetch it.")
                 except SparkforgeError:
                     disk.remove(kept)
                     raise
@@ -252,7 +252,7 @@ class Apply:
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
         with contextlib.suppress(OSError):
             disk.remove(self.paths.of(f".{plan.environment_id}.partial"))
-            # The next run goes on with what was fetched when the network failed.
+            # The next run continues with what was fetched when the network failed.
             if not (isinstance(error, SparkforgeError) and error.details.get("network")):
                 disk.remove(self.paths.of(".download"))
             for digest in self.new_wheels:
@@ -294,13 +294,13 @@ def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
         module = said[-1]["module"] if said else wanted[0]
         last = (err.strip().splitlines() or [""])[-1]
         ending = f"signal {-rc}" if rc < 0 else f"exit status {rc}"
-        raise import_failure(module, f"the interpreter ended with {ending} {last}".strip())
+        raise import_failure(module, f"the interpreter exited with {ending} {last}".strip())
     check_cuda(options, found)
     return found
 
 
 def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
-    """Copy a wheel while its sha256 is computed: what lies at ``source`` may be another account's to change.
+    """Copy a wheel while its sha256 is computed: what is at ``source`` may be another account's to change.
 
     :raises SparkforgeError: it is not there, is no plain file, or has another sha256.
     """
@@ -317,7 +317,7 @@ def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
         os.replace(temporary, kept)
     except FileNotFoundError as error:
         raise SparkforgeError(
-            f"The wheel {source} is not on this host.", "Bring it there, or set remote_src to false."
+            f"The wheel {source} is not on this host.", "Copy it there, or set remote_src to false."
         ) from error
     except OSError as error:
         raise disk.failed(f"The wheel {source} cannot be copied to {kept}", error) from error
@@ -333,7 +333,7 @@ def verify(wheel: model.Wheel, path: str, name: str, remedy: str) -> None:
 
 
 def _another_sha256(wheel: model.Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
-    cause = f"The sha256 of {name} is {actual}, the pin says {wheel.sha256}."
+    cause = f"The sha256 of {name} is {actual}, expected {wheel.sha256}."
     return SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
 
 

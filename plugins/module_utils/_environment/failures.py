@@ -21,7 +21,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import p
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
 
 _RULES = load(memory, network, pip_rules, facts=FACTS)
-#: Failures that leave what was fetched as it is: the next run goes on with it.
+#: Failures that leave what was fetched as it is: the next run continues with it.
 _NETWORK = (
     *("certificate", "proxy", "host-unknown", "connection-lost", "connection-failed"),
     *("http-error", "index-unreachable"),
@@ -72,14 +72,14 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
     dotted = f"{version[0]}.{version[1]}"
     if "ensurepip" in output or "No module named 'venv'" in output:
         return SparkforgeError(
-            f"{python} cannot make virtual environments: its modules venv and ensurepip are not installed.",
+            f"{python} cannot create virtual environments: its modules venv and ensurepip are not installed.",
             f"Run the role build_toolchain, or: apt install python{dotted}-venv",
             **details,
         )
     last = (output.strip().splitlines() or ["no message"])[-1]
     return SparkforgeError(
-        f"{python} makes no virtual environment: {short(last)}.",
-        f"Check that {python} is a sound CPython {dotted}.",
+        f"{python} cannot create a virtual environment: {short(last)}.",
+        f"Check that {python} is a working CPython {dotted}.",
         **details,
     )
 
@@ -87,13 +87,13 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
 def import_failure(module: str, error: str, machine: str = "aarch64") -> SparkforgeError:
     """Return the cause and remedy of an import that failed in the finished environment."""
     match = re.search(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file", error)
-    remedy = "The environment was not switched to; correct the lock, or give the missing library, and run again."
+    remedy = "The environment was not activated; correct the lock, or install the missing library, and run again."
     if match:
         role = providers.provider(match.group(1), machine).role
-        provider = {None: "Find out", "driver": "The GPU's driver provides it; find out"}.get(
-            role, f"Run the role {role}, which installs it; find out"
+        provider = {None: "Find out", "driver": "The GPU driver provides it; find"}.get(
+            role, f"Run the role {role}, which installs it; find"
         )
-        remedy = f"{provider} with elf_closure_info, on the package's directory, all that is missing at once."
+        remedy = f"{provider} everything that is missing with elf_closure_info on the package's directory."
     elif "undefined symbol" in error:
-        remedy = "The package was built against another version of what should have it: lock versions that fit."
+        remedy = "The package was built against another version of its dependency: lock compatible versions."
     return SparkforgeError(f"import {module} failed: {short(error)}.", remedy, module=module, error=error)

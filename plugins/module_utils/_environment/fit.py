@@ -4,7 +4,7 @@
 
 """Which packages of apt an environment was made on, and whether those of today still fit it.
 
-An environment brings its wheels. What it takes from the host besides is its interpreter and, where it was built here,
+An environment provides its wheels. What it takes from the host besides is its interpreter and, where it was built here,
 the libraries of CUDA, cuDNN, NCCL and cuSPARSELt. These are recorded when it is made and compared when somebody goes
 back to it.
 """
@@ -65,9 +65,9 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
         if version is None:
             wrong.append(f"{name} {before} is no longer installed")
         elif compare_versions(version, before) < 0 or series(version) != series(before):
-            wrong.append(f"{name} is {version}, and the environment was made with {before}")
+            wrong.append(f"{name} is {version}, but the environment was created with {before}")
         else:
-            newer.append(f"{name} is {version}, and the environment was made with {before}")
+            newer.append(f"{name} is {version}, but the environment was created with {before}")
     return Misfit(wrong, newer)
 
 
@@ -79,7 +79,7 @@ def installed(root: str = "/") -> dict[str, str]:
 def needed(environment: str, python: str, library_paths: t.Sequence[str], values: t.Iterable[str]) -> dict[str, str]:
     """Return the packages, with their versions, that an environment takes something from.
 
-    :param environment: where it lies.
+    :param environment: where it is.
     :param python: its interpreter's version, ``3.12``.
     :param library_paths: what it finds through ``LD_LIBRARY_PATH``.
     :param values: of the variables that its activation sets; some name a program of the toolkit.

@@ -51,19 +51,19 @@ def identify(options: Options, run: Run) -> Identity:
 
     With a ``environment_id`` and nothing to install, it is an environment that is already there: a rollback.
 
-    :raises SparkforgeError: where that is not there, or the interpreter or a wheel cannot be used.
+    :raises SparkforgeError: if that is not there, or the interpreter or a wheel cannot be used.
     :raises UndeterminedError: in check mode.
     """
     asked = options.environment_id
     if not options.installs:
         receipt = survey.own_receipt(options.paths, asked) if asked else None
         if asked is None or receipt is None:
-            cause = "Neither requirements nor wheels are given, so there is nothing to install."
+            cause = "Neither requirements nor wheels are set, so there is nothing to install."
             if asked:
-                cause = f"There is no environment {asked} of {options.paths.name} here, and nothing to make it from."
+                cause = f"There is no environment {asked} of {options.paths.name} here, and nothing to create it from."
             raise SparkforgeError(
                 cause,
-                "Give the requirements of the lock; installed here: "
+                "Set the lock's requirements; installed here: "
                 f"{', '.join(survey.environments(options.paths)) or 'nothing'}.",
             )
         return Identity(asked, receipt["fingerprint"], receipt["python"]["path"])
@@ -108,16 +108,16 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
         if named is None:
             said = requirement.short((err or out).strip())
             raise SparkforgeError(
-                f"{python} does not say what version of Python it is: {said}.",
-                "Give the path or the version of a CPython interpreter.",
+                f"{python} does not report its Python version: {said}.",
+                "Set the path or the version of a CPython interpreter.",
                 python=asked,
             )
     version = (int(named.group(1)), int(named.group(2)))
     if version < OLDEST_PYTHON:
         raise SparkforgeError(
             f"{python} is Python {version[0]}.{version[1]}; "
-            f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} is the oldest that can be used.",
-            "Choose a newer interpreter; the stack's range of versions says which.",
+            f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} is the oldest supported version.",
+            "Choose a newer interpreter from the stack's version range.",
             python=asked,
         )
     return python, version
@@ -130,13 +130,13 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
         path, digest = str(entry.get("path") or ""), str(entry.get("sha256") or "").lower()
         if set(entry) - {"path", "sha256"} or not path:
             raise SparkforgeError(
-                f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the list wheels."
+                f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the option wheels."
             )
         name = requirement.parse_wheel_name(path)
         requirement.check_wheel_fits(name, version, options.machine)
         if digest and not requirement.SHA256.fullmatch(digest):
             raise SparkforgeError(
-                f"{digest!r} is not the sha256 of {name.file}.", "Give 64 hexadecimal digits, as sha256sum does."
+                f"{digest!r} is not the sha256 of {name.file}.", "Use the 64 hexadecimal digits that sha256sum prints."
             )
         if not digest:
             if not options.remote_src:
@@ -147,7 +147,7 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
                 if options.check_mode:
                     raise UndeterminedError
                 raise SparkforgeError(
-                    f"The wheel {path} is not on this host.", "Bring it there, or set remote_src to false."
+                    f"The wheel {path} is not on this host.", "Copy it there, or set remote_src to false."
                 )
             digest = digests.of_file(path)
         if not options.remote_src:

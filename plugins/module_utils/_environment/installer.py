@@ -7,7 +7,7 @@
 Both take the same file of requirements and refuse what has another sha256. uv is several times as fast, and knows
 nothing of pip's configuration; pip's words are what :mod:`failures` explains. So whatever uv does not manage pip does.
 
-Root never runs what a wheel brings. uv and pip only unpack; pip is a copy of the interpreter's own, the bytecode is
+Root never runs what a wheel provides. uv and pip only unpack; pip is a copy of the interpreter's own, the bytecode is
 compiled by the interpreter that the environment is made from, and what starts the finished one has no rights.
 """
 
@@ -103,7 +103,7 @@ class Installer:
         """Install what is asked for with the command that ``install`` returns; return what it said if it fails.
 
         :param pip: the interpreter's wheel of it, which is installed as well.
-        :raises SparkforgeError: where what was installed does not fit together.
+        :raises SparkforgeError: if what was installed does not fit together.
         """
         requirements = os.path.join(place, ".requirements.txt")
         temporary = os.path.join(place, ".tmp")
@@ -129,8 +129,8 @@ class Installer:
         if rc != 0 and (complaints or not self.options.override):
             first = (complaints or ["pip check failed"])[0]
             raise SparkforgeError(
-                f"The packages do not fit each other: {short(first.rstrip('.'))}.",
-                "Lock the environment again with playbooks/lock.yml.",
+                f"The packages conflict: {short(first.rstrip('.'))}.",
+                "Renew the lock with playbooks/lock.yml.",
                 pip_output=(out + err).strip(),
             )
         # The last is uv's own.

@@ -46,7 +46,7 @@ Run = t.Callable[..., tuple[int, str, str]]
 
 @dataclasses.dataclass(frozen=True)
 class Wheel:
-    """A wheel to install: where it lies on this host, or is to lie once the controller has sent it."""
+    """A wheel to install: where it is on this host, or is to lie once the controller has sent it."""
 
     name: requirement.WheelName
     sha256: str
@@ -61,7 +61,7 @@ class Wheel:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where what belongs to the environments of one name lies (:func:`paths_of`)."""
+    """Where what belongs to the environments of one name is (:func:`paths_of`)."""
 
     root: str
     name: str
@@ -171,7 +171,7 @@ def read(
         raise SparkforgeError("keep is less than 1.", "Keep at least the current environment.")
     for module in options.imports:
         if not _MODULE.fullmatch(module):
-            raise SparkforgeError(f"{module!r} is not the name of a module.", "Correct the list imports.")
+            raise SparkforgeError(f"{module!r} is not a module name.", "Correct the option imports.")
     if options.environment_id:
         check_name(options.environment_id, "id")
     requirement.place_option("index_url", options.index_url or "")
@@ -180,7 +180,7 @@ def read(
         if not os.path.isabs(place) and not re.match(r"(https?|file)://", place):
             raise SparkforgeError(
                 f"The find_links entry {redact(place)!r} is neither a URL nor an absolute path.",
-                "Give https://…, file://… or a directory of the host.",
+                "Use https://…, file://… or a directory on the host.",
             )
     return options
 
@@ -189,9 +189,9 @@ def _variables(given: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
     for key in given or {}:
         if not _VARIABLE.fullmatch(key) or key in _RESERVED_VARIABLES:
             raise SparkforgeError(
-                f"{key!r} cannot be set by the environment's activation.",
-                "Use names of variables other than "
-                f"{', '.join(_RESERVED_VARIABLES)}; directories of libraries go into library_paths.",
+                f"{key!r} cannot be set when the environment is activated.",
+                f"Use variables other than {', '.join(_RESERVED_VARIABLES)}; library directories go into "
+                f"library_paths.",
             )
     return None if given is None else {key: str(value) for key, value in given.items()}
 
@@ -201,6 +201,6 @@ def _library_paths(given: t.Sequence[t.Any] | None) -> list[str] | None:
         if not os.path.isabs(path) or ":" in path:
             raise SparkforgeError(
                 f"The library path {path!r} is not an absolute path without ':'.",
-                "Give the versioned directory of each library: <root>/redist/libcudss/<version>/lib.",
+                "Use each library's versioned directory: <root>/redist/libcudss/<version>/lib.",
             )
     return None if given is None else [str(path) for path in given]

@@ -21,11 +21,11 @@ LINKS = ("current", "previous", "staged")
 def check_name(name: str, what: str) -> str:
     """Return ``name`` if it can be one component of a path.
 
-    :raises SparkforgeError: where it has a slash, begins with a dot or is one of our own links.
+    :raises SparkforgeError: if it has a slash, begins with a dot or is one of our own links.
     """
     if not _NAME.fullmatch(name) or name in LINKS:
         raise SparkforgeError(
-            f"{name!r} cannot be the {what} of an environment.",
+            f"{name!r} is not a valid environment {what}.",
             "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
             "and not 'current', 'previous' or 'staged'.",
             name=name,

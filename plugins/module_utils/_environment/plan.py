@@ -68,7 +68,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
 
     :param run: starts an interpreter whose file name does not say its version; nothing else is run.
     :param misfit: without it, the host's packages are not compared.
-    :raises SparkforgeError: where it cannot be had.
+    :raises SparkforgeError: if it cannot be had.
     :raises UndeterminedError: in check mode, where what an earlier step would bring is not there.
     """
     paths = options.paths
@@ -76,20 +76,20 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     own = survey.own_receipt(paths, plan.environment_id)
     if own and own["fingerprint"] != plan.identity.fingerprint:
         raise SparkforgeError(
-            f"The id {plan.environment_id} already names an environment of {paths.name} made from other inputs.",
-            "Give another environment_id, or leave it out so that it follows from the inputs.",
+            f"The id {plan.environment_id} already belongs to an environment of {paths.name} with other inputs.",
+            "Use another environment_id, or omit it to derive it from the inputs.",
             environment_id=plan.environment_id,
         )
     damage = ", ".join(tree.lacking(paths.of(plan.environment_id), own)[:5]) if own else ""
     if damage and not options.installs:
         raise SparkforgeError(
             f"The environment {plan.environment_id} of {paths.name} is damaged ({damage} is missing).",
-            "Give its requirements, so that it can be installed again.",
+            "Set its requirements, so that it can be reinstalled.",
         )
     if own is None or damage:
-        remedy = "Choose an interpreter that every account may run, such as /usr/bin/python3."
+        remedy = "Choose an interpreter that every account can run, such as /usr/bin/python3."
         unprivileged.check_open(plan.identity.python, "The interpreter", remedy)
-        remedy = "Set root to a directory that every account may enter, such as /opt/sparkforge."
+        remedy = "Set root to a directory that every account can enter, such as /opt/sparkforge."
         unprivileged.check_open(paths.of(plan.environment_id), "The environment", remedy)
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
         plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.on_host]
@@ -112,7 +112,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     if own and "switch" in plan.actions and not options.installs:
         newer = _check_fit(options, plan.environment_id, own, misfit)
         if newer:
-            plan.warnings.append(f"The proof must tell whether the environment still computes: {'; '.join(newer)}.")
+            plan.warnings.append(f"The environment must be proven again: {'; '.join(newer)}.")
     if options.state != "previous":
         _plan_removals(plan, options, environments)
     if own and options.stack and own.get("stack") != options.stack:
@@ -133,8 +133,8 @@ def check_cuda(options: Options, modules: t.Mapping[str, t.Any]) -> None:
     if options.require_cuda and torch and torch.get("cuda") is None:
         raise SparkforgeError(
             f"torch {torch.get('version')} is a CPU build (torch.version.cuda is None).",
-            "Lock a CUDA build: the index's aarch64 wheels are CUDA builds from torch 2.11 on; before, "
-            "use PyTorch's own CUDA index, or build from source (stack_method: build).",
+            "Lock a CUDA build: the index's aarch64 wheels are CUDA builds since torch 2.11; for older ones use "
+            "PyTorch's own CUDA index, or build from source (stack_method: build).",
             module="torch",
         )
 
@@ -231,8 +231,8 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
         raise SparkforgeError(
             f"The host's libraries no longer fit the environment {environment_id} of {options.paths.name}: "
             f"{'; '.join(wrong)}.",
-            f"Bring them back with playbooks/libraries.yml and the stack of that environment{named}, then go back;"
-            " or stay with the current one.",
+            f"Reinstall them with playbooks/libraries.yml and that environment's stack{named}, then roll back; or keep "
+            f"the current environment.",
             environment_id=environment_id,
             misfits=wrong,
         )

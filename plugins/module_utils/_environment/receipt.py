@@ -75,7 +75,7 @@ class Receipt(Own, Made, total=False):
 
 
 def own_of(place: str) -> Own | None:
-    """Return the receipt in an environment; None where there is none that can be read."""
+    """Return the receipt in an environment, or None if there is none that can be read."""
     data = upgraded(read_json(os.path.join(place, "receipt.json")) or {})
     return data if data.get("schema") == SCHEMA else None
 

@@ -111,8 +111,8 @@ _TRITON_TOOLS = {
 def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, str]:
     """Return the links, to what, by which Triton finds the tools of ``variables`` where nobody sets these.
 
-    A Triton that is built here brings neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no activation.
-    What the wheel brings is left alone, and so are links that are right.
+    A Triton that is built here provides neither ptxas nor cuda.h, and who starts ``bin/python`` itself has no
+    activation. What the wheel provides is left alone, and so are links that are right.
     """
     try:
         place = os.path.join(site_packages(environment), "triton", "backends", "nvidia")

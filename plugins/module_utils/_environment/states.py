@@ -33,7 +33,7 @@ def ensure(options: Options, run: Run) -> Facts:
         return present(back(options) if options.state == "previous" else options, run, installer)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        remedy = "Run as root (become), and make sure that the file system can be written to."
+        remedy = "Run as root (become), and make sure that the file system is writable."
         if error.errno == errno.ENOSPC:
             remedy = "Free space on its file system and run again."
         raise SparkforgeError(f"{where}{error.strerror or error}.", remedy, path=error.filename) from error
@@ -44,14 +44,14 @@ def back(options: Options) -> Options:
 
     With them links, the kernel and the receipt change. Nothing is installed, imported, fetched or removed.
 
-    :raises SparkforgeError: where there is none.
+    :raises SparkforgeError: if there is none.
     """
     paths = options.paths
     target = options.environment_id or _before_current(paths)
     if survey.own_receipt(paths, target) is None:
         raise SparkforgeError(
             f"There is no environment {target} of {paths.name} on this host.",
-            f"Give one that is here: {_known(paths)}; or run playbooks/deploy.yml with the stack that it was of.",
+            f"Use an installed one: {_known(paths)}; or run playbooks/deploy.yml with its stack.",
             environment_id=target,
         )
     known = survey.last_receipt(paths)
@@ -76,9 +76,9 @@ def _before_current(paths: Paths) -> str:
             return entry
     now = f"{current} is current" if current in environments else "none is current"
     raise SparkforgeError(
-        f"There is no previous environment of {paths.name} on this host to go back to; {now}.",
+        f"There is no previous environment of {paths.name} on this host to roll back to; {now}.",
         "Run playbooks/deploy.yml with the stack that you want"
-        + (f", or name one that is here: {_known(paths)}." if set(environments) - {current} else "."),
+        + (f", or name an installed one: {_known(paths)}." if set(environments) - {current} else "."),
     )
 
 
@@ -96,7 +96,7 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
     try:
         wanted = make()
     except UndeterminedError:
-        follows = {"current" if options.switch else "staged": "(follows from what is not there yet)"}
+        follows = {"current" if options.switch else "staged": "(depends on a step that has not run yet)"}
         return {
             "changed": True,
             "actions": ["install"],
@@ -165,7 +165,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
 def absent(options: Options, run: Run) -> Facts:
     """Remove every environment of the name and all that came with it.
 
-    :raises SparkforgeError: where a process uses one of them and ``force`` is not set.
+    :raises SparkforgeError: if a process uses one of them and ``force`` is not set.
     """
     paths = options.paths
     before = survey.shown(paths)
@@ -183,7 +183,7 @@ def absent(options: Options, run: Run) -> Facts:
             pid, command = sorted(users.items())[0]
             raise SparkforgeError(
                 f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({short(command)}).",
-                "End them first, or set force to true.",
+                "Stop them first, or set force to true.",
                 processes=sorted(users),
             )
     if changed and not options.check_mode:

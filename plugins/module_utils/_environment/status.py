@@ -25,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as builds
 
-#: Where systemd's unit of the proof's timer lies (``_proof.timer`` has it too, and imports all of the proof).
+#: Where systemd's unit of the proof's timer is (``_proof.timer`` has it too, and imports all of the proof).
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 
 #: What an environment can be, the likeliest to be asked for first.

@@ -35,7 +35,7 @@ def own_receipt(paths: Paths, entry: str) -> Own | None:
 
 
 def last_receipt(paths: Paths) -> Receipt:
-    """Return the receipt of the current environment; nothing where there is none."""
+    """Return the receipt of the current environment; nothing if there is none."""
     return upgraded(receipts.read(paths.root, paths.receipt_name) or {})
 
 

@@ -24,7 +24,7 @@ def relocate(environment: str, old: str, new: str) -> list[str]:
 
     Also corrects the hashes of these scripts in each RECORD, so that a later check of RECORD holds.
 
-    :param environment: where the environment lies now.
+    :param environment: where the environment is now.
     :returns: the files that were rewritten.
     """
     rewritten: dict[str, bytes] = {}
@@ -76,7 +76,7 @@ def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None
 def site_packages(environment: str) -> str:
     """Return the directory of an environment that its packages lie in.
 
-    :raises FileNotFoundError: where there is none.
+    :raises FileNotFoundError: if there is none.
     """
     library = os.path.join(environment, "lib")
     for name in sorted(os.listdir(library)):
@@ -102,7 +102,7 @@ def installed_packages(environment: str) -> dict[str, str]:
 def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, dict[int, str]]:
     """Return, for each directory of ``paths``, the processes that use it: pid -> command line.
 
-    A process uses an environment whose files it runs, has mapped, or works in, or whose path stands in its
+    A process uses an environment whose files it runs, has mapped, or works in, or whose path is in its
     command line or environment: the interpreter itself is a symlink to the system's, so that its executable
     and its maps need not name the environment.
     """

@@ -79,7 +79,7 @@ class Echo:
             if error.errno == errno.EMSGSIZE:
                 return "here: the frame is larger than this interface's MTU"
             if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
-                return "nobody has that address on this rail"
+                return "no host has that address on this rail"
             return f"here: {error.strerror}"
 
     def _exchange(self, made: socket.socket, raw: bool, target: str, frame: int) -> str | None:
@@ -178,8 +178,8 @@ class FabricCheck:
             rows.append(
                 _failed(
                     f"state.{name}",
-                    f"Half {rail['half']} of port {rail['port']} has no interface here.",
-                    "Look at `lspci -d 15b3:` and the driver mlx5_core; on another card name the interfaces in "
+                    f"Half {rail['half']} of port {rail['port']} has no interface on this host.",
+                    "Check `lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in "
                     "fabric_ports.",
                 )
             )
@@ -197,23 +197,23 @@ class FabricCheck:
     def _state(self, rail: Row, link: Row) -> tuple[str, str] | None:
         who = f"{link['interface']} (half {rail['half']} of port {rail['port']})"
         if not link["up"]:
-            return f"{who} is down.", "Run playbooks/fabric.yml, or look which other tool set it down."
+            return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
         if not link["carrier"]:
             return (
                 f"{who} has no link.",
-                "Seat the QSFP cable at both ends and in the port that the plan names, turn the other host on, and see "
-                "that a switch's port is enabled.",
+                "Reseat the QSFP cable at both ends, in the port that the plan names, turn the other host on, and "
+                "check that a switch's port is enabled.",
             )
         if rail["address"] not in link["addresses"]:
             there = ", ".join(link["addresses"])
             return (
-                f"{who} has {there} in place of {rail['address']}." if there else f"{who} has no address.",
+                f"{who} has {there} instead of {rail['address']}." if there else f"{who} has no address.",
                 "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it.",
             )
         if self.speed and link["speed_mbps"] is not None and link["speed_mbps"] < self.speed:
             return (
-                f"{who} runs at {link['speed_mbps'] // 1000} Gb/s, and {self.speed // 1000} Gb/s are wanted.",
-                "Use a QSFP112 cable of NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed.",
+                f"{who} runs at {link['speed_mbps'] // 1000} Gb/s, but {self.speed // 1000} Gb/s are required.",
+                "Use a QSFP112 cable from NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed.",
             )
         return None
 
@@ -238,7 +238,7 @@ class FabricCheck:
                 _failed(
                     name,
                     f"{link['interface']} has no RDMA device: NCCL would use sockets.",
-                    "Load mlx5_ib (`modprobe mlx5_ib`) and see `ibdev2netdev`.",
+                    "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.",
                 )
             )
         elif not any(gid["address"] == address and gid["type"] == "RoCE v2" for gid in link["gids"]):
@@ -246,7 +246,7 @@ class FabricCheck:
                 _failed(
                     name,
                     f"{link['rdma']} has no RoCE v2 GID of {address}: NCCL cannot use this half.",
-                    f"See /sys/class/infiniband/{link['rdma']}/ports/1/gids; it comes with the address.",
+                    f"See /sys/class/infiniband/{link['rdma']}/ports/1/gids; the address creates it.",
                 )
             )
         else:
@@ -259,7 +259,7 @@ class FabricCheck:
             rows.append(
                 _failed(
                     f"pcie.{rail['name']}",
-                    f"{link['interface']} is connected by {pcie['speed']} x{pcie['width']}, and 32.0 GT/s x4 is right.",
+                    f"{link['interface']} is connected at {pcie['speed']} x{pcie['width']} instead of 32.0 GT/s x4.",
                     "Update the firmware (`fwupdmgr update`) and power the Spark off and on.",
                 )
             )
@@ -277,8 +277,8 @@ class FabricCheck:
                     f"reach.{name}",
                     f"{who} does not answer on the rail {rail['name']}: {wrong}.",
                     f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
-                    "another address, or the cable goes elsewhere"
-                    + ("; at a switch all ports must be in one VLAN." if rail["kind"] == "switch" else "."),
+                    f"another address, or is cabled to another port"
+                    + ("; on a switch all ports must be in one VLAN." if rail["kind"] == "switch" else "."),
                 )
             ]
         rows = [_passed(f"reach.{name}", peer["address"])]
@@ -296,9 +296,9 @@ class FabricCheck:
             *rows,
             _failed(
                 f"jumbo.{name}",
-                f"Frames of {rail['mtu']} bytes do not reach {who} and those of {size} do: this end, {interface}, has "
-                f"an MTU of {link['mtu']}, and {between} takes {size} (most drivers take 4 bytes more "
-                "than their MTU, for a VLAN tag).",
+                f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
+                f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
+                f"MTU, for a VLAN tag).",
                 f"Run playbooks/fabric.yml on {peer['host']}"
                 + (
                     "."
@@ -320,9 +320,9 @@ class FabricCheck:
                 names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
                 self._fail(
                     f"halves.port{port}",
-                    f"Of port {port} only one half works; {names} does not. NCCL would get about half of the port's "
+                    f"Only one half of port {port} works; {names} does not. NCCL would get about half of the port's "
                     "200 Gb/s.",
-                    "Fix what is reported above for that half.",
+                    "Fix the problem reported above for that half.",
                 )
 
     def _fail(self, name: str, cause: str, remedy: str) -> None:
@@ -390,9 +390,9 @@ class FabricCheck:
     def _did_not_meet(part: Row, said: str) -> tuple[str, str]:
         lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
         return (
-            f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'it printed nothing'}.",
-            "Both hosts must be in the play at the same time: no serial, at least two forks. See that no firewall "
-            f"closes TCP ports {FIRST_TCP_PORT} and {FIRST_TCP_PORT + 1} on the fabric.",
+            f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'no output'}.",
+            f"Both hosts must be in the play at the same time: no serial, at least two forks. Check that no firewall "
+            f"blocks TCP ports {FIRST_TCP_PORT} and {FIRST_TCP_PORT + 1} on the fabric.",
         )
 
     @staticmethod
@@ -403,16 +403,16 @@ class FabricCheck:
         if low <= value <= high:
             return _failed(
                 name,
-                f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']} although the link says {_speed(link)}: "
-                "one end is in the degraded state that ConnectX-7 can keep after a boot or a change of cables.",
+                f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']} although the link reports {_speed(link)}: "
+                f"one end is in the degraded state that a ConnectX-7 can enter at boot or when cables change.",
                 "Leave the cables as they are and reboot both hosts. If that does not help, shut both down, unplug "
-                "their power supplies for 60 s, and boot; MTU and buffers make no difference.",
+                "their power supplies for 60 s, and boot; MTU and buffer sizes do not matter.",
                 round(value, 2),
             )
         return _failed(
             name,
-            f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}; {floor:.0f} are wanted.",
-            "End other work on both hosts and measure again; see the PCIe link (pcie.…) and the cable.",
+            f"{link['rdma']} writes {value:.1f} Gb/s to {part['peer']}; {floor:.0f} are required.",
+            "Stop other work on both hosts and measure again; check the PCIe link (pcie.…) and the cable.",
             round(value, 2),
         )
 

@@ -77,7 +77,7 @@ def render_environment(values: t.Mapping[str, str]) -> str:
 def environment(
     rails: t.Sequence[t.Mapping[str, t.Any]], socket_interface: str, extra: t.Mapping[str, t.Any]
 ) -> dict[str, str]:
-    """Return the variables, of which ``extra`` overrides some and takes out those that are null.
+    """Return the variables, of which ``extra`` overrides some and removes those that are null.
 
     ``NCCL_IB_HCA`` names both halves of each port, or NCCL runs over one of them (98 instead of 161 Gb/s: tonyd2wild's
     DeepSeek-v4-Flash repository, pull request 35; 3 instead of 24 GB/s: dgx-spark-playbooks pull request 103). The
@@ -101,8 +101,8 @@ def environment(
             )
         if value is not None and not _VALUE.fullmatch(str(value)):
             raise SparkforgeError(
-                f"The value of {name} in fabric_environment has a character that not every reader of the file takes.",
-                "Use letters, digits and _ . , : / + ^ - alone.",
+                f"The value of {name} in fabric_environment has a character that some readers of the file reject.",
+                "Use only letters, digits and _ . , : / + ^ -.",
             )
     return {str(name): str(value) for name, value in found.items() if value is not None}
 
@@ -126,7 +126,7 @@ def assign(rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]
         there = "; ".join(f"port {number}: {', '.join(halves)}" for number, halves in sorted(ports.items()))
         raise SparkforgeError(
             f"This host lacks {', '.join(missing)} of the fabric. It has {there or 'no ConnectX-7'}.",
-            "Look at `lspci -d 15b3:` and the driver mlx5_core; on another card name the interfaces in fabric_ports.",
+            "Check `lspci -d 15b3:` and the driver mlx5_core; for another card, set the interfaces in fabric_ports.",
         )
     return found
 
@@ -144,8 +144,8 @@ def conflicts(
     management = info["management"]
     if management and management["interface"] in ours:
         found.append(
-            f"{management['interface']} has the default route: it is the management interface, which the role leaves "
-            "alone. Choose another port in fabric_links, or give the host another way in."
+            f"{management['interface']} has the default route: it is the management interface, which the role does not "
+            f"touch. Choose another port in fabric_links, or manage the host through another interface."
         )
     for row in info["addresses"]:
         address = ipaddress.IPv4Interface(row["address"])
@@ -153,7 +153,7 @@ def conflicts(
             if session and str(address.ip) == session:
                 found.append(
                     f"Ansible is connected to {session} on {row['interface']}, which the role would reconfigure. "
-                    "Connect by the management network."
+                    "Connect through the management network."
                 )
             continue
         for rail in rails:
@@ -167,8 +167,8 @@ def conflicts(
         if both and entry["path"] != own:
             # 40-cx7.yaml is what NVIDIA's playbooks write.
             found.append(
-                f"{entry['path']} configures {', '.join(both)} too, and netplan would merge both files. "
-                "Move it away and run `netplan apply`."
+                f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
+                f"and run `netplan apply`."
             )
     return found
 
@@ -200,7 +200,7 @@ class FabricNetplan:
         """
         if not re.fullmatch(r"/[A-Za-z0-9/._-]+\.yaml", self.file):
             raise SparkforgeError(
-                f"{self.file} is not a name that netplan reads.", "Give a path in /etc/netplan that ends in .yaml."
+                f"{self.file} is not a file that netplan reads.", "Use a path in /etc/netplan that ends in .yaml."
             )
         info = self._observe()
         before = self._receipt()
@@ -219,8 +219,8 @@ class FabricNetplan:
     def _present(self, info: t.Mapping[str, t.Any], before: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         if not self.options["rails"]:
             raise SparkforgeError(
-                "No rails are given: the host would have no part in the fabric.",
-                "Give what the lookup plan returns for fabric as rails, or set state to absent.",
+                "No rails are set: the host would not be part of the fabric.",
+                "Set rails to what the lookup plan returns for fabric, or set state to absent.",
             )
         rails = assign(self.options["rails"], info)
         against = conflicts(rails, info, self.file, self.session)
@@ -265,9 +265,9 @@ class FabricNetplan:
     @staticmethod
     def _no_netplan() -> tuple[str, str]:
         return (
-            "This host has no netplan, which DGX OS and Ubuntu have: nothing here could configure the fabric.",
-            "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, leave "
-            "this role out and use fabric_check.",
+            "This host has no netplan (DGX OS and Ubuntu do), so the fabric cannot be configured.",
+            "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, skip "
+            "this role and use fabric_check.",
         )
 
     def _say_what_lacks_devices(self, rails: t.Sequence[t.Mapping[str, t.Any]], info: t.Mapping[str, t.Any]) -> None:
@@ -312,7 +312,7 @@ class FabricNetplan:
                 said = " ".join((err or out).replace(scratch, "").split())[:400]
                 raise SparkforgeError(
                     f"netplan refuses the configuration with the fabric in it: {said}.",
-                    "Run `netplan generate` on the host: if it fails without this file too, correct the one that it "
+                    "Run `netplan generate` on the host: if it also fails without this file, correct the file that it "
                     "names. Nothing was changed.",
                 )
 
@@ -360,7 +360,7 @@ class FabricNetplan:
                 receipts.write(self.root, RECEIPT, before)
             else:
                 receipts.remove(self.root, RECEIPT)
-            raise SparkforgeError(error.cause, f"{error.remedy} The configuration is as it was before.") from error
+            raise SparkforgeError(error.cause, f"{error.remedy} The configuration is unchanged.") from error
 
     def _write_file(self, text: str | None) -> None:
         try:
@@ -371,7 +371,7 @@ class FabricNetplan:
                 disk.write_file(self.file, text.encode("utf-8"), 0o600)
         except OSError as error:
             raise SparkforgeError(
-                f"{self.file} cannot be written: {error.strerror}.", "Become root for this task."
+                f"{self.file} cannot be written: {error.strerror}.", "Set become for this task."
             ) from error
 
     def _apply(self, command: str) -> None:
@@ -409,7 +409,7 @@ class FabricNetplan:
         if lost:
             raise SparkforgeError(
                 f"After `netplan apply` the management interface lacks {', '.join(lost)}.",
-                "Correct the host's own netplan files, which do not restore it.",
+                "Correct the host's own netplan files, which do not restore them.",
             )
         raise SparkforgeError(
             f"After `netplan apply` {'; '.join(missing)}.",
@@ -452,7 +452,7 @@ class FabricNetplan:
                 self._apply(command)
             except SparkforgeError as error:
                 self._write_file(old)
-                raise SparkforgeError(error.cause, f"{error.remedy} {path} is back in its place.") from error
+                raise SparkforgeError(error.cause, f"{error.remedy} {path} was restored.") from error
         if self.options["apply"]:
             self._forget(before.get("interfaces", []), [])
         if os.path.exists(self.environment_file):
@@ -482,7 +482,7 @@ def _read(path: str) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise SparkforgeError(f"{path} cannot be read: {error.strerror}.", "Become root for this task.") from error
+        raise SparkforgeError(f"{path} cannot be read: {error.strerror}.", "Set become for this task.") from error
 
 
 def _diff(

@@ -78,7 +78,7 @@ class FabricInfo:
         except ValueError:
             rows, err = [], "its output is not JSON"
         if code != 0 or not rows:
-            self.host.note("ip address", err or "it printed nothing")
+            self.host.note("ip address", err or "no output")
         return {
             row["ifname"]: [
                 f"{entry['local']}/{entry['prefixlen']}"
@@ -259,9 +259,9 @@ def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
         found.append(
             {
                 "check": "kernel.kho",
-                "cause": f"Kernel {kernel['release']} keeps {kernel['kho']['reserved_mib']} MiB for Kexec HandOver "
-                "(KHO), which RDMA cannot pin: ibv_reg_mr fails with 'Cannot allocate memory' once memory is short, "
-                "and NCCL with it.",
+                "cause": f"Kernel {kernel['release']} reserves {kernel['kho']['reserved_mib']} MiB for Kexec HandOver "
+                f"(KHO), which RDMA cannot pin: once memory is short, ibv_reg_mr fails with 'Cannot allocate "
+                f"memory', and so does NCCL.",
                 "remedy": "Add kho=off to the kernel's command line (GRUB_CMDLINE_LINUX in /etc/default/grub, then "
                 "update-grub) and reboot, or boot the 6.17 kernel. The role does not touch the kernel.",
             }

@@ -63,7 +63,7 @@ class _Xz:
             elif self.decoder.needs_input:  # pylint: disable=using-constant-test
                 block = self.file.read(_BLOCK)
                 if not block:
-                    raise EOFError("the compressed data is cut off")
+                    raise EOFError("the compressed data is truncated")
             data = self.decoder.decompress(block, size)
             if data:
                 return data
@@ -108,7 +108,7 @@ class _Reader:
         return b"".join(blocks)
 
     def finish(self) -> None:
-        """Read what follows the last member, so that a file that is cut off is told: zeros, and few of them."""
+        """Read what follows the last member, so that a file that is truncated is told: zeros, and few of them."""
         left = TRAILING_LIMIT
         while True:
             block = self.stream.read(_BLOCK)
@@ -120,7 +120,7 @@ class _Reader:
 
     def seek(self, position: int) -> None:
         if position < self.position:
-            raise tarfile.ReadError("a member lies within another")
+            raise tarfile.ReadError("a member overlaps another")
         while self.position < position:
             block = self.stream.read(min(position - self.position, _BLOCK))
             if not block:

@@ -71,7 +71,7 @@ def archive_tree(
     if not _SHA256.fullmatch(sha256):
         raise SparkforgeError(
             f"The archive {label} has no sha256.",
-            "Give source.sha256, 64 hexadecimal digits, from a source that you trust.",
+            "Set source.sha256 (64 hexadecimal digits) from a source that you trust.",
         )
     kept = os.path.join(store, sha256)
     with receipts.lock(store, sha256, wait=LOCK_SECONDS):
@@ -124,7 +124,7 @@ class _Tree(unpack._Extraction):
         for member in members:
             self.one(members, member)
         if not (self.files or self.links):
-            raise self.refusal("holds no file")
+            raise self.refusal("contains no file")
         tops = {path.partition("/")[0] for path in (*self.files, *self.links, *self.directories) if path}
         if len(tops) > 1 or not tops <= self.directories:
             return
@@ -136,7 +136,7 @@ class _Tree(unpack._Extraction):
                     break
                 climbs += part == ".."
             if climbs >= path.count("/") and climbs:
-                raise self.refusal(f"holds the symlink {path!r} to {target!r}, which leaves the archive's directory")
+                raise self.refusal(f"contains the symlink {path!r} to {target!r}, outside the archive's directory")
 
 
 class _Bounded(io.FileIO):
@@ -170,7 +170,7 @@ class _Zip:
         for info in self.file.infolist():
             if "\\" in info.filename:
                 raise zipfile.BadZipFile(
-                    f"{info.filename!r} has backslashes, which are not separators in a zip archive"
+                    f"{info.filename!r} contains backslashes, which are not separators in a zip archive"
                 )
             # The upper half is the mode, where a Unix made the archive (APPNOTE.TXT 4.4.2, 4.4.15).
             mode = info.external_attr >> 16 if info.create_system == 3 else 0
@@ -226,20 +226,20 @@ def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:
         except ImportError:
             raise SparkforgeError(
                 f"{label} is compressed with zstd, which this host's Python cannot read.",
-                "Give the source as .tar.xz or .tar.gz, with the sha256 of that file.",
+                "Use the source as .tar.xz or .tar.gz, with that file's sha256.",
             ) from None
         return t.cast("t.IO[bytes]", zstd.open(archive))
     it_is = f"it begins with {head[:16]!r}" if head else "it is empty"
     raise SparkforgeError(
-        f"{label} is not an archive of sources: {it_is}.",
-        "Give a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
+        f"{label} is not a source archive: {it_is}.",
+        "Use a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
     )
 
 
 def _damaged(label: str, error: Exception) -> SparkforgeError:
     return SparkforgeError(
-        f"{label} is damaged or no archive of its kind: {(str(error) or type(error).__name__).rstrip('.')}.",
-        "It has the sha256 that was given, so the original is like that: take another archive of the source.",
+        f"{label} is damaged or not an archive of its kind: {(str(error) or type(error).__name__).rstrip('.')}.",
+        "Its sha256 matches, so the original is damaged: use another archive of the source.",
     )
 
 

@@ -77,7 +77,7 @@ class Repositories:
         if not COMMIT.fullmatch(commit):
             raise SparkforgeError(
                 f"{source.version!r} is not a commit of {redact(source.repo)}, which has 40 hexadecimal digits.",
-                "Resolve the tag or the branch first: playbooks/lock.yml writes the commit into the lock.",
+                "Resolve the tag or branch first: playbooks/lock.yml writes the commit to the lock.",
             )
         first = make_wanted(source.repo, commit, self.rewrite)
         # All is fetched before anything is checked out: what the network does is over by then.
@@ -98,7 +98,7 @@ class Repositories:
             if len(found) > SUBMODULES_LIMIT:
                 raise SparkforgeError(
                     f"{first.label} has more than {SUBMODULES_LIMIT} submodules.",
-                    "Do not build it with submodules: true; no project is known that needs so many.",
+                    "Do not build it with submodules: true; no known project needs so many.",
                 )
             if recursive:
                 below = functools.partial(submodules, wanted, git=self.git, rewrite=self.rewrite, say=self.say)
@@ -108,7 +108,7 @@ class Repositories:
         return found
 
     def using(self, wanted: Wanted, work: t.Callable[[str], t.Any]) -> t.Any:
-        """Call ``work`` with the repository in the store once it has the commit; mend a damaged one once.
+        """Call ``work`` with the repository in the store once it has the commit; fix a damaged one once.
 
         :raises SparkforgeError: for every failure.
         """
@@ -117,7 +117,7 @@ class Repositories:
             try:
                 stack.enter_context(receipts.lock(self.store, wanted.key, wait=0))
             except SparkforgeError:
-                self.say(f"{wanted.label}: another build fetches from it; waiting")
+                self.say(f"{wanted.label}: another build is fetching from it; waiting")
                 stack.enter_context(receipts.lock(self.store, wanted.key, wait=LOCK_SECONDS))
             for damaged in (False, True):
                 try:
@@ -136,7 +136,7 @@ class Repositories:
     def obtain(self, wanted: Wanted, store: str) -> None:
         """Make sure that ``store`` has all objects of the commit; ask the network only for what it lacks.
 
-        :raises GitError: where the store is damaged or the commit cannot be had.
+        :raises GitError: if the store is damaged or the commit cannot be had.
         """
         self.make_repository(store)
         if self.has(wanted, store):
@@ -149,7 +149,7 @@ class Repositories:
                 except GitError as error:
                     if error.kind is not Kind.BROKEN:
                         raise
-                    self.say(f"{wanted.label}: the transfer broke off ({error.line}); going on in pieces")
+                    self.say(f"{wanted.label}: the transfer was interrupted ({error.line}); continuing in parts")
                     _sweep(store)
             if not self.has(wanted, store):
                 self.fetch_pieces(wanted, store)
@@ -165,7 +165,7 @@ class Repositories:
             else:
                 raise
         if not self.has(wanted, store):
-            raise GitError(Kind.CORRUPT, f"{wanted.commit} is not there after it was fetched")
+            raise GitError(Kind.CORRUPT, f"{wanted.commit} is missing after the fetch")
 
     def make_repository(self, store: str) -> None:
         """Make the bare repository, or tidy up what a killed run left in it."""
@@ -179,7 +179,7 @@ class Repositories:
     def has(self, wanted: Wanted, store: str) -> bool:
         """Tell whether all objects of the commit have arrived.
 
-        :raises GitError: where its ref says so and the commit cannot be read.
+        :raises GitError: if its ref says so and the commit cannot be read.
         """
         ref = os.path.join(store, _COMPLETE, wanted.commit)
         try:
@@ -203,7 +203,7 @@ class Repositories:
     def fetch_walking(self, wanted: Wanted, store: str) -> bool:
         """Fetch a commit that a ref names without its history, from a server of plain files: whether it was there.
 
-        git walks from object to object there, and ends where it takes history for cut off. So it does in what
+        git walks from object to object there, and ends where it takes history for truncated. So it does in what
         playbooks/mirror.yml collects, which has no more of it.
         """
         if not wanted.remote.url.lower().startswith(("http://", "https://")):
@@ -227,9 +227,9 @@ class Repositories:
 
     def fetch_all(self, wanted: Wanted, store: str, refusal: GitError) -> None:
         """Fetch all branches and tags, from a server that gives no single commit (old, or a plain file server)."""
-        self.say(f"{wanted.label}: the server gives no single commit; fetching all branches and tags")
+        self.say(f"{wanted.label}: the server does not serve single commits; fetching all branches and tags")
         if os.path.exists(os.path.join(store, "shallow")):
-            # What lies behind the shallow commits would never be sent.
+            # What is behind the shallow commits would never be sent.
             disk.remove(store)
             self.make_repository(store)
         kinds = ("heads", "tags")
@@ -241,7 +241,7 @@ class Repositories:
             namespaces = [f"refs/sparkforge/{kind}" for kind in kinds]
             if not self.git.local("--git-dir", store, "for-each-ref", "--count=1", *namespaces):
                 # git takes a login page for a file server without a branch.
-                raise GitError(Kind.MISSING, "what answers there has no branch and no tag") from error
+                raise GitError(Kind.MISSING, "the repository there has neither branches nor tags") from error
             raise GitError(Kind.UNADVERTISED, refusal.output) from error
         self.git.local("--git-dir", store, "update-ref", f"{_COMPLETE}{wanted.commit}", wanted.commit)
 
@@ -275,7 +275,7 @@ class Repositories:
                 data = "".join(f"{name}\n" for name in missing[start : start + PIECE]).encode("ascii")
                 some = ["--filter=blob:none", "--stdin", "origin"]
                 self.retry(wanted, functools.partial(self.ask, wanted, pieces, some, data))
-                self.say(f"{wanted.label}: {min(start + PIECE, total)} of {total} files that were missing")
+                self.say(f"{wanted.label}: {min(start + PIECE, total)} of {total} missing files")
         except GitError as error:
             if error.kind is not Kind.UNADVERTISED:
                 raise

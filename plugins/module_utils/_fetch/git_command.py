@@ -26,7 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import Say, of_local, of_remote
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import Remote
 
-#: Seconds between two lines about a transfer that goes on.
+#: Seconds between two lines about a transfer that continues.
 PROGRESS_SECONDS = 10.0
 
 _SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
@@ -41,7 +41,7 @@ _SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
     ("submodule.recurse", "false"),
     # One pack for each fetch, whole or absent; loose objects could be half of one.
     ("fetch.unpackLimit", "1"),
-    # The tree of a running build shares the packs: nothing is packed anew behind its back.
+    # The tree of a running build shares the packs: nothing is packed again behind its back.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.version", "2"),
@@ -87,7 +87,7 @@ class Commands:
         git = shutil.which("git", path=self.environment["PATH"])
         if git is None:
             raise SparkforgeError(
-                f"There is no git on the path {self.environment['PATH']}.",
+                f"git is not on the PATH {self.environment['PATH']}.",
                 "Run the role build_toolchain, which installs it.",
             )
         self.git = git
@@ -95,7 +95,7 @@ class Commands:
     def local(self, *arguments: str) -> bytes:
         """Call git for what needs no network and return its output.
 
-        :raises GitError: where it fails.
+        :raises GitError: if it fails.
         """
         done: subprocess.CompletedProcess[bytes] = subprocess.run(
             [self.git, *arguments],
@@ -117,7 +117,7 @@ class Commands:
 
         :param data: its standard input.
         :param say: gets a line now and then about how far the transfer is.
-        :raises GitError: where it fails.
+        :raises GitError: if it fails.
         """
         settings = list(_SETTINGS)
         if remote.header is not None:

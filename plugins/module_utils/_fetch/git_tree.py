@@ -43,12 +43,13 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
         whole = posixpath.join(wanted.path, path)
         module = modules.get(path, {})
         if module.get("update") == "none":
-            say(f"{wanted.label}: its submodule {whole} is left out, as .gitmodules says (update = none)")
+            say(f"{wanted.label}: its submodule {whole} is skipped, as .gitmodules says (update = none)")
             continue
         if not module.get("url"):
             raise SparkforgeError(
-                f"{wanted.label} has the submodule {whole} at {commit}, and its .gitmodules names no URL for it.",
-                "Use another version of the source; where it is not needed, set source.submodules to false.",
+                f"{wanted.label} has the submodule {whole} at {commit}, but its .gitmodules has no URL for it.",
+                "Use another version of the source, or, if the submodule is not needed, set source.submodules to "
+                "false.",
                 path=whole,
             )
         url = absolute_url(wanted.url, module["url"])
@@ -93,11 +94,9 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
     tree = os.path.join(directory, wanted.path) if wanted.path else directory
     # Made by the superproject's checkout, which git lets through no symlink; a tree that says otherwise is a trap.
     if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
-        raise SparkforgeError(
-            f"{wanted.label} would be checked out through a symlink: refused.", "Do not build this source."
-        )
+        raise SparkforgeError(f"{wanted.label} would be checked out through a symlink.", "Do not build this source.")
     if not os.path.isdir(tree):
-        raise GitError(Kind.CORRUPT, f"the checkout made no directory {wanted.path}")
+        raise GitError(Kind.CORRUPT, f"the checkout created no directory {wanted.path}")
     for name in os.listdir(tree):  # of a checkout that was in vain
         disk.remove(os.path.join(tree, name))
     metadata = os.path.join(tree, ".git")
@@ -143,7 +142,7 @@ def _warn_of_lfs(wanted: Wanted, tree: str, say: Say) -> None:
         return
     with open(attributes, encoding="utf-8", errors="replace") as stream:
         if re.search(r"\bfilter=lfs\b", stream.read()):
-            say(f"{wanted.label} keeps files in Git LFS, which are not fetched: pointers stand in their place")
+            say(f"{wanted.label} has files in Git LFS, which are not fetched: only their pointers are there")
 
 
 def _share(source: str, target: str) -> None:

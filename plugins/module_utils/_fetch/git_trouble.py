@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What goes wrong with git and the disk: whose fault it is, how long it is waited for, and what a person is told."""
+"""What goes wrong with git and the disk: whose fault it is, how long it is waited for, and what the user is told."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class GitError(Exception):
         lines = [line.strip() for line in re.split(r"[\r\n]+", self.output) if line.strip()]
         telling = [line for rule in _RULES if rule[0] is self.kind for line in lines if re.search(rule[1], line, re.I)]
         spoken = [line for line in lines if line.startswith(("fatal:", "error:", "ssh:", "remote:"))]
-        chosen = (telling or spoken or lines or ["git said nothing"])[0]
+        chosen = (telling or spoken or lines or ["no output from git"])[0]
         # The URL is in our own sentence.
         return re.sub(
             r"^(?:(?:fatal|error|ssh|remote|remote error): ?|unable to access '[^']*': )+", "", chosen
@@ -142,7 +142,7 @@ def of_remote(output: str, status: int) -> GitError:
 
 
 def of_local(output: str, status: int) -> GitError:
-    """What goes wrong without a network goes wrong with the disk, or with what lies on it."""
+    """What goes wrong without a network goes wrong with the disk, or with what is on it."""
     error = of_remote(output, status)
     if error.kind in (Kind.SPACE, Kind.STORE):
         return error
@@ -160,61 +160,61 @@ def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeErr
     if error.kind is Kind.COMMIT:
         cause = f"{what} does not have the commit {wanted.commit}: {line}."
         remedy = (
-            "The superproject names a commit that was never pushed there or was removed: use another version of it, "
-            "or a mirror that has it."
+            "The superproject pins a commit that was never pushed or was removed: use another version, or a mirror "
+            "that has the commit."
             if wanted.path
-            else "Correct source.version; a commit that was removed by a forced push can be had from a mirror only."
+            else "Correct source.version; a commit that a force push removed is only available from a mirror."
         )
     elif error.kind is Kind.MISSING:
         cause = f"{what} does not exist: {line}."
-        remedy = "Correct the URL, or the mirror, which must hold the repository under that path."
+        remedy = "Correct the URL, or the mirror, which must have the repository at that path."
     elif error.kind is Kind.ACCESS:
         cause = f"{what} does not exist or needs credentials: {line}."
-        remedy = "Correct the URL; for a private repository name a mirror whose URL has the credentials, or an ssh key."
+        remedy = "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key."
     elif error.kind is Kind.CERTIFICATE:
         cause = f"The TLS certificate of {inside} cannot be verified: {line}."
         remedy = (
-            "Behind a proxy that inspects TLS, give its CA in sparkforge_ca_certificate; else check the clock and the "
-            "ca-certificates package. Verification is never turned off."
+            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
+            "the ca-certificates package. Verification is never turned off."
         )
     elif error.kind is Kind.PROXY:
-        cause = f"The proxy does not let git reach {inside}: {line}."
+        cause = f"The proxy blocks git's access to {inside}: {line}."
         remedy = "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy."
     elif error.kind is Kind.HOST_KEY:
-        cause = f"The ssh host key of {inside} is not known to the build's user: {line}."
-        remedy = "Put the key, compared with its owner's, into /etc/ssh/ssh_known_hosts of the host, or use https."
+        cause = f"The ssh host key of {inside} is unknown to the build user: {line}."
+        remedy = "Verify the key with the server's owner and add it to the host's ssh_known_hosts, or use https."
     elif error.kind is Kind.OWNER:
-        cause = f"{what} belongs to another user than the build's: {line}."
-        remedy = "Give it to the build's user, or have it served over https."
+        cause = f"{what} does not belong to the build user: {line}."
+        remedy = "Change its owner to the build user, or serve it over https."
     elif error.kind is Kind.PROTOCOL:
-        cause = f"{what} leads to a protocol that is not allowed: {line}."
-        remedy = "Correct the URL or the server's redirection: what begins with https must stay with https."
+        cause = f"{what} uses or redirects to a protocol that is not allowed: {line}."
+        remedy = "Correct the URL or the server's redirection: an https URL must stay on https."
     elif error.kind is Kind.REDIRECTED:
         cause = f"{what} redirects to another place: {line}."
-        remedy = "In the URL or the mirror, name the place itself: credentials are for the server that they name alone."
+        remedy = "Use the final URL in the source or the mirror: credentials go only to the server that they name."
     elif error.kind is Kind.UNADVERTISED:
-        cause = f"{what} gives no single commit, and {wanted.commit} is in none of its branches and tags: {line}."
+        cause = f"{what} serves no single commits, and no branch or tag contains {wanted.commit}: {line}."
         remedy = "Use a commit that a branch or a tag contains, or a mirror that allows any commit."
     elif error.kind in (Kind.SPACE, Kind.STORE):
         place = error.place or store or "the store"
         cause = f"{what} cannot be stored in {place}: {line}{free_space(place)}."
         remedy = (
-            "Free some space there and run again: what has arrived so far is kept."
+            "Free some space there and run again: completed downloads are kept."
             if error.kind is Kind.SPACE
-            else "Make the directory writable for the build's user, and run again."
+            else "Make the directory writable for the build user, and run again."
         )
     elif error.kind is Kind.CHECKOUT:
-        cause = f"A file of {inside} cannot be made on this file system: {line}."
-        remedy = "Put the root on a file system that is case-sensitive and takes long names, such as ext4 or xfs."
+        cause = f"A file of {inside} cannot be created on this file system: {line}."
+        remedy = "Move the root to a case-sensitive file system that allows long names, such as ext4 or xfs."
     elif error.kind is Kind.CORRUPT:
         cause = f"The objects of {inside} are damaged in {store}, even after fetching them again: {line}."
         remedy = "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck."
     elif error.kind in (Kind.NETWORK, Kind.BROKEN):
         cause = f"{what} cannot be reached: {line}."
-        remedy = "Check the network, DNS, sparkforge_proxies and the URL, and run again: what has arrived is kept."
+        remedy = "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept."
     else:
         cause = f"git cannot fetch {inside}: {line}."
-        remedy = "See the output of git in the log; check the URL and the network, and run again."
+        remedy = "See git's output in the log; check the URL and the network, and run again."
     return SparkforgeError(cause, remedy, **details)
 
 
@@ -232,9 +232,9 @@ def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
         place = os.path.dirname(place) or "/"
     return SparkforgeError(
         f"{what}: {error.strerror or error}{free_space(place) if full else ''}.",
-        "Free some space there and run again: what has arrived so far is kept."
+        "Free some space there and run again: completed downloads are kept."
         if full
-        else "Make sure that the build's user may write there, and run again.",
+        else "Make sure that the build user can write there, and run again.",
         path=place,
     )
 
@@ -250,8 +250,8 @@ class Retry:
         """Return what ``attempt`` returns.
 
         :param give_way: failures that the caller answers with another way instead of with another attempt.
-        :raises GitError: for these, and for what waiting does not mend.
-        :raises SparkforgeError: where the network stays lost.
+        :raises GitError: for these, and for what waiting does not fix.
+        :raises SparkforgeError: if the network stays lost.
         """
         lost: float | None = None
         failures: list[Kind] = []

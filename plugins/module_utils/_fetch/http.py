@@ -203,7 +203,7 @@ def fetch_bytes(
 ) -> bytes:
     """Download a small document (a manifest, a key, an index) and return its bytes.
 
-    :param limit: bytes; a larger document is refused, for this one lies in memory.
+    :param limit: bytes; a larger document is refused, since this one is in memory.
     :param html: True where the document is meant to be HTML.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
@@ -232,14 +232,14 @@ def _verify(url: str, sink: _Sink, pin: str | None) -> None:
         return
     if is_html(sink.head):
         raise SparkforgeError(
-            f"{redact(url)} is an HTML page and not the file that was asked for.",
+            f"{redact(url)} is an HTML page, not the requested file.",
             "A proxy, a login page or a wrong mirror answered: open the URL in a browser, then correct "
             f"{sink.setting} or sparkforge_proxies.",
             url=redact(url),
         )
     if pin is not None:
         raise SparkforgeError(
-            f"The sha256 of {redact(url)} is {digest}, the pin says {pin}.",
+            f"The sha256 of {redact(url)} is {digest}, expected {pin}.",
             "Do not use the file: the mirror or a proxy changed it, or the pin belongs to another version. "
             "Compare the pin with the vendor's manifest and correct the stack or the mirror.",
             url=redact(url),
@@ -283,7 +283,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
 
 
 def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
-    """Ask once; append to what ``sink`` has where the server agrees to go on, else begin anew."""
+    """Ask once; append to what ``sink`` has where the server agrees to go on, else begin again."""
     headers = {"Accept-Encoding": "identity"}
     if sink.size and validator is not None:
         headers["Range"] = f"bytes={sink.size}-"
@@ -303,7 +303,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
             sink.restart()
             raise _TransientError(
                 SparkforgeError(
-                    f"{redact(url)} answered with another part of the file than was asked for.",
+                    f"{redact(url)} returned a different part of the file than requested.",
                     "Check the server and the proxy, then run again.",
                     url=redact(url),
                 )
@@ -343,9 +343,9 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
 def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
     """Ask for ``url`` and go where it leads.
 
-    Each hop is a request of its own: what was meant for one server, such as root's netrc, is not told to the next.
+    Each hop is its own request: what was meant for one server, such as root's netrc, is not told to the next.
     """
-    # It brings a third of what a module call imports, and most calls fetch nothing.
+    # It provides a third of what a module call imports, and most calls fetch nothing.
     from ansible.module_utils.urls import open_url
 
     asked = url
@@ -362,8 +362,8 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
             error.close()
             asked = _redirected(url, asked, place)
     raise SparkforgeError(
-        f"{redact(url)} redirects {HOPS} times, at last to {redact(asked)}.",
-        "Correct the mirror's redirection, or name the place itself.",
+        f"{redact(url)} redirects {HOPS} times, last to {redact(asked)}.",
+        "Correct the mirror's redirection, or use the final URL.",
         url=redact(url),
     )
 
@@ -371,7 +371,7 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
 def _redirected(url: str, asked: str, place: str) -> str:
     """Return the URL that ``asked``, one of the hops from ``url``, leads to.
 
-    :raises SparkforgeError: where it is none, or leaves TLS.
+    :raises SparkforgeError: if it is none, or leaves TLS.
     """
     with contextlib.suppress(ValueError):
         # As urllib.request has it: some servers send spaces and umlauts.
@@ -380,13 +380,13 @@ def _redirected(url: str, asked: str, place: str) -> str:
     if parts is None or parts.scheme not in ("http", "https"):
         raise SparkforgeError(
             f"{redact(url)} redirects to {redact(place)!r}, which is not a URL that can be fetched.",
-            "Correct the mirror's redirection, or name the place itself.",
+            "Correct the mirror's redirection, or use the final URL.",
             url=redact(url),
         )
     if before.scheme == "https" and parts.scheme != "https":
         raise SparkforgeError(
             f"{redact(url)} redirects to {redact(place)}, which is not protected by TLS.",
-            "Correct the mirror's redirection, or name a URL that stays within https.",
+            "Correct the mirror's redirection, or use a URL that stays on https.",
             url=redact(url),
         )
     if (before.scheme, before.netloc.rpartition("@")[2]) == (parts.scheme, parts.netloc):
@@ -419,7 +419,7 @@ def _check_free_space(url: str, sink: _Sink, expected: int) -> None:
     free = numbers.f_bavail * numbers.f_frsize
     if expected > free:
         raise SparkforgeError(
-            f"{redact(url)} has {expected / 1e6:.1f} MB and the file system has {free / 1e6:.1f} MB free.",
+            f"{redact(url)} has {expected / 1e6:.1f} MB, but the file system has {free / 1e6:.1f} MB free.",
             "Free some space and run again.",
             url=redact(url),
         )
@@ -437,7 +437,7 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
             raise
         raise SparkforgeError(
             f"{redact(url)} cannot be read: {getattr(error, 'strerror', error)}.",
-            "Put the file there, or correct the URL; it names a file on the managed host.",
+            "Copy the file there, or correct the URL; it is a path on the managed host.",
             url=redact(url),
         ) from error
 
@@ -458,14 +458,14 @@ def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exce
         )
         return SparkforgeError(
             f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
-            "Behind a proxy that inspects TLS, give its CA in sparkforge_ca_certificate; else check the "
-            "clock and the ca-certificates package. Verification is never turned off.",
+            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
+            "the ca-certificates package. Verification is never turned off.",
             url=name,
         )
     if isinstance(reason, ssl.SSLError):
         return SparkforgeError(
             f"No TLS connection to {name}{through}: {text.rstrip('.')}.",
-            "Check that the server speaks TLS on that port and that no proxy cuts it.",
+            "Check that the server supports TLS on that port and that no proxy interrupts it.",
             url=name,
         )
     if "Tunnel connection failed" in text:
@@ -480,8 +480,8 @@ def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exce
         return _TransientError(
             UnreachableError(
                 f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
-                "Check the host's DNS; where the host has no direct way out, set sparkforge_proxies, or a "
-                f"mirror in {setting}.",
+                f"Check the host's DNS; if the host has no direct access, set sparkforge_proxies, or a mirror in "
+                f"{setting}.",
                 url=name,
             )
         )
@@ -514,20 +514,19 @@ def _explained_status(name: str, error: urllib.error.HTTPError, through: str, se
     if code in (404, 410):
         return SparkforgeError(
             f"{name} does not exist (HTTP {code}){through}.",
-            f"Check the release or version in the stack, and that {setting} holds it.",
+            f"Check the release or version in the stack, and that {setting} has it.",
             **details,
         )
     if code == 407:
         return SparkforgeError(
-            f"The proxy asks for a user name and a password for {name} (HTTP 407).",
-            "Give them in sparkforge_proxies, as http://user:password@proxy:port.",
+            f"The proxy requires a user name and password for {name} (HTTP 407).",
+            "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
             **details,
         )
     if code in (401, 403):
         return SparkforgeError(
             f"The server refused {name} (HTTP {code} {reason}){through}.",
-            "Check the URL, the credentials in it and the proxy's rules; some mirrors answer 403 for a file "
-            "that they do not hold.",
+            "Check the URL, the credentials in it and the proxy's rules; some mirrors answer 403 for missing files.",
             **details,
         )
     final = SparkforgeError(
@@ -551,7 +550,7 @@ def _cut_off(url: str, size: int, expected: int | None, validator: str | None, w
     return _TransientError(
         SparkforgeError(
             f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
-            "Run again; if it stays, the mirror's file is incomplete or a proxy limits downloads.",
+            "Run again; if it fails again, the mirror's file is incomplete or a proxy limits downloads.",
             url=redact(url),
             received=size,
             expected_size=expected,
@@ -562,8 +561,8 @@ def _cut_off(url: str, size: int, expected: int | None, validator: str | None, w
 
 def _too_large(url: str, limit: int, size: int) -> SparkforgeError:
     return SparkforgeError(
-        f"{redact(url)} has {size} bytes or more; {limit} are allowed for such a document.",
-        "Check that the URL names the document that is meant.",
+        f"{redact(url)} has {size} bytes or more; the limit is {limit}.",
+        "Check that the URL is the right one.",
         url=redact(url),
     )
 

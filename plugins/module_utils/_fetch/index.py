@@ -53,31 +53,31 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[Credential]:
         url, host = str(entry.get("url") or ""), str(entry.get("host") or "")
         if bool(url) == bool(host):
             what = "both a url and a host" if url else "neither a url nor a host"
-            raise SparkforgeError(f"Entry {number} of credentials names {what}.", "Give one of the two.")
+            raise SparkforgeError(f"Entry {number} of credentials names {what}.", "Set one of the two.")
         name = None
         with contextlib.suppress(ValueError):
             name = urllib.parse.urlsplit(url if url else f"//{host}").hostname
         if not name or re.search(r"[\s\"\\]", name):
             raise SparkforgeError(
                 f"Entry {number} of credentials names no server: {redact(url) or host!r}.",
-                "Give a URL such as https://spark01.example.com/wheelhouse, or a host.",
+                "Set a URL such as https://spark01.example.com/wheelhouse, or a host.",
             )
         username, password = str(entry.get("username") or ""), str(entry.get("password") or "")
         if not username or not password:
             raise SparkforgeError(
                 f"The credentials for {name} have no {'password' if username else 'user name'}.",
-                "Give both (sparkforge_wheelhouse_username, sparkforge_wheelhouse_password), or leave the entry out.",
+                "Set both (sparkforge_wheelhouse_username, sparkforge_wheelhouse_password), or remove the entry.",
             )
         for what, value in (("user name", username), ("password", password)):
             if not value.isprintable() or any(ord(letter) > 255 for letter in value):
                 raise SparkforgeError(
-                    f"The {what} for {name} has a character that basic authentication cannot carry.",
-                    "Choose one of printable characters of Latin-1.",
+                    f"The {what} for {name} has a character that basic authentication cannot encode.",
+                    "Use only printable Latin-1 characters.",
                 )
         if found.setdefault(name, Credential(name, username, password)) != Credential(name, username, password):
             raise SparkforgeError(
-                f"There are two user names or passwords for {name}.",
-                "Give one for each server; pip tells servers apart by their names alone.",
+                f"{name} has two user names or passwords.",
+                "Set one per server; pip distinguishes servers only by name.",
             )
     return list(found.values())
 
@@ -98,7 +98,7 @@ def render_netrc(entries: t.Iterable[Credential], python: tuple[int, int]) -> st
             if re.search(r"\s", value):
                 raise SparkforgeError(
                     f"The {what} for {entry.host} has a space, which Python {python[0]}.{python[1]} cannot read.",
-                    "Choose one without a space, or take Python 3.11 or newer for the environment.",
+                    "Choose one without a space, or use Python 3.11 or newer for the environment.",
                 )
             words.append(value)
         lines.append(f"machine {entry.host} login {words[0]} password {words[1]}")
@@ -160,17 +160,17 @@ def explain(url: str, answer: Answer, package: str, authenticated: bool) -> Spar
     title = _TITLE.search(answer.head)
     words = html.unescape(title.group(1).decode("utf-8", "replace")) if title else ""
     page = f"an HTML page ({' '.join(words.split())[:80]!r})" if words else "an HTML page"
-    remedy = "Look at it with a browser or curl, for it may be a login or an error; correct the URL or the server."
+    remedy = "Open it in a browser: it may be a login or an error page. Then correct the URL or the server."
     if urllib.parse.urlsplit(url).path.endswith((".whl", ".zip", ".gz")):
         if not is_html(answer.head):
             return None
         file = urllib.parse.unquote(urllib.parse.urlsplit(url).path.rpartition("/")[2])
-        return SparkforgeError(f"{name} answers with {page} and status 200 in place of {file}.", remedy, **details)
+        return SparkforgeError(f"{name} answers with {page} and status 200 instead of {file}.", remedy, **details)
     is_page = is_html(answer.head) or answer.content_type.startswith("text/html")
     if not is_page or _FILE.search(answer.head) or (len(answer.head) >= LOOKED_AT and _LINK.search(answer.head)):
         return None
     return SparkforgeError(
-        f"{name} answers with {page} and status 200 that lists no file, in place of the index of {package}.",
+        f"{name} answers with {page} and status 200 without files instead of the index of {package}.",
         remedy,
         **details,
     )
@@ -184,19 +184,19 @@ def refused(name: str, status: int, reason: str, authenticated: bool) -> Sparkfo
     details = {"url": name, "status": status}
     own = "sparkforge_wheelhouse_username and sparkforge_wheelhouse_password"
     if status == 401:
-        cause = "refuses the user name or the password" if authenticated else "asks for a user name and a password"
+        cause = "rejects the user name or password" if authenticated else "requires a user name and password"
         return SparkforgeError(f"{name} {cause} (HTTP 401).", f"Correct the credentials ({own}).", **details)
     if status == 403:
         who = "the user of the credentials" if authenticated else "this host without credentials"
         return SparkforgeError(
-            f"{name} is forbidden to {who} (HTTP 403).",
+            f"{name} is forbidden for {who} (HTTP 403).",
             f"Correct the server's rules, the proxy's or the credentials ({own}).",
             **details,
         )
     if status == 407:
         return SparkforgeError(
-            f"The proxy asks for a user name and a password for {name} (HTTP 407).",
-            "Give them in sparkforge_proxies, as http://user:password@proxy:port.",
+            f"The proxy requires a user name and password for {name} (HTTP 407).",
+            "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
             **details,
         )
     if status in (404, 410) or 300 <= status < 400:

@@ -23,7 +23,7 @@ CORRECTED = "share/sparkforge/pkgconfig"
 def corrected(text: str, path: str, directory: str) -> str | None:
     """Return a pkg-config file that is true for an archive unpacked at ``path``; None where it is already.
 
-    :param directory: where the file lies, for ``${pcfiledir}``.
+    :param directory: where the file is, for ``${pcfiledir}``.
     """
     values = {"pcfiledir": directory}
     lines: list[str] = []

@@ -50,7 +50,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist
     result,
 )
 
-#: An xz archive of libraries unpacks to three or four times its size; beside it lies the archive itself.
+#: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
 DISK_FACTOR = 5
 
 _LOCK = "redist"
@@ -80,9 +80,7 @@ class RedistArchives:
     ) -> None:
         for name, value in (("prefix", prefix), ("root", root), ("loader_directory", loader_directory)):
             if not os.path.isabs(value) or os.path.normpath(value) == "/":
-                raise SparkforgeError(
-                    f"The {name} {value!r} is not an absolute path below /.", "Give an absolute path."
-                )
+                raise SparkforgeError(f"The {name} {value!r} is not an absolute path below /.", "Use an absolute path.")
         self.archives = list(archives)
         self.base_url = base_url.rstrip("/")
         self.prefix = os.path.normpath(prefix)
@@ -106,7 +104,8 @@ class RedistArchives:
         if status != 0:
             raise SparkforgeError(
                 f"{self.ldconfig[0]} failed with exit status {status}: {stderr.strip() or 'no message'}.",
-                "Correct what it names and run again: the libraries are in place, the loader's cache is not.",
+                "Correct what it reports and run again: the libraries are installed, but the loader's cache is not "
+                "updated.",
                 stderr=stderr,
             )
 
@@ -160,10 +159,10 @@ class RedistArchives:
         if reason:
             return f"damaged: {reason}"
         if not os.path.islink(current) or os.readlink(current) != os.path.basename(receipt["path"]):
-            return "its symlink is missing or leads elsewhere"
+            return "its symlink is missing or wrong"
         soname = step.archive.soname
         if soname is not None and soname not in receipt.get("sonames", []):
-            return f"it was not proven to have {soname}"
+            return f"it was not verified to have {soname}"
         if receipt.get("library_directory"):
             wanted = loader_entry(receipt, identity=True)
             if _text_of(self.loader_file(component)) != wanted:

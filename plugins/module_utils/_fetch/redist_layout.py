@@ -34,7 +34,7 @@ def is_version(path: str, component: str) -> bool:
 
 
 def loader_path(loader_directory: str, component: str) -> str:
-    """Return where the loader entry of a component lies."""
+    """Return where the loader entry of a component is."""
     return os.path.join(loader_directory, f"sparkforge-{component}.conf")
 
 

@@ -5,7 +5,7 @@
 """The redist archives that are wanted, and what NVIDIA's manifest of a release says of them.
 
 The layout of the tree, as developer.download.nvidia.com/compute has it:
-``<product>/redist/redistrib_<release>.json`` is the manifest; each ``relative_path`` in it lies beside it.
+``<product>/redist/redistrib_<release>.json`` is the manifest; each ``relative_path`` in it is next to it.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ def archives_from(options: t.Sequence[t.Mapping[str, t.Any]], platform: str, var
                 if not given.get(key):
                     raise SparkforgeError(
                         f"{where} has no {key}.",
-                        "Give product, component and release of each archive, as NVIDIA's tree names them.",
+                        "Set product, component and release for each archive, as in NVIDIA's tree.",
                     )
         for key, value in given.items():
             if key == "sha256":
                 if not _SHA256.fullmatch(value):
                     raise SparkforgeError(
                         f"{where} has the sha256 {value!r}, which is not 64 hexadecimal digits.",
-                        "Correct the pin in the stack, or run playbooks/lock.yml to have it looked up.",
+                        "Correct the pin in the stack, or run playbooks/lock.yml to look it up.",
                     )
                 given[key] = value.lower()
             elif value and not _SAFE.fullmatch(value):
@@ -90,8 +90,8 @@ def archives_from(options: t.Sequence[t.Mapping[str, t.Any]], platform: str, var
         archive = Archive(**given)
         if archive.component in [other.component for other in archives]:
             raise SparkforgeError(
-                f"{where} names the component {archive.component} a second time.",
-                "One version of a component can be current: keep one of the two entries.",
+                f"{where} repeats the component {archive.component}.",
+                "Keep one of the two entries: only one version of a component can be current.",
             )
         archives.append(archive)
     return archives
@@ -101,7 +101,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
     """Find ``archive`` in a manifest.
 
     :param url: the manifest's, for messages.
-    :raises SparkforgeError: where the manifest lacks it, naming what it has, or contradicts a pin.
+    :raises SparkforgeError: if the manifest lacks it, naming what it has, or contradicts a pin.
     """
     entry = manifest.get(archive.component)
     if not isinstance(entry, dict):
@@ -117,15 +117,15 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
         raise SparkforgeError(
             f"The manifest {url} has no {archive.component} for the platform {archive.platform}; "
             f"it has {listed(sorted(platforms))}.",
-            "Choose a release that has the platform, or leave the archive out on this host.",
+            "Choose a release that has the platform, or skip the archive on this host.",
             url=url,
         )
     if "relative_path" in found:
         if archive.variant:
             raise SparkforgeError(
-                f"The manifest {url} has {archive.component} for {archive.platform} without variants, "
-                f"and the variant {archive.variant} was asked for.",
-                'Give this archive the variant "".',
+                f"The manifest {url} has {archive.component} for {archive.platform} without variants, but the variant "
+                f"{archive.variant} was requested.",
+                "Set variant to '' for this archive.",
                 url=url,
             )
     else:
@@ -135,7 +135,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
             raise SparkforgeError(
                 f"The manifest {url} has no {asked} of {archive.component} for {archive.platform}; "
                 f"it has {listed(sorted(variants))}.",
-                "Choose one of those variants, or a release that has the one you want.",
+                "Choose one of those variants, or a release that has yours.",
                 url=url,
             )
         found = variants[archive.variant]
@@ -155,13 +155,13 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
     ):
         raise SparkforgeError(
             f"The manifest {url} gives {archive.component} the version {version!r}, the path {path!r} and "
-            f"the sha256 {digest!r}, which cannot be.",
-            "Check that the mirror holds NVIDIA's manifest.",
+            f"the sha256 {digest!r}, which are not valid.",
+            "Check that the mirror has NVIDIA's manifest.",
             url=url,
         )
     if archive.version is not None and archive.version != version:
         raise SparkforgeError(
-            f"The manifest {url} has {archive.component} {version}, the stack pins {archive.version}.",
+            f"The manifest {url} has {archive.component} {version}, but the stack pins {archive.version}.",
             "Correct the release or the version in the stack; playbooks/lock.yml looks both up.",
             url=url,
             expected=archive.version,
@@ -170,8 +170,8 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
     if archive.sha256 is not None and archive.sha256 != digest.lower():
         raise SparkforgeError(
             f"The manifest {url} gives {archive.component} {version} ({archive.platform}"
-            f"{', ' + archive.variant if archive.variant else ''}) the sha256 {digest.lower()}, "
-            f"the stack's pin says {archive.sha256}.",
+            f"{', ' + archive.variant if archive.variant else ''}) the sha256 {digest.lower()}, but the stack pins "
+            f"{archive.sha256}.",
             "Nothing was downloaded. Either the mirror's manifest is not NVIDIA's, or the pin belongs to "
             "another release: compare both with NVIDIA's tree, then run playbooks/lock.yml.",
             url=url,
@@ -192,7 +192,7 @@ def _resolved(entry: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any], archiv
 def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
     """Return the manifest of the release that ``archive`` is of.
 
-    :raises SparkforgeError: where there is none, or it is not a JSON object.
+    :raises SparkforgeError: if there is none, or it is not a JSON object.
     """
     try:
         content = http.fetch_bytes(url)
@@ -200,7 +200,7 @@ def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
         if error.details.get("status") != 404:
             raise
         raise SparkforgeError(
-            f"There is no release {archive.release} of {archive.product}: {redact(url)} does not exist (HTTP 404).",
+            f"{archive.product} has no release {archive.release}: {redact(url)} does not exist (HTTP 404).",
             "Correct the release of the archive in the stack, or the mirror in sparkforge_nvidia_url.",
             **error.details,
         ) from error
@@ -213,13 +213,13 @@ def _parsed(content: bytes, url: str) -> dict[str, t.Any]:
     except (ValueError, RecursionError) as error:
         raise SparkforgeError(
             f"The manifest {url} is not JSON: {error}.",
-            "Check that the URL names the manifest and that no proxy or mirror changed it.",
+            "Check the manifest's URL, and that no proxy or mirror changed it.",
             url=url,
         ) from error
     if not isinstance(manifest, dict):
         raise SparkforgeError(
             f"The manifest {url} is not a JSON object.",
-            "Check that the mirror holds NVIDIA's manifest.",
+            "Check that the mirror has NVIDIA's manifest.",
             url=url,
         )
     return manifest

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of an unpacked redist archive: made, and compared with what is wanted and with what lies on the disk."""
+"""The record of an unpacked redist archive: made, and compared with what is wanted and with what is on the disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def record_of(
 ) -> dict[str, t.Any]:
     """Return the record of an archive that was unpacked at ``staged`` and is to lie below ``prefix``.
 
-    :raises SparkforgeError: where it has not the SONAME that the stack pins.
+    :raises SparkforgeError: if it has not the SONAME that the stack pins.
     """
     version = resolved.version + (f"-{archive.variant}" if archive.variant else "")
     path = os.path.join(prefix, archive.component, version)
@@ -100,8 +100,8 @@ def require_soname(archive: Archive, version: str, sonames: t.Sequence[str]) -> 
     raise SparkforgeError(
         f"{archive.component} {version} has no library with the SONAME {archive.soname}{machine}, which the "
         f"stack pins; it has {listed(sonames)}.",
-        "What was built against the pinned SONAME cannot load this version: choose a release that has it, "
-        "or correct the soname in the stack and build again.",
+        "Programs built against the pinned SONAME cannot load this version: choose a release that has it, or correct "
+        "the soname in the stack and rebuild.",
         expected=archive.soname,
         actual=list(sonames),
     )
@@ -127,7 +127,7 @@ def differs(receipt: t.Mapping[str, t.Any], archive: Archive, prefix: str) -> st
     }
     for key, value in wanted.items():
         if value is not None and receipt.get(key) != value:
-            return f"its {key} is {receipt.get(key)}, {value} is wanted"
+            return f"its {key} is {receipt.get(key)}, expected {value}"
     return ""
 
 
@@ -152,7 +152,7 @@ def damage(record: t.Mapping[str, t.Any]) -> str:
         except OSError:
             return f"the symlink {name} is missing"
         if actual != target:
-            return f"the symlink {name} leads to {actual} instead of {target}"
+            return f"the symlink {name} points to {actual} instead of {target}"
     return ""
 
 

@@ -60,7 +60,7 @@ def fetch(
 
     :param store: a directory on the file system of ``destination``, so that trees share the store's objects.
     :param environment: of git, which takes proxies and CA from it (``https_proxy``, ``SSL_CERT_FILE`` …).
-    :param rewrite: the beginning of a URL -> what stands in its place, a site's mirror; the longest one counts, as with
+    :param rewrite: the beginning of a URL -> what is in its place, a site's mirror; the longest one counts, as with
         git's ``url.<base>.insteadOf``. Relative URLs of submodules are resolved before.
     :returns: ``{"commit": …, "submodules": {path: commit}}`` or ``{"sha256": …}``.
     :raises SparkforgeError: for every failure; what has arrived stays in the store.
@@ -107,12 +107,12 @@ def resolve(
     """Return the commit that ``version`` names in ``repo``: a tag (before a branch of that name), a branch, a full
     ref (``refs/pull/7/head``), ``HEAD``, or a commit, for which nothing is asked.
 
-    :raises SparkforgeError: where there is none, with the tags and branches that are spelt alike.
+    :raises SparkforgeError: if there is none, with the tags and branches that are spelt alike.
     """
     if COMMIT.fullmatch(version.lower()):
         return version.lower()
     if not version or version.startswith("-") or re.search(r"[\s\x00-\x1f\x7f~^:?*\[\\]|\.\.", version):
-        raise SparkforgeError(f"{version!r} is not a version of {redact(repo)}.", "Give a tag, a branch or a commit.")
+        raise SparkforgeError(f"{version!r} is not a version of {redact(repo)}.", "Use a tag, a branch or a commit.")
     asked = make_wanted(repo, version, rewrite or {})
     commands = Commands(environment)
     exact = version == "HEAD" or version.startswith("refs/")
@@ -127,7 +127,7 @@ def resolve(
         commit, _tab, ref = line.partition("\t")
         refs[ref] = commit
     for ref in (version,) if exact else (f"refs/tags/{version}", f"refs/heads/{version}"):
-        # An annotated tag is an object of its own; ^{} is the commit that it stands on.
+        # An annotated tag is its own object; ^{} is the commit that it is on.
         commit = refs.get(f"{ref}^{{}}", refs.get(ref, ""))
         if COMMIT.fullmatch(commit):
             return commit
@@ -153,7 +153,7 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
     :param label: what the tree is from, for messages.
     :param submodules: whether those that the source names must be there. A folder that is not there at all was left
         out on purpose; an empty one is what ``git archive`` leaves.
-    :raises SparkforgeError: where what the build begins with, or a submodule, is not in it.
+    :raises SparkforgeError: if what the build begins with, or a submodule, is not in it.
     """
     needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
     place = os.path.join(tree, subdirectory)
@@ -161,11 +161,14 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         there = sorted(os.listdir(place)) if os.path.isdir(place) else []
         within = [name for name in there if any(os.path.isfile(os.path.join(place, name, need)) for need in needs)]
         below = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
-        has = f"it has {', '.join(there[:5])}{', …' if len(there) > 5 else ''}" if there else "it is empty or not there"
+        has = f"it has {', '.join(there[:5])}{', …' if len(there) > 5 else ''}" if there else "it is empty or missing"
         raise SparkforgeError(
-            f"{label} holds no tree of this unit: its {f'folder {subdirectory}' if subdirectory else 'top folder'} has "
+            f"{label} does not contain this unit's source: its "
+            f"{f'folder {subdirectory}' if subdirectory else 'top folder'} has "
             f"no {' and no '.join(needs)}; {has}.",
-            f"Set the unit's subdirectory: {below} would do." if below else "Correct the source, or its subdirectory.",
+            f"Set the unit's subdirectory: {below} would work."
+            if below
+            else "Correct the source, or its subdirectory.",
             there=there[:50],
         )
     try:
@@ -180,7 +183,7 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         raise SparkforgeError(
             f"{label} lacks submodules: the folders {', '.join(empty[:5])}{more} are empty.",
-            "Use an archive that contains them (git archive and GitHub leave them out), or give source.repo with "
+            "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
             submodules=empty,
         )
@@ -190,13 +193,11 @@ def _no_such_version(asked: Wanted, version: str, refs: t.Mapping[str, str]) -> 
     names = sorted({re.sub(r"^refs/(?:tags|heads)/|\^\{\}$", "", ref) for ref in refs})
     near = difflib.get_close_matches(version, names, n=5)
     if re.fullmatch(r"[0-9a-f]{7,39}", version):
-        remedy = "Where it is a commit, give all its 40 digits."
+        remedy = "For a commit, use all 40 digits."
     elif near:
         remedy = f"Use one that exists, for example {', '.join(near)}."
     elif not refs:
-        remedy = "It has no tag and no branch at all: correct the URL or the mirror."
+        remedy = "It has no tags or branches at all: correct the URL or the mirror."
     else:
-        remedy = "Look up the project's tags, and correct the version."
-    return SparkforgeError(
-        f"{asked.label} has no tag and no branch {version!r}.", remedy, url=redact(asked.url), near=near
-    )
+        remedy = "Check the project's tags, and correct the version."
+    return SparkforgeError(f"{asked.label} has no tag or branch {version!r}.", remedy, url=redact(asked.url), near=near)

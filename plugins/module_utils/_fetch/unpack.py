@@ -106,7 +106,7 @@ def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
     it_is = f"it is {kinds[0]}" if kinds else f"it begins with {head!r}" if head else "it is empty"
     raise SparkforgeError(
         f"{name} is not a tar archive compressed with xz, gzip or bzip2: {it_is}.",
-        "Check that the URL names the archive, and that the mirror holds the vendor's file.",
+        "Check the archive's URL, and that the mirror has the vendor's file.",
     )
 
 
@@ -136,7 +136,7 @@ class _Extraction:
         for member in members:
             self.one(members, member)
         if self.top is None or not (self.files or self.links):
-            raise self.refusal("holds no file")
+            raise self.refusal("contains no file")
         return Unpacked(self.top, self.files, self.digests, self.links)
 
     def one(self, members: Members, member: tarfile.TarInfo) -> None:
@@ -146,9 +146,9 @@ class _Extraction:
             self.add_directory(path)
             return
         if not path:
-            raise self.refusal(f"has {member.name!r}, which is not a directory, at its top")
+            raise self.refusal(f"has {member.name!r}, which is not a directory, at the top level")
         if path in self.files or path in self.links or path in self.directories:
-            raise self.refusal(f"holds {member.name!r} twice")
+            raise self.refusal(f"contains {member.name!r} twice")
         self.add_directory(posixpath.dirname(path))
         if member.issym():
             self.add_symlink(path, member)
@@ -157,11 +157,11 @@ class _Extraction:
         elif member.isreg():
             self.add_file(path, members, member)
         elif member.ischr() or member.isblk():
-            raise self.refusal(f"holds the device node {member.name!r}")
+            raise self.refusal(f"contains the device node {member.name!r}")
         elif member.isfifo():
-            raise self.refusal(f"holds the named pipe {member.name!r}")
+            raise self.refusal(f"contains the named pipe {member.name!r}")
         else:
-            raise self.refusal(f"holds {member.name!r}, which is of the unknown type {member.type!r}")
+            raise self.refusal(f"contains {member.name!r} of the unknown type {member.type!r}")
 
     def path_of(self, member: tarfile.TarInfo) -> str:
         """Return where ``member`` belongs, below the top directory; '' for that directory itself."""
@@ -169,21 +169,21 @@ class _Extraction:
         if not top:
             if member.isdir():  # "./", as `tar -C directory .` writes it
                 return ""
-            raise self.refusal(f"has {member.name!r} at its top")
+            raise self.refusal(f"has {member.name!r} at the top level")
         if self.top is None:
             self.top = top
         elif top != self.top:
-            raise self.refusal(f"has more than one directory at its top: {self.top!r} and {top!r}")
+            raise self.refusal(f"has more than one top-level directory: {self.top!r} and {top!r}")
         return path
 
     def split(self, name: str, what: str) -> tuple[str, str]:
         if name.startswith("/"):
-            raise self.refusal(f"holds {what} {name!r}, which is absolute")
+            raise self.refusal(f"contains {what} {name!r}, which is absolute")
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise self.refusal(f"holds {what} {name!r}, which climbs out by '..'")
+            raise self.refusal(f"contains {what} {name!r}, which leaves the archive with '..'")
         if len(parts) > DEPTH_LIMIT:
-            raise self.refusal(f"holds {what} {name!r}, which is more than {DEPTH_LIMIT} directories deep")
+            raise self.refusal(f"contains {what} {name!r}, more than {DEPTH_LIMIT} directories deep")
         return (parts[0] if parts else ""), "/".join(parts[1:])
 
     def count(self, *names: str) -> None:
@@ -199,9 +199,9 @@ class _Extraction:
         missing: list[str] = []
         while path not in self.directories:
             if path in self.links:
-                raise self.refusal(f"holds the symlink {path!r} and writes through it")
+                raise self.refusal(f"contains the symlink {path!r} and writes through it")
             if path in self.files:
-                raise self.refusal(f"holds {path!r} as a file and as a directory")
+                raise self.refusal(f"contains {path!r} as both a file and a directory")
             missing.append(path)
             path = posixpath.dirname(path)
         for directory in reversed(missing):
@@ -219,7 +219,7 @@ class _Extraction:
         # sure to be counted from a real directory.
         depth = path.count("/")
         if not target or target.startswith("/") or climbs > depth or ".." in rest:
-            raise self.refusal(f"holds the symlink {member.name!r} to {target!r}, which leaves the archive")
+            raise self.refusal(f"contains the symlink {member.name!r} to {target!r}, outside the archive")
         os.symlink(target, self.absolute(path))
         self.links[path] = target
 
@@ -227,7 +227,7 @@ class _Extraction:
         top, target = self.split(member.linkname, "a hard link to")
         if top != self.top or target not in self.files:
             raise self.refusal(
-                f"holds the hard link {member.name!r} to {member.linkname!r}, which is no earlier file of it"
+                f"contains the hard link {member.name!r} to {member.linkname!r}, which is not an earlier file"
             )
         os.link(self.absolute(target), self.absolute(path), follow_symlinks=False)
         self.files[path], self.digests[path] = self.files[target], self.digests[target]
@@ -238,7 +238,7 @@ class _Extraction:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         source = members.extractfile(member)
         if source is None:
-            raise self.refusal(f"holds {member.name!r}, which cannot be read")
+            raise self.refusal(f"contains {member.name!r}, which cannot be read")
         descriptor = os.open(self.absolute(path), flags, 0o600)
         with os.fdopen(descriptor, "wb") as target:
             self.digests[path] = digests.of_stream(source, target)
@@ -259,7 +259,7 @@ class _Extraction:
             raise SparkforgeError(
                 f"{self.name} needs {member.size / 1e6:.0f} MB for {member.name!r}, and {self.directory} "
                 f"has {free / 1e6:.0f} MB free.",
-                "Free some space and run again; should the size be absurd, do not trust the archive.",
+                "Free some space and run again; if the size is implausible, do not trust the archive.",
             )
 
     def absolute(self, path: str) -> str:
@@ -267,7 +267,7 @@ class _Extraction:
 
     def refusal(self, why: str) -> SparkforgeError:
         return SparkforgeError(
-            f"The archive {self.name} {why}: refused, nothing of it was kept.",
+            f"The archive {self.name} {why}: refused, and nothing was kept.",
             "Do not use this archive. Get the vendor's own, and check the mirror that served this one.",
         )
 
@@ -275,5 +275,5 @@ class _Extraction:
 def _damaged(name: str, error: Exception) -> SparkforgeError:
     return SparkforgeError(
         f"{name} is damaged or not a tar archive: {str(error) or type(error).__name__}.",
-        "Check that the mirror holds the vendor's whole file, and run again.",
+        "Check that the mirror has the vendor's complete file, and run again.",
     )

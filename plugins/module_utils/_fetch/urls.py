@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""URLs of repositories as git may use them: with mirrors in place of their beginning, and without secrets."""
+"""URLs of repositories as git may use them: with mirrors instead of their beginning, and without secrets."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def make_wanted(
 ) -> Wanted:
     """Return the commit of the repository ``url``.
 
-    :param superproject: one that is not local may not lead to a local repository: what lies on the host is none of its
+    :param superproject: one that is not local may not lead to a local repository: what is on the host is none of its
         business (CVE-2022-39253).
     """
     what = f"The submodule {path}" if path else "The source"
@@ -88,8 +88,8 @@ def make_wanted(
     remote = read_remote(actual, what)
     if superproject and actual == url and is_local(url) and not is_local(superproject.url):
         raise SparkforgeError(
-            f"{what} of {redact(superproject.url)} is said to be at {url!r}, a path on this host: refused.",
-            "Do not build this source; should the path be meant, name it as a mirror.",
+            f"{what} of {redact(superproject.url)} has the URL {url!r}, a path on this host, which is refused.",
+            "Do not build this source; if the path is intended, configure it as a mirror.",
             path=path,
         )
     return Wanted(url, remote, commit, path)
@@ -136,8 +136,8 @@ def read_remote(url: str, what: str) -> Remote:
             if host and not host.startswith("-") and protocol in ("ssh", "git"):
                 if parts.password is not None:
                     raise SparkforgeError(
-                        f"{what} is said to be at {redact(url)}, with a password: {protocol} takes none from a URL.",
-                        "Remove it: ssh uses a key, also from an agent, and https a user name and a password.",
+                        f"{what} has the URL {redact(url)} with a password: {protocol} takes none from a URL.",
+                        "Remove it: ssh uses a key, also from an agent, and https a user name and password.",
                     )
                 return Remote(url, protocol)
             if host and protocol in ("http", "https"):
@@ -151,8 +151,8 @@ def read_remote(url: str, what: str) -> Remote:
     elif sound and _SCP.fullmatch(url):
         return Remote(url, "ssh")
     raise SparkforgeError(
-        f"{what} is said to be at {redact(url)!r}, which is not a URL that git may use here.",
-        "Give an https://, http://, ssh://, git:// or file:// URL, user@host:path, or an absolute path.",
+        f"{what} has the URL {redact(url)!r}, which git may not use here.",
+        "Use an https://, http://, ssh://, git:// or file:// URL, user@host:path, or an absolute path.",
     )
 
 
@@ -161,7 +161,7 @@ def absolute_url(base: str, url: str) -> str:
 
     As git does it (``relative_url`` in its remote.c): only ``./`` and ``../`` at the beginning are relative.
 
-    :raises SparkforgeError: where it climbs above the host.
+    :raises SparkforgeError: if it climbs above the host.
     """
     if not url.startswith(("./", "../")):
         return url
@@ -178,9 +178,9 @@ def absolute_url(base: str, url: str) -> str:
         if rest.startswith("../"):
             if not path.strip("/"):
                 raise SparkforgeError(
-                    f"The submodule URL {url!r} climbs above {redact(base)}.",
-                    "The source's .gitmodules does not fit its URL: get the source from its original URL, or "
-                    "name the mirror as such.",
+                    f"The submodule URL {url!r} points above {redact(base)}.",
+                    "The source's .gitmodules does not fit its URL: use the source's original URL, or configure the "
+                    "mirror as a mirror.",
                 )
             path = path.rpartition("/")[0]
         rest = rest.partition("/")[2]

@@ -46,7 +46,7 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
         if field == "Package":
             rows.append({})
         if rows:
-            # The first occurrence counts: a later one stands in a description.
+            # The first occurrence counts: a later one is in a description.
             rows[-1].setdefault(field, value.strip())
     if architecture is None:
         architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
@@ -226,7 +226,7 @@ class AptState:
         rows = []
         folder = "/etc/apt/preferences.d"
         for name in self.host.names(folder):
-            # apt takes names without an extension and with .pref, and silently passes over the others.
+            # apt takes names without an extension and with .pref, and silently skips the others.
             if _PART_NAME.match(name) and ("." not in name or name.endswith(".pref")):
                 rows += parse_preferences(f"{folder}/{name}", self.host.read(f"{folder}/{name}") or "")
         main = "/etc/apt/preferences"

@@ -4,7 +4,7 @@
 
 """Who is to be a member of the group that may enter the environments.
 
-People are added and never taken out, but for those that were added here, at the removal. A group of the system that
+People are added and never removed, but for those that were added here, at the removal. A group of the system that
 this collection did not make, such as docker or sudo, may give its members far more than an environment: nobody is
 added to it.
 """
@@ -45,8 +45,8 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
             if name not in users:
                 continue
             raise SparkforgeError(
-                f"The host has no account {name}, which is to be a member of the group {group}.",
-                "Correct sparkforge_users, or make the account first.",
+                f"The host has no account {name} to add to the group {group}.",
+                "Correct sparkforge_users, or create the account first.",
                 user=name,
             ) from None
         if entry is None or (account.pw_gid != entry.gr_gid and name not in entry.gr_mem):
@@ -56,9 +56,9 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
     asked = [name for name in absent if name in users]
     if asked:
         raise SparkforgeError(
-            f"The group {group} (id {entry.gr_gid}) is a system group that this collection did not make, so"
-            f" {', '.join(asked)} is not added to it: its members may be able to do more than use an environment.",
-            f"Name another group in python_env_group, such as {NAME}, or add them yourself:"
+            f"The group {group} (id {entry.gr_gid}) is a system group that this collection did not create, so "
+            f"{', '.join(asked)} is not added: its members may have other privileges.",
+            f"Set python_env_group to another group, such as {NAME}, or add them yourself:"
             f" gpasswd -a {asked[0]} {group}",
             group=group,
         )

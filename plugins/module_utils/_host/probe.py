@@ -276,7 +276,7 @@ class SparkInfo:
                         "path": path,
                         "version": self._python_version(minor, header, packages if prefix == "/usr" else {}),
                         "headers": self.host.is_file(f"{prefix}/include/{name}/Python.h"),
-                        # Debian's python3-venv brings ensurepip; the venv module alone makes no environment.
+                        # Debian's python3-venv provides ensurepip; the venv module alone makes no environment.
                         "venv": self.host.is_file(f"{library}/venv/__init__.py")
                         and self.host.is_file(f"{library}/ensurepip/__init__.py"),
                     }

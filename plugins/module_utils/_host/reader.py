@@ -28,7 +28,7 @@ def _no_command(argv: list[str]) -> tuple[int, str, str]:
 class Host:
     """Read-only access to a host.
 
-    :param root: the directory under which the host's ``/`` lies; ``/`` is the live host.
+    :param root: the directory under which the host's ``/`` is; ``/`` is the live host.
     :param run: runs an argument list; the default runs nothing, as a recorded host must.
     :param statvfs: :func:`os.statvfs` or a stand-in; gets the path as the host names it.
     :param uname: the kernel's release and the machine, or ``None`` for the live ones.
@@ -58,7 +58,7 @@ class Host:
         return self.root == "/"
 
     def path(self, path: str) -> str:
-        """Return where the host's ``path`` lies for this process."""
+        """Return where the host's ``path`` is for this process."""
         return path if self.live else self.root + path
 
     def note(self, probe: str, reason: t.Any) -> None:

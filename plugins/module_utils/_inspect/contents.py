@@ -65,7 +65,7 @@ def of_wheel(path: str, place: str) -> Contents:
     named = parse_wheel_name(path)
     try:
         with tempfile.TemporaryDirectory(prefix="sparkforge-inspect-", dir=place) as directory:
-            # By a link, for what is unpacked is put beside the wheel.
+            # By a link, since what is unpacked is put beside the wheel.
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
             with zipfile.ZipFile(link) as archive:
@@ -83,7 +83,7 @@ def of_wheel(path: str, place: str) -> Contents:
     except StopIteration:
         raise _no_wheel(path, "it has no .dist-info directory with METADATA") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _no_wheel(path, str(error) or "it is cut off") from error
+        raise _no_wheel(path, str(error) or "it is truncated") from error
     except OSError as error:
         raise _no_wheel(path, error.strerror or str(error)) from error
     except SparkforgeError as error:
@@ -93,7 +93,7 @@ def of_wheel(path: str, place: str) -> Contents:
 
 def _no_wheel(path: str, why: str) -> SparkforgeError:
     return SparkforgeError(
-        f"{path} cannot be read as a wheel: {why.rstrip('.')}.", "Name a whole wheel, as the index has it.", path=path
+        f"{path} cannot be read as a wheel: {why.rstrip('.')}.", "Use a complete wheel, as the index has it.", path=path
     )
 
 
@@ -110,14 +110,14 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     if not sites:
         raise SparkforgeError(
             f"There is no Python package below {top}.",
-            "Name a virtual environment, or the root of a file system that has one, as podman image mount shows it.",
+            "Name a virtual environment, or the root of a file system that has one, such as podman image mount prints.",
             path=top,
         )
     found = []
     for site in sites:
         for one in packages.installed([site]).values():
             rows = [row.path for row in packages.record(one) or []]
-            # Whatever RECORD and links say, what is read lies in the file system.
+            # Whatever RECORD and links say, what is read is in the file system.
             inside = [files.inside(os.path.normpath(os.path.join(site, row))) for row in rows]
             paths = [(path, files.outside(path)) for path in inside]
             binaries = ((path, outside) for path, outside in paths if reader.is_elf(outside))

@@ -66,10 +66,10 @@ class Device:
     def __post_init__(self) -> None:
         """Refuse what would be judged for nothing that exists."""
         if not fatbin.is_architecture(self.capability) or self.capability[-1] in "af":
-            raise SparkforgeError(f"{self.capability!r} is no compute capability.", "Give it as 12.1, in quotes.")
+            raise SparkforgeError(f"{self.capability!r} is not a compute capability.", "Write it as 12.1, in quotes.")
         for what, value in (("CUDA", self.cuda), ("Python", self.python)):
             if not re.fullmatch(r"\d+\.\d+", value):
-                raise SparkforgeError(f"{value!r} is no version of {what}.", "Give it as 13.0 or 3.12, in quotes.")
+                raise SparkforgeError(f"{value!r} is not a version of {what}.", "Write it as 13.0 or 3.12, in quotes.")
 
 
 class Finding(t.TypedDict):
@@ -125,9 +125,9 @@ def _worst(findings: t.Iterable[Finding]) -> str:
 
 def _summary(verdict: str, rows: t.Sequence[t.Mapping[str, t.Any]], device: Device) -> str:
     words = {
-        "yes": "Nothing in the files of {packages} speaks against {device}.",
+        "yes": "Nothing in the files of {packages} rules out {device}.",
         "perhaps": "Some of {packages} may not work on {device}: see the findings.",
-        "no": "What was asked for will not run on {device}: see the findings.",
+        "no": "It will not run on {device}: see the findings.",
     }
     return words[verdict].format(
         packages=f"{len(rows)} package{'' if len(rows) == 1 else 's'}",
@@ -162,14 +162,14 @@ def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
         return
     libraries = [library for library in one["libraries"] if library["machine"] == device.machine]
     if one["name"] == "torch" and libraries and not _named(libraries, "libtorch_cuda.so"):
-        yield say("no", "cpu_only", "it is a build for the CPU: it has no libtorch_cuda.so.")
+        yield say("no", "cpu_only", "it is a CPU build: it has no libtorch_cuda.so.")
     if one["name"] == "torch" and versions.numbers(one["version"])[:2] < architectures.GUARD_LIFTED:
         trapped = architectures.trapped(_code(_named(libraries, "libtorch_cuda.so")), ())
         if trapped and device.capability == architectures.TRAPPED:
             yield say("no", "attention_guard", f"its memory-efficient attention is empty in the code for {trapped[0]}.")
     if one["sources"]:
         many = f"{one['sources']} file{'' if one['sources'] == 1 else 's'} of CUDA C++"
-        yield say(NOTE, "compiles", f"it brings {many}: what it compiles at run time needs nvcc on the host.")
+        yield say(NOTE, "compiles", f"it contains {many}: compiling it at run time needs nvcc on the host.")
     yield from _of_libraries(libraries, device, say)
 
 
@@ -207,10 +207,10 @@ def _of_libraries(
             level = NOTE
         names = "; ".join(f"{os.path.basename(one['path'])} has {code[one['path']]}" for one in dead[:3])
         count = "1 of its libraries has" if len(dead) == 1 else f"{len(dead)} of its libraries have"
-        yield say(level, "gpu_code", f"{count} no code that a {device.capability} runs: {names}.")
+        yield say(level, "gpu_code", f"{count} no code that runs on {device.capability}: {names}.")
     if waiting:
         names = ", ".join(sorted(os.path.basename(library["path"]) for library in waiting)[:3])
-        yield say(NOTE, "ptx", f"the driver compiles the PTX of {names} at the first use.")
+        yield say(NOTE, "ptx", f"the driver compiles the PTX of {names} on first use.")
     if lacking:
         missing: dict[str, list[Library]] = {}
         for library in lacking:
@@ -219,7 +219,7 @@ def _of_libraries(
         brings = {name: providers.provider(name, device.machine, device.cuda) for name in missing}
         torch = sorted(name for name in missing if brings[name].role == "python_env")
         if torch:
-            yield say("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, and does not require it.")
+            yield say("perhaps", "soname", f"it needs {', '.join(torch[:4])} of PyTorch, but does not require it.")
         rest = {name: by for name, by in sorted(missing.items()) if name not in torch}
         if rest:
             lame = [library["path"] for by in rest.values() for library in by]
@@ -229,11 +229,11 @@ def _of_libraries(
                 + (f" ({brings[name].hint.rstrip('.')})" if brings[name].role or brings[name].package else "")
                 for name, by in [*rest.items()][:4]
             )
-            yield say("no" if whole else "perhaps", "soname", f"nobody provides {told}.")
+            yield say("no" if whole else "perhaps", "soname", f"no package provides {told}.")
 
 
 def _is_nvidias(library: Library) -> bool:
-    """Say whether a library is part of CUDA, which NVIDIA supports on the device whatever stands in one file of it."""
+    """Say whether a library is part of CUDA, which NVIDIA supports on the device whatever is in one file of it."""
     return providers.provider(library["soname"]).role == "cuda_libraries"
 
 
@@ -260,15 +260,13 @@ def _of_cuda(found: t.Sequence[Contents], device: Device) -> t.Iterator[Finding]
     for one in found:
         linker = ".".join(one["version"].split(".")[:2])
         if newest and _LINKER.fullmatch(one["name"]) and versions.numbers(linker) < versions.numbers(newest):
-            what = f"nvJitLink {linker} does not take what CUDA {newest} made."
+            what = f"nvJitLink {linker} does not accept code from CUDA {newest}."
             yield {"package": one["name"], "level": "perhaps", "kind": "cuda", "what": what}
     if newest and versions.numbers(newest)[:1] > versions.numbers(device.cuda)[:1]:
-        what = f"it is of CUDA {newest}, and the driver of CUDA {device.cuda} runs that of its major and older."
+        what = f"it is for CUDA {newest}, but the driver for CUDA {device.cuda} runs only that major and older."
         yield {"package": minors[newest][0], "level": "no", "kind": "cuda", "what": what}
     elif newest and versions.numbers(newest) > versions.numbers(device.cuda):
-        what = (
-            f"it is of CUDA {newest}: with a driver of {device.cuda} machine code runs, and PTX of {newest} does not."
-        )
+        what = f"it is for CUDA {newest}: a driver for {device.cuda} runs its machine code, but not its PTX."
         yield {"package": minors[newest][0], "level": NOTE, "kind": "cuda", "what": what}
 
 

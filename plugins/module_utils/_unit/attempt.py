@@ -26,7 +26,7 @@ _ROOM = 1 << 20
 
 
 class Attempt:
-    """What was asked for, where it lies, and how far it is.
+    """What was asked for, where it is, and how far it is.
 
     :param request: what ``_unit.start`` wrote into ``request.json``.
     """
@@ -38,7 +38,7 @@ class Attempt:
         #: Of the host: what the requirements bring is found on PATH.
         self.tools: t.Mapping[str, str] = request["tools"]
         self.state = State(self.paths.inside("state.json"))
-        #: The state of another fingerprint's build, whose tree this one goes on with.
+        #: The state of another fingerprint's build, whose tree this one continues with.
         self.carried: t.Mapping[str, t.Any] = {}
         self.checkpointed = time.monotonic()
         self._began = time.monotonic()
@@ -76,7 +76,8 @@ class Attempt:
             raise SparkforgeError(
                 f"The disk is full: packaging {self.paths.name} takes {(size + _ROOM) >> 20} MiB below "
                 f"{self.paths.root}, which has {free >> 20} MiB free.",
-                "Make room, or set sparkforge_root to a larger file system; run again: only the packaging is done.",
+                "Free space, or set sparkforge_root to a larger file system, and run again: only the packaging is "
+                "repeated.",
             )
 
     # --- places ------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@
 
 """One tree for the fingerprints of a unit that only patches and edits tell apart.
 
-An edit that mends a failed build is another fingerprint. It goes on in the tree of the build that failed: what differs
-in the sources is written, with a time of its own, CMake configures from an empty cache, and ninja compiles what that
+An edit that fixes a failed build is another fingerprint. It continues in the tree of the build that failed: what
+differs in the sources is written, with its own time, CMake configures from an empty cache, and ninja compiles what that
 touches. What is built must be what an empty directory would give. So nothing else may differ, what the build put
-beside its sources is removed unless ninja answers for it, and wherever it is not certain the tree is made anew.
+beside its sources is removed unless ninja answers for it, and wherever it is not certain the tree is made again.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ def check_builds(old: t.Mapping[str, t.Any], state: t.Mapping[str, t.Any], new: 
     :param old: the request of the build that holds the tree.
     :param state: its state.
     :param new: the request of the build that wants it.
-    :raises Doubt: where it may not.
+    :raises Doubt: if it may not.
     """
     if not isinstance(state.get("changed"), dict):
-        raise Doubt("nothing tells how its sources were changed")
+        raise Doubt("there is no record of how its sources were changed")
     for key in ("tools", "versions", "depends"):
         if old.get(key) != new.get(key):
-            raise Doubt(f"it was built with other {key}")
+            raise Doubt(f"it was built with different {key}")
     for key in ("python", "system_site_packages", "requirements"):
         # Requirements of other hashes are one fingerprint, and yet other files.
         if _listed(old["unit"].get(key)) != _listed(new["unit"].get(key)):
-            raise Doubt(f"it was built with another {key}")
+            raise Doubt(f"it was built with different {key}")
 
 
 def _listed(value: t.Any) -> t.Any:
@@ -71,7 +71,7 @@ def differences(
     :param changed: what the patches and edits of the build that ``source`` is of had made: a ``digest`` for each path.
     :param touched: the paths that those of ``wanted`` change.
     :param pristine: ``source`` compared with ``wanted`` before it was changed.
-    :raises Doubt: where the build changed such a file itself, or a compiler would look for an added file where it had
+    :raises Doubt: if the build changed such a file itself, or a compiler would look for an added file where it had
         found none.
     """
     found = []
@@ -83,9 +83,9 @@ def differences(
         if have is not None:
             own = have != changed[path] if path in changed else not known or path in pristine.differ
             if own:
-                raise Doubt(f"the build itself changed {path}, which a patch or an edit changes too")
+                raise Doubt(f"the build itself changed {path}, which a patch or an edit also changes")
         elif not known and (_HEADER.search(path) or "." not in os.path.basename(path)):
-            raise Doubt(f"{path} is new, and what would include it is not known")
+            raise Doubt(f"{path} is new, and it is unknown what would include it")
         found.append(path)
     # What the build or a loss of power removed.
     found += sorted(path for path in pristine.missing if digest(os.path.join(wanted, path)) and path not in found)
@@ -120,7 +120,7 @@ def compare(source: str, pristine: str) -> Comparison:
 
 
 def digest(path: str) -> str | None:
-    """Return what tells two files apart: kind, content, whether it is executable; None where there is none."""
+    """Return what tells two files apart: kind, content, whether it is executable, or None if there is none."""
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
@@ -156,7 +156,7 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     :param trees: ``source`` and, where it is not inside of that, the build directory.
     :param wanted: every file that ``source`` is to have.
     :param changed: those of them that are not what they were.
-    :raises Doubt: where something was configured in a way that cannot be repeated; nothing was removed then.
+    :raises Doubt: if something was configured in a way that cannot be repeated; nothing was removed then.
     """
     sources = {os.path.join(source, path) for path in wanted}
     files = [
@@ -164,7 +164,7 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     ]
     logs = [path for path in files if os.path.basename(path) == ".ninja_log"]
     if not logs:
-        raise Doubt("it has no record of ninja's")
+        raise Doubt("it has no ninja log")
     directories = [os.path.dirname(path) for path in logs]
     outputs = {_output(os.path.dirname(path), row) for path in logs for row in _log(path)}
     steps = [path for path in files if re.search(r"-stamp/[^/]+-(configure|build|install)$", path)]
@@ -174,7 +174,7 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
         # What configure itself configures, to try something or to fetch, comes again with it.
         scratch = "/_deps/" in path or "/CMakeFiles/" in path
         if nested and not scratch and path not in outputs and not steps:
-            raise Doubt(f"it is not known what configured {os.path.dirname(path)}")
+            raise Doubt(f"it is unknown what configured {os.path.dirname(path)}")
     if any(_is_for_generators(path, source, directories) for path in changed):
         for directory in directories:
             _forget_generators(directory)

@@ -150,14 +150,14 @@ def run(
     if not network and offline.is_possible():
         close = offline.closing()
     elif not network:
-        attempt.say("This kernel does not let a build be cut off from the network.")
+        attempt.say("This kernel cannot isolate a build from the network.")
     directory = attempt.project if os.path.isdir(attempt.project) else paths.build_directory
     try:
         child = subprocess.Popen(argv, env=whole, cwd=directory, stdin=subprocess.DEVNULL, preexec_fn=close)
     except (OSError, subprocess.SubprocessError) as error:
         raise SparkforgeError(
             f"{argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}.",
-            "Make sure that it is installed; the role build_toolchain brings compilers and Python.",
+            "Make sure that it is installed; the role build_toolchain installs compilers and Python.",
         ) from error
     code = _follow(attempt, child, start, progress)
     if code == 0:
@@ -168,12 +168,12 @@ def run(
     diagnosis = scan.diagnose_file(paths.log, start)
     cause = diagnosis.cause
     if diagnosis.rule == "no-space":
-        needed = f" of the {unit.free_space} MiB that the build takes" if unit.free_space else ""
+        needed = f" of the {unit.free_space} MiB that the build needs" if unit.free_space else ""
         cause += f" {paths.root} has {shutil.disk_usage(paths.builds).free >> 20} MiB free{needed}."
     remedy = diagnosis.remedy
     if close and diagnosis.rule in _NETWORK:
-        cause += " A build has no network once its source and its requirements are there."
-        remedy = "Add what it fetches to the source, remove the download by an edit, or set the unit's option network."
+        cause += " A build has no network after its source and requirements are fetched."
+        remedy = "Add the download to the source, remove it with an edit, or set the unit's option network."
     raise SparkforgeError(
         cause,
         remedy,
@@ -238,7 +238,7 @@ def wait(child: subprocess.Popen[bytes], seconds: float) -> int | None:
 
 
 def size_of(path: str) -> int:
-    """Return the size of a file, 0 where there is none."""
+    """Return the size of a file, 0 if there is none."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:

@@ -68,7 +68,7 @@ class Engine:
     def ensure(self) -> dict[str, t.Any]:
         """Return what is the case, having started the worker where the artefact is not there.
 
-        :raises SparkforgeError: where the unit cannot be built as asked; nothing was started then.
+        :raises SparkforgeError: if the unit cannot be built as asked; nothing was started then.
         """
         unit = model.Unit.from_options(self.options)
         with self.account.acting():
@@ -98,7 +98,7 @@ class Engine:
                 continue
             if name not in tools.tools:
                 raise SparkforgeError(
-                    f"A minimum of {name} is given, which {unit.name} does not use.",
+                    f"A minimum is set for {name}, which {unit.name} does not use.",
                     "Remove it from the option minimum.",
                 )
             toolchain.check_minimum(tools.tools[name], str(minimum))
@@ -157,7 +157,7 @@ class Engine:
         except SparkforgeError as error:
             for receipt in survey.receipts_of(self.root, unit.name)[0]:
                 if receipt.get("version") == source["version"] and receipt["inputs"]["source"].get("commit"):
-                    self.warnings.append(f"{error.cause} The commit that was built last is kept.")
+                    self.warnings.append(f"{error.cause} The last built commit is kept.")
                     commit = receipt["inputs"]["source"]["commit"]
                     break
             else:
@@ -167,7 +167,7 @@ class Engine:
     def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:
         """Return fingerprint, prefix and wheels of a unit that this one depends on.
 
-        :raises SparkforgeError: where it was not built on this host.
+        :raises SparkforgeError: if it was not built on this host.
         """
         for receipt in survey.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
@@ -184,7 +184,7 @@ class Engine:
             return {"fingerprint": depend.fingerprint, "prefix": "", "wheels": []}
         raise SparkforgeError(
             f"The unit {unit.name} depends on {depend.name}, which was not built on this host.",
-            f"Build {depend.name} first: its role comes before this one in playbooks/build.yml.",
+            f"Build {depend.name} first: its role runs before this one in playbooks/build.yml.",
         )
 
     def _compare(self, plan: start.Plan, running: bool) -> tuple[Receipt | None, dict[str, t.Any]]:
@@ -198,7 +198,7 @@ class Engine:
         old = receipt or (known[0] if known else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
         if not receipt and not changes:
-            changes = ["rebuild: asked for"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
+            changes = ["rebuild: requested"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
         versions = {**plan.tools.versions(), **unit.found_libraries}
         return receipt, {
             "name": unit.name,
@@ -231,7 +231,7 @@ class Engine:
         """End the unit's builds and remove its trees, artefacts, receipts and logs."""
         name = self.options["name"]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise SparkforgeError(f"{name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'.")
+            raise SparkforgeError(f"{name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
         builds, house = os.path.join(self.root, "builds"), os.path.join(self.root, "wheelhouse")
         found = [os.path.join(builds, name)]
         found += [os.path.join(house, platform, name) for platform in disk.names(house)]
@@ -249,7 +249,7 @@ class Engine:
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 detached.stop(paths.service, paths.marker, self.account)
             for path in found:
-                # In a directory of its own it is the account that removes, with its rights alone.
+                # In its own directory it is the account that removes, with its rights alone.
                 with self.account.acting() if path.startswith(builds) else contextlib.nullcontext():
                     disk.remove(path)
             self._remove_shared()

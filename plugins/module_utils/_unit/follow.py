@@ -5,7 +5,7 @@
 """How a running build goes, in one long poll.
 
 It is asked twice a minute for hours. So the action plugin sends this text as it is to the host's Python, where it
-stands alone, in place of a module with all that a module brings: it runs with the standard library and nothing else.
+stands alone, instead of a module with all that a module provides: it runs with the standard library and nothing else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GLANCE = 0.2
 
 
 def read(path: str) -> dict[str, t.Any] | None:
-    """Return the state or receipt that is at ``path``; None where there is none that can be read."""
+    """Return the state or receipt that is at ``path``, or None if there is none that can be read."""
     try:
         descriptor = os.open(path, _FLAGS)
         with os.fdopen(descriptor, "rb") as stream:
@@ -105,7 +105,7 @@ def _version(path: str) -> tuple[int, int, int] | None:
 def main(directory: str, user: str, seen: str) -> None:
     """Print the state after a ``look`` as ``user``; null where the build is over.
 
-    :param user: whose rights root goes on with; nobody else can change theirs.
+    :param user: whose rights root continues with; nobody else can change theirs.
     :param seen: the ``news`` that are known, as JSON.
     """
     if os.geteuid() == 0:

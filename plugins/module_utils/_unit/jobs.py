@@ -84,37 +84,37 @@ def size(
     """Say how many jobs fit: ``min(cores, (available - reserve) / memory per job)``.
 
     :param reserve_mib: what the host keeps; 0 for what :func:`reserve` says.
-    :param requested: the most jobs that are wanted, in place of the cores; 0 leaves it to them. Memory limits them
+    :param requested: the most jobs that are wanted, instead of the cores; 0 leaves it to them. Memory limits them
         all the same: who wants more says that a job needs less.
     :param gpu: what :func:`gpu_memory_processes` returned.
-    :raises SparkforgeError: where not one job fits, or where GPU processes leave too little for the build.
+    :raises SparkforgeError: if not one job fits, or where GPU processes leave too little for the build.
     """
     kept = reserve_mib or reserve(total_mib)
     wanted = requested or max(1, cores)
     fitting = (available_mib - kept) // memory_per_job_mib
     if gpu:
         _check_gpu(gpu, wanted, available_mib - kept, total_mib - kept, memory_per_job_mib)
-    memory = f"{_gib(available_mib)} are available, less a reserve of {_gib(kept)}"
+    memory = f"{_gib(available_mib)} are available, minus a reserve of {_gib(kept)}"
     if fitting < 1:
         raise SparkforgeError(
-            f"Not one job of {_gib(memory_per_job_mib)} fits into the memory of this host: {memory}.",
-            "End the programs that hold the memory, or set memory_per_job or memory_reserve lower.",
+            f"Not even one job of {_gib(memory_per_job_mib)} fits into this host's memory: {memory}.",
+            "Stop the programs that use the memory, or lower memory_per_job or memory_reserve.",
             available_mib=available_mib,
             reserve_mib=kept,
             memory_per_job_mib=memory_per_job_mib,
         )
     count = min(wanted, fitting)
-    asked = f"of {requested} asked for" if requested else f"for {_counted(cores, 'core')}"
+    asked = f"of {requested} requested" if requested else f"for {_counted(cores, 'core')}"
     jobs = f"{_counted(count, 'job')} {asked}"
     if fitting < wanted:
-        return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} a job.")
-    return Jobs(count, f"{jobs}: the memory would do for {fitting}.")
+        return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} per job.")
+    return Jobs(count, f"{jobs}: the memory would allow {fitting}.")
 
 
 def size_for(unit: model.Unit, memory: Memory, at_most: int = 0) -> Jobs:
     """Return how many jobs the host allows ``unit`` now, ``at_most`` at most where it is not 0.
 
-    :raises SparkforgeError: where there is no room for one, or GPU processes hold it.
+    :raises SparkforgeError: if there is no room for one, or GPU processes hold it.
     """
     wanted = [number for number in (unit.jobs, at_most) if number]
     return size(
@@ -159,8 +159,8 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], wanted: int, free_mib: int, most_mib
     )
     more = f" and {len(largest) - 5} more" if len(largest) > 5 else ""
     raise SparkforgeError(
-        f"GPU processes hold memory that GPU and CPU share: {listed}{more}; {fitting} of {possible} jobs are left.",
-        "End them and run again, or set jobs to the number that may run beside them.",
+        f"GPU processes use the memory that GPU and CPU share: {listed}{more}; {fitting} of {possible} jobs are left.",
+        "Stop them and run again, or set jobs to the number that may run beside them.",
         gpu_processes=[{"pid": process.pid, "name": process.name, "used_mib": process.mib} for process in largest],
     )
 
@@ -188,15 +188,15 @@ def _run(argv: list[str]) -> tuple[int, str, str]:
 def memory(host: Host | None = None, service: str = "") -> Memory:
     """Return what memory is there for a process in this process's control group.
 
-    :param service: the build's own unit of systemd, whose limit is the host's memory less the reserve. It is passed
+    :param service: the build's own systemd unit, whose limit is the host's memory less the reserve. It is passed
         over, for whoever asks takes the reserve off.
-    :raises SparkforgeError: where the kernel does not tell.
+    :raises SparkforgeError: if the kernel does not tell.
     """
     host = host or live()
     values = dict(re.findall(r"^(\w+): +(\d+) kB$", host.read("/proc/meminfo") or "", re.MULTILINE))
     if "MemTotal" not in values or "MemAvailable" not in values:
         raise SparkforgeError(
-            "/proc/meminfo does not say how much memory there is.",
+            "/proc/meminfo does not show the amount of memory.",
             "Mount /proc where the build runs, or set jobs.",
         )
     total, available = int(values["MemTotal"]) // 1024, int(values["MemAvailable"]) // 1024
@@ -270,7 +270,7 @@ def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
 
 
 def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
-    """Return (limit, bytes that cannot be had back) of a group; None for the limit where there is none."""
+    """Return (limit, bytes that cannot be had back) of a group; None for the limit if there is none."""
     if group.version == 2:
         names, usage = ["memory.max", "memory.high"], "memory.current"
         cached = r"^(?:in)?active_file (\d+)$"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A unit: one thing built from source, what identifies it, and where everything of it lies.
+"""A unit: one thing built from source, what identifies it, and where everything of it is.
 
 Identity is a fingerprint over every input that can change the artefact. What cannot (where the bytes come from, how
 many jobs compile, what is checked afterwards) is no input, so that changing it builds nothing again.
@@ -53,7 +53,7 @@ def _layered(how: str, without: t.Any = None, **options: t.Any) -> t.Any:
     """Return a field that role, stack and user each may say something of; see ``plans.units``.
 
     :param how: ``merge`` its mappings key by key, ``add`` up its lists, or ``replace`` it.
-    :param without: what stands where none of them has it.
+    :param without: what is where none of them has it.
     """
     return dataclasses.field(metadata={"layers": how, "without": without}, **options)  # pylint: disable=invalid-field-call
 
@@ -68,7 +68,7 @@ class Depend:
 
 @dataclasses.dataclass(frozen=True)
 class Paths:
-    """Where everything of one fingerprint of a unit lies; see docs/concepts.md.
+    """Where everything of one fingerprint of a unit is; see docs/concepts.md.
 
     :param tree: ``tree_key`` of the inputs; whoever only looks at a build does without.
     """
@@ -193,12 +193,10 @@ class Unit:
         :raises SparkforgeError: naming the option.
         """
         if not _NAME.fullmatch(self.name):
-            raise SparkforgeError(
-                f"{self.name!r} cannot be the name of a unit.", "Use lower-case letters, digits and '_'."
-            )
+            raise SparkforgeError(f"{self.name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
         if self.kind not in KINDS:
             raise SparkforgeError(
-                f"A unit cannot be of the kind {self.kind!r}.", f"Set the option kind to {' or '.join(KINDS)}."
+                f"{self.kind!r} is not a kind of unit.", f"Set the option kind to {' or '.join(KINDS)}."
             )
         requirement.place_option("index_url", self.index_url or "")
         for place in self.find_links:
@@ -210,28 +208,29 @@ class Unit:
             )
         if len(set(names)) < len(names):
             raise SparkforgeError(
-                f"The unit {self.name} depends on one unit twice: {', '.join(names)}.", "Name each of them once."
+                f"The unit {self.name} lists a dependency twice: {', '.join(names)}.", "List each of them once."
             )
         for where in ("subdirectory",):
             path = getattr(self, where)
             if os.path.isabs(path) or ".." in path.split("/"):
                 raise SparkforgeError(
-                    f"The {where} {path!r} is outside the source.", "Give a directory of the source tree."
+                    f"The {where} {path!r} is outside the source.", "Use a directory inside the source tree."
                 )
         if self.kind == "wheel" and (self.cmake_args or self.targets):
             raise SparkforgeError(
                 f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
-                "Give its options as environment variables, for example CMAKE_ARGS.",
+                "Set its options as environment variables, such as CMAKE_ARGS.",
             )
         if self.kind == "cmake" and self.build_tag:
             raise SparkforgeError(f"The unit {self.name} is not a wheel: it takes no build_tag.", "Remove the option.")
         if self.build_tag and not re.fullmatch(r"\d[a-z0-9_.]*", self.build_tag):
             raise SparkforgeError(
-                f"{self.build_tag!r} cannot be a build tag.", "Begin it with a digit, then letters, digits, '_', '.'."
+                f"{self.build_tag!r} is not a valid build tag.",
+                "Start with a digit, followed by letters, digits, '_' and '.'.",
             )
         for option in ("jobs", "memory_per_job", "memory_reserve", "free_space", "keep"):
             if getattr(self, option) < 0:
-                raise SparkforgeError(f"The option {option} is {getattr(self, option)}.", "Give 0 or more.")
+                raise SparkforgeError(f"The option {option} is {getattr(self, option)}.", "Set it to 0 or more.")
         texts = [*self.environment.values(), *self.cmake_args]
         for text in texts:
             for found in _PLACEHOLDER.finditer(text):
@@ -247,7 +246,7 @@ class Unit:
 
     @property
     def brings(self) -> frozenset[str]:
-        """The build tools that the requirements bring: they build in place of the host's, and their pins are inputs."""
+        """The build tools that the requirements bring: they build instead of the host's, and their pins are inputs."""
         return frozenset(_BROUGHT.intersection(_by_name(self.requirements)))
 
     def inputs(
@@ -380,12 +379,12 @@ def _depend(item: t.Any) -> Depend:
         item = {"name": item}
     if not isinstance(item, dict) or set(item) - {"name", "fingerprint"} or not isinstance(item.get("name"), str):
         raise SparkforgeError(
-            f"{item!r} does not say which unit this one depends on.", "Give its name, or its name and fingerprint."
+            f"{item!r} does not name a unit to depend on.", "Set its name, or its name and fingerprint."
         )
     mark = item.get("fingerprint")
     if not _NAME.fullmatch(item["name"]) or (mark is not None and not _FINGERPRINT.fullmatch(str(mark))):
         raise SparkforgeError(
-            f"{item!r} is not a unit to depend on.", "Give a unit's name, and a fingerprint of 16 hexadecimal digits."
+            f"{item!r} is not a valid dependency.", "Use a unit's name, and a fingerprint of 16 hexadecimal digits."
         )
     return Depend(item["name"], mark)
 
@@ -394,7 +393,7 @@ def _library(name: str, given: t.Any) -> dict[str, str]:
     if not isinstance(given, dict) or set(given) - {"version", "found"}:
         raise SparkforgeError(
             f"{given!r} does not say which {name} the unit is compiled against.",
-            "Give the library's version that is asked for, and found, the version that the host has.",
+            "Set the requested version of the library, and found, the host's version.",
         )
     return {key: str(value) for key, value in given.items() if value}
 
@@ -403,9 +402,7 @@ def _environment(given: t.Mapping[str, t.Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in given.items():
         if not _VARIABLE.fullmatch(str(key)):
-            raise SparkforgeError(
-                f"{key!r} is not the name of an environment variable.", "Use letters, digits and '_'."
-            )
+            raise SparkforgeError(f"{key!r} is not a valid environment variable name.", "Use letters, digits and '_'.")
         if key in _RESERVED:
             instead = _RESERVED[key]
             raise SparkforgeError(
@@ -415,7 +412,7 @@ def _environment(given: t.Mapping[str, t.Any]) -> dict[str, str]:
         if value is None:
             continue
         if isinstance(value, (dict, list)):
-            raise SparkforgeError(f"The environment variable {key} is not text.", "Give a string.")
+            raise SparkforgeError(f"The environment variable {key} is not a string.", "Give a string.")
         # YAML makes a boolean of `yes` and `true`; builds know 1 and 0.
         found[str(key)] = str(int(value)) if isinstance(value, bool) else str(value)
     return found
@@ -425,16 +422,16 @@ def _source(given: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     source = {key: value for key, value in given.items() if value is not None}
     if ("repo" in source) == ("archive" in source):
         raise SparkforgeError(
-            "A source is either a repository or an archive.",
-            "Give source.repo and source.version, or source.archive and source.sha256.",
+            "A source must be either a repository or an archive.",
+            "Set source.repo and source.version, or source.archive and source.sha256.",
         )
     if "repo" in source:
         if not source.get("version"):
             raise SparkforgeError(
-                f"The source {source['repo']} has no version.", "Give source.version: a commit, a tag or a branch."
+                f"The source {source['repo']} has no version.", "Set source.version to a commit, a tag or a branch."
             )
         if str(source["version"]).startswith("-"):
-            raise SparkforgeError(f"{source['version']!r} is not a version.", "Give a commit, a tag or a branch.")
+            raise SparkforgeError(f"{source['version']!r} is not a version.", "Use a commit, a tag or a branch.")
         return {
             "repo": str(source["repo"]),
             "version": str(source["version"]),
@@ -444,6 +441,6 @@ def _source(given: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     if not _SHA256.fullmatch(sha256):
         raise SparkforgeError(
             f"The archive {source['archive']} has no sha256.",
-            "Give source.sha256, 64 hexadecimal digits, from a source that you trust.",
+            "Set source.sha256 (64 hexadecimal digits) from a source that you trust.",
         )
     return {"archive": str(source["archive"]), "sha256": sha256}

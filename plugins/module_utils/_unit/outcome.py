@@ -35,7 +35,7 @@ def look(
 
     :param seen: the news that are known; None to look once.
     :param warnings: gets what the user should know.
-    :raises SparkforgeError: where the build failed: the cause and remedy that the worker found.
+    :raises SparkforgeError: if the build failed: the cause and remedy that the worker found.
     """
     with account.acting():
         state = follow.look(paths.build_directory, seen)
@@ -62,18 +62,18 @@ def look(
         # Not even its last words had a place.
         raise SparkforgeError(
             f"No space left on the file system of {paths.root}; the build of {paths.name} has ended.",
-            "Make room, or set sparkforge_root to a larger file system; the next run goes on from what is done.",
+            "Free space, or set sparkforge_root to a larger file system; the next run resumes.",
             **brief,
         )
     raise SparkforgeError(
-        f"The build of {paths.name} ended without a message in the phase {state.get('phase', 'fetch')}.",
-        "Run again: it goes on from what is done. The log's end and `dmesg` may say who ended it.",
+        f"The build of {paths.name} ended without a message in phase {state.get('phase', 'fetch')}.",
+        "Run again, which resumes. The end of the log and `dmesg` may show what stopped it.",
         **brief,
     )
 
 
 def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return what is said of every build, and where everything of it lies."""
+    """Return what is said of every build, and where everything of it is."""
     return {
         "name": paths.name,
         "fingerprint": paths.fingerprint,
@@ -101,11 +101,11 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | N
         is_changed = os.path.exists(paths.receipt)
         if copy is None or (copy["name"], copy["fingerprint"], copy["platform"]) != named:
             if is_changed:
-                warnings.append(f"The receipt {paths.receipt} was changed by hand, so it proves nothing.")
+                warnings.append(f"The receipt {paths.receipt} was modified and cannot be trusted.")
             return None
         if is_changed:
             warnings.append(
-                f"The receipt {paths.receipt} was changed by hand and is replaced by the copy beside the artefact."
+                f"The receipt {paths.receipt} was modified and is replaced by the copy next to the artefact."
             )
         receipt = copy
     for item in receipt["outputs"]:
@@ -125,7 +125,7 @@ def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
 
 
 def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
-    """Return the wheels that the receipt names, each with the path where it lies."""
+    """Return the wheels that the receipt names, each with the path where it is."""
     outputs = receipt["outputs"] if receipt else []
     return [
         {**item, "path": os.path.join(artefact, item["path"])}

@@ -52,7 +52,7 @@ def apply(
     :param environment: where ``PATH`` leads to git.
     :returns: ``{"patch": name, "file": path, "change": "modified" | "created" | "deleted"}`` and
         ``{"edit": name, "file": path, "matches": count}``.
-    :raises SparkforgeError: where one does not fit; the tree is then as it was.
+    :raises SparkforgeError: if one does not fit; the tree is then as it was.
     """
     if not patches and not edits:
         return []
@@ -76,7 +76,7 @@ def apply(
     except OSError as error:
         raise SparkforgeError(
             f"The sources in {tree} cannot be changed: {error.strerror or error}.",
-            "Make sure that the build's user may write there and that the file system has free space; run again.",
+            "Make sure that the build user can write there and that the file system has free space; run again.",
             path=error.filename,
         ) from error
     for step in done:
@@ -123,7 +123,7 @@ class _Copies:
         """Copy the file ``path`` unless that was done; return the path, normalised.
 
         :param what: "The patch …" or "The edit …", for messages.
-        :raises SparkforgeError: where it does not lie in the tree.
+        :raises SparkforgeError: if it does not lie in the tree.
         """
         path = self.checked(path, what)
         if path in self.before:
@@ -136,7 +136,8 @@ class _Copies:
             return path
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             raise SparkforgeError(
-                f"{what} changes {path}, which is not a file.", "Name a file of the source; a submodule's are below it."
+                f"{what} changes {path}, which is not a file.",
+                "Name a file of the source; those of a submodule are below its path.",
             )
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copyfile(origin, copy, follow_symlinks=False)
@@ -152,10 +153,10 @@ class _Copies:
         if not plain or plain == "." or plain.startswith("/") or ".." in parts or "\0" in plain:
             raise SparkforgeError(
                 f"{what} changes {path!r}, which is outside the source.",
-                "Give a path below the top of the source; a patch's paths begin with a/ and b/ (-p1).",
+                "Use a path below the top of the source; a patch's paths start with a/ and b/ (-p1).",
             )
         if any(part.lower() == ".git" for part in parts):
-            raise SparkforgeError(f"{what} changes {path!r}, which belongs to git.", "Change files of the source only.")
+            raise SparkforgeError(f"{what} changes {path!r}, which belongs to git.", "Change only files of the source.")
         for depth in range(1, len(parts)):
             parent = "/".join(parts[:depth])
             if os.path.isfile(os.path.join(self.tree, parent)) and not os.path.islink(os.path.join(self.tree, parent)):
@@ -167,7 +168,7 @@ class _Copies:
                     real = os.path.relpath(target, root)
                     raise SparkforgeError(
                         f"{what} changes {path!r} through the symlink {parent}"
-                        + (f" to {real}." if inside else ", which leads out of the source."),
+                        + (f" to {real}." if inside else ", which points outside the source."),
                         f"Name the file as {real}/{'/'.join(parts[depth:])}." if inside else "Do not use it.",
                     )
         return plain
@@ -176,7 +177,7 @@ class _Copies:
         return os.path.lexists(os.path.join(self.directory, path))
 
     def content(self, path: str) -> bytes | None:
-        """Return what the copy holds, None where there is none; of a symlink its target."""
+        """Return what the copy holds, None if there is none; of a symlink its target."""
         copy = os.path.join(self.directory, path)
         if os.path.islink(copy):
             return os.fsencode(os.readlink(copy))
@@ -305,12 +306,12 @@ class _Patch:
     def paths(self) -> list[str]:
         """Return every path that it reads or writes, as git understands it."""
         done = self.git("--numstat", "-z")
-        # git passes over a binary diff that is damaged, says so, and ends with 0.
+        # git skips a binary diff that is damaged, says so, and ends with 0.
         if done.returncode or re.search(rb"^(?:error|fatal):", done.stderr, re.M):
             line = _line(done.stderr.decode("utf-8", "replace"))
             raise SparkforgeError(
                 f"{self.label} is not a unified diff: {line}.",
-                "Make it with git diff or git format-patch, and keep every character, spaces at line ends included.",
+                "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
                 patch=self.name,
             )
         paths = [
@@ -334,7 +335,8 @@ class _Patch:
             ".."
         ):
             raise SparkforgeError(
-                f"{self.label} makes the symlink {path} to {target!r}, which leads out of the source.", "Do not use it."
+                f"{self.label} makes the symlink {path} to {target!r}, which points outside the source.",
+                "Do not use it.",
             )
 
     def git(self, *options: str) -> subprocess.CompletedProcess[bytes]:
@@ -346,7 +348,7 @@ class _Patch:
             )  # fmt: skip
         except FileNotFoundError:
             raise SparkforgeError(
-                f"There is no git on the path {self.environment['PATH']}.",
+                f"git is not on the PATH {self.environment['PATH']}.",
                 "Run the role build_toolchain, which installs it.",
             ) from None
 
@@ -355,12 +357,12 @@ class _Patch:
         details: dict[str, t.Any] = {"patch": self.name, "output": "\n".join(_shown(output.splitlines()))[-4000:]}
         if self.git("--reverse", "--check").returncode == 0:
             return SparkforgeError(
-                f"{self.label} does not apply: the source has its changes already.",
+                f"{self.label} does not apply: the source already has its changes.",
                 "Remove the patch for this version of the source.",
                 **details,
             )
-        windows = " It has Windows line ends (CRLF), the source perhaps not." if b"\r\n" in self.content else ""
-        remedy = f"Make the patch again from this version of the source.{windows}"
+        windows = " It has Windows line endings (CRLF), but the source may not." if b"\r\n" in self.content else ""
+        remedy = f"Recreate the patch from this version of the source.{windows}"
         hunks = list(_hunks(self.content))
         for found in re.finditer(r"^error: patch failed: (.*):(\d+)$", output, re.M):
             path, line = found[1], int(found[2])
@@ -375,13 +377,13 @@ class _Patch:
             details["file"] = missing[1]
             return SparkforgeError(
                 f"{self.label} does not apply: the source has no file {missing[1]}.",
-                f"{remedy} Its paths must begin with a/ and b/ (-p1), from the top of the source.",
+                f"{remedy} Its paths must start with a/ and b/ (-p1), relative to the top of the source.",
                 **details,
             )
         exists = re.match(r"(.*): already exists in working directory$", reason)
         if exists:
             details["file"] = exists[1]
-            reason = f"it creates {exists[1]}, which the source has already"
+            reason = f"it creates {exists[1]}, which the source already has"
         return SparkforgeError(f"{self.label} does not apply: {reason}.", remedy, **details)
 
     def misfit(self, hunk: _Hunk, of: int, details: dict[str, t.Any], remedy: str) -> SparkforgeError:
@@ -395,7 +397,7 @@ class _Patch:
                 found = f"line {start + offset + 1} is {actual!r}" if actual is not None else "the file ends"
                 break
         else:  # they are there, and not where the hunk may be: at the file's beginning or end
-            expected, found = hunk.old[0] if hunk.old else "", f"it is found at line {start + 1} only"
+            expected, found = hunk.old[0] if hunk.old else "", f"it is found only at line {start + 1}"
         return SparkforgeError(
             f"{self.label} does not apply: hunk {hunk.number} of {of} in {hunk.path} expects {expected!r} near line "
             f"{hunk.line}, where {found}.",
@@ -462,20 +464,20 @@ class _Edit:
     def of(cls, given: t.Mapping[str, t.Any]) -> _Edit:
         """Check what was given.
 
-        :raises SparkforgeError: where it can fit no file.
+        :raises SparkforgeError: if it can fit no file.
         """
         path, match, replace = (given.get(key) for key in ("path", "match", "replace"))
         name = str(given.get("name") or path)
         for key, value in (("path", path), ("match", match), ("replace", replace)):
             if not isinstance(value, str) or (not value and key != "replace"):
                 raise SparkforgeError(
-                    f"The edit {name} has no {key}.", f"Give {key}: an edit has path, match and replace."
+                    f"The edit {name} has no {key}.", f"Set {key}: an edit has path, match and replace."
                 )
         count, regex = given.get("count"), bool(given.get("regex"))
         count = 1 if count is None else int(count)
         if count < 1:
             raise SparkforgeError(
-                f"The edit {name} wants {count} matches.", "Give the number of matches that it must find, 1 or more."
+                f"The edit {name} requires {count} matches.", "Set the number of matches that it must find, 1 or more."
             )
         if regex:
             try:
@@ -494,13 +496,13 @@ class _Edit:
         copy = os.path.join(copies.directory, path)
         if os.path.islink(copy):
             raise SparkforgeError(
-                f"{label} changes {path}, which is a symlink to {os.readlink(copy)}.", "Name the file that it leads to."
+                f"{label} changes {path}, which is a symlink to {os.readlink(copy)}.", "Name the link's target."
             )
         content = copies.content(path)
         if content is None:
             raise SparkforgeError(
                 f"{label} changes {path}, which the source does not have.",
-                "Correct path: it is given from the top of the source.",
+                "Correct path: it is relative to the top of the source.",
                 path=path,
             )
         # Lossless, whatever the bytes are.
@@ -514,7 +516,7 @@ class _Edit:
         except (re.error, IndexError) as error:
             raise SparkforgeError(
                 f"{label} has a replacement that does not fit its expression: {error}.",
-                r"Name groups that match has, as \1 or \g<name>; a backslash itself is \\.",
+                r"Refer to groups of match as \1 or \g<name>; a literal backslash is \\.",
             ) from error
         with open(copy, "r+b") as stream:
             stream.write(_bytes(text))
@@ -528,8 +530,8 @@ class _Edit:
         if matches:
             places = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
             return SparkforgeError(
-                f"{label} wants {wanted} in {path} and finds {len(matches)}, in line {places}.",
-                "Give more of the text around the place that is meant, or the right count.",
+                f"{label} wants {wanted} in {path} but finds {len(matches)}, in line {places}.",
+                "Add more of the surrounding text to match, or correct count.",
                 **details,
             )
         hint = ""
@@ -547,11 +549,11 @@ class _Edit:
                 if unlike:
                     hint = f"; the nearest text differs in line {unlike[0][0]}: {unlike[0][1]!r}"
                 elif "\r\n" in text:
-                    hint = "; the file has Windows line ends (CRLF)"
+                    hint = "; the file has Windows line endings (CRLF)"
         return SparkforgeError(
-            f"{label} wants {wanted} of {_short(self.match)} in {path} and finds none{hint}.",
-            "Copy the text from this version of the source, spaces included; where upstream has made the change, take "
-            "the edit out.",
+            f"{label} wants {wanted} of {_short(self.match)} in {path} but finds none{hint}.",
+            "Copy the text from this version of the source, including spaces; if upstream has made the change, remove "
+            "the edit.",
             **details,
         )
 
@@ -577,7 +579,7 @@ def _shown(lines: t.Iterable[str]) -> list[str]:
 def _line(output: str) -> str:
     """Return the first line of git's that says what is wrong."""
     lines = [line for line in output.splitlines() if line.startswith(("error:", "fatal:"))] or output.splitlines()
-    return re.sub(r"^(?:error|fatal): ", "", lines[0] if lines else "git said nothing").rstrip(".")
+    return re.sub(r"^(?:error|fatal): ", "", lines[0] if lines else "no output from git").rstrip(".")
 
 
 def _short(text: str) -> str:

@@ -22,7 +22,7 @@ _STATUS = re.compile(
 # A status is at the start of its line: what of an unfinished line is kept until the next chunk.
 _TAIL = 256
 
-# Runs of ninja that ended before they were done are remembered, so that a later run that goes on with one of
+# Runs of ninja that ended before they were done are remembered, so that a later run that continues with one of
 # them is recognised.
 _UNFINISHED = 8
 
@@ -31,18 +31,18 @@ class Ninja:
     """Count the steps of a build from its log.
 
     A log holds several runs, one after another: of ninja on a bundled library, of ninja again after CMake has
-    changed its mind, of ninja that goes on where a killed one ended. Ninja counts what a run has to do, so that
-    a run that goes on begins at ``[1/2000]``: such a run is recognised by its total, which is what the run
+    changed its mind, of ninja that continues where a killed one ended. Ninja counts what a run has to do, so that
+    a run that continues begins at ``[1/2000]``: such a run is recognised by its total, which is what the run
     before had left, and is counted as the rest of it.
 
     :ivar done: finished steps, or per cent.
     :ivar total: all steps, or 100; 0 until a status was seen.
     :ivar unit: ``steps``, or ``percent`` where only make's percentages are known.
-    :ivar runs: how many runs were seen; what goes on with an earlier one counts.
+    :ivar runs: how many runs were seen; what continues with an earlier one counts.
     """
 
     def __init__(self, done: int = 0, total: int = 0) -> None:
-        """Begin with what an earlier log of the same build reached, so that a resumed build goes on from there."""
+        """Begin with what an earlier log of the same build reached, so that a resumed build continues from there."""
         self.done = done
         self.total = total
         self.unit = "steps"

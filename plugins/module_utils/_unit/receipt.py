@@ -78,7 +78,7 @@ def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
 
 
 def read(path: str) -> Receipt | None:
-    """Return the receipt at ``path``; None where there is none, or one that was changed after it was written."""
+    """Return the receipt at ``path``, or None if there is none, or one that was changed after it was written."""
     receipt = t.cast("Receipt | None", follow.read(path))
     return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What an interruption, a power loss or another fingerprint's build left, and what of it this attempt goes on from."""
+"""What an interruption, a power loss or another fingerprint's build left, and what of it this attempt continues
+from."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def take_stock(attempt: Attempt) -> None:
     if not last:
         _begin_anew(attempt)
     elif last is not data:
-        # What this build did before lies in no tree any more; what lies there another one did.
+        # What this build did before is in no tree any more; what is there another one did.
         state.update(
             **{key: last.get(key) for key in ("boot_id", "checkpoint", "failed_phase")}, phases=dict(last["phases"])
         )
@@ -40,8 +41,8 @@ def take_stock(attempt: Attempt) -> None:
     if behind > 5:
         moved = attempt.clamp_mtimes(time.time())
         state.note(
-            f"The clock of this host went back by {behind:.0f} s since the last attempt; {moved} files from the"
-            " future were given the present time, so that ninja does not misjudge them."
+            f"The clock of this host went back by {behind:.0f} s since the last attempt; {moved} files with future "
+            f"timestamps were set to the current time, so that ninja does not misjudge them."
         )
     failed = data.get("failed_phase")
     if failed == "check":
@@ -62,7 +63,7 @@ def take_stock(attempt: Attempt) -> None:
 def _last_in_tree(attempt: Attempt) -> dict[str, t.Any]:
     """Return the state of the build that was in this tree last: this one's, or another fingerprint's.
 
-    :return: empty where nothing is known of what lies there, if anything does.
+    :return: empty where nothing is known of what is there, if anything does.
     """
     paths, data = attempt.paths, attempt.state.data
     holder, taker = trees.holder(paths.tree_directory)
@@ -86,7 +87,7 @@ def _begin_anew(attempt: Attempt) -> None:
 
 
 def _carry_on(attempt: Attempt, last: t.Mapping[str, t.Any]) -> None:
-    """Go on in the tree of another fingerprint, or begin anew where that is not safe.
+    """Go on in the tree of another fingerprint, or begin again where that is not safe.
 
     :param last: the state of the build that was in the tree.
     """
@@ -96,7 +97,7 @@ def _carry_on(attempt: Attempt, last: t.Mapping[str, t.Any]) -> None:
             request = json.load(stream)
         carry.check_builds(request, last, attempt.request)
     except (OSError, ValueError, LookupError, carry.Doubt) as reason:
-        attempt.state.note(f"The tree of the build {last['fingerprint']} was set up again: {reason}.")
+        attempt.state.note(f"The tree of the build {last['fingerprint']} was recreated: {reason}.")
         _begin_anew(attempt)
         return
     attempt.carried = last
@@ -112,7 +113,7 @@ def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
     state.undo("build", "package", "check")
     if not checkpoint:
         _begin_anew(attempt)
-        state.note("The host was rebooted before anything was synced: the build starts from the beginning.")
+        state.note("The host was rebooted before the first checkpoint: the build starts from scratch.")
         return
     if not state.is_done("configure"):
         state.undo("prepare")
@@ -123,6 +124,5 @@ def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
                 os.unlink(path)
                 removed += 1
     state.note(
-        f"The host was rebooted during the build: {removed} files newer than the last synced checkpoint"
-        " are built again."
+        f"The host was rebooted during the build: {removed} files newer than the last synced checkpoint are rebuilt."
     )

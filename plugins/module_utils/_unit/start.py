@@ -41,7 +41,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
 
     :param options: of ``source_build``.
     :param network: what a fetch needs of the task's environment.
-    :raises SparkforgeError: where it cannot be; then the next call tries again.
+    :raises SparkforgeError: if it cannot be; then the next call tries again.
     """
     unit, paths = plan.unit, plan.paths
     _check_room(unit, paths.root)
@@ -73,7 +73,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     with account.acting():
         disk.make_directories(paths.build_directory)
         if options["rebuild"]:
-            # The worker makes the tree anew, for it alone knows that no other one is at it.
+            # The worker makes the tree again, for it alone knows that no other one is at it.
             disk.remove(paths.inside("state.json"))
         attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
         # Beside the build: what Ansible sent is gone when the call ends.
@@ -93,7 +93,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         marker=paths.marker,
         log=paths.log,
         directory=paths.build_directory,
-        # Not its directories one by one: each would be a mount of its own, from which nothing is renamed to another.
+        # Not its directories one by one: each would be its own mount, from which nothing is renamed to another.
         writable=[paths.root],
         memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
     )
@@ -119,8 +119,8 @@ def _check_room(unit: model.Unit, place: str) -> None:
     free = shutil.disk_usage(place).free >> 20
     if free < unit.free_space:
         raise SparkforgeError(
-            f"{place} has {free} MiB free, and building {unit.name} takes {unit.free_space} MiB.",
-            "Make room, or set sparkforge_root to a larger file system.",
+            f"{place} has {free} MiB free, but building {unit.name} needs {unit.free_space} MiB.",
+            "Free space, or set sparkforge_root to a larger file system.",
         )
 
 

@@ -22,7 +22,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 class State:
     """The state of one build.
 
-    :param path: of the file; what it says already goes on.
+    :param path: of the file; what it says already continues.
     """
 
     def __init__(self, path: str) -> None:

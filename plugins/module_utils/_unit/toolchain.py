@@ -97,7 +97,7 @@ def observe(
     """Find the tools and return what they are.
 
     :param wanted: for each tool's name a command or an absolute path.
-    :param python: the interpreter that the build is for, a command or an absolute path; None where there is none.
+    :param python: the interpreter that the build is for, a command or an absolute path, or None if there is none.
     :param known: the file with what a ``Toolchain`` remembered, where there is one: those tools are not asked again.
     :param path: directories to look for commands in, as PATH has them.
     :param optional: as ``wanted``; those that are not there are left out.
@@ -111,8 +111,8 @@ def observe(
             raise _missing(name, command, path)
         if name != "ccache" and os.path.basename(os.path.realpath(found)) == "ccache":
             raise SparkforgeError(
-                f"{found}, which is wanted as {name}, is a link to ccache and not a compiler.",
-                f"Give the compiler's own path in the option toolchain.{name}: the build puts ccache before it.",
+                f"{found}, set as {name}, is a link to ccache, not a compiler.",
+                f"Set toolchain.{name} to the compiler's own path: the build adds ccache itself.",
                 tool=name,
             )
         tools[name] = kept.tool(name, found, path)
@@ -132,18 +132,18 @@ def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
     """Refuse a tool that is older than ``minimum``, which is compared number by number: 3.9 is older than 3.28.
 
     :param remedy: what to do about it, where the tool is not the host's.
-    :raises SparkforgeError: where it is, or where ``minimum`` is no version.
+    :raises SparkforgeError: if it is, or where ``minimum`` is no version.
     """
     if not re.fullmatch(r"\d+(\.\d+)*", minimum):
         raise SparkforgeError(
-            f"{minimum!r}, the minimum of {tool.name}, is not a version.", "Give numbers and dots, for example 3.18."
+            f"{minimum!r}, the minimum of {tool.name}, is not a version.", "Use numbers and dots, such as 3.18."
         )
     bound = versions.numbers(minimum)
     if versions.numbers(tool.version)[: len(bound)] < bound:
         raise SparkforgeError(
             f"{tool.path} is version {tool.version}, but {minimum} or newer is needed as {tool.name}.",
             remedy
-            or f"Install a newer one (role {_role(tool.name)}), or name another in the option "
+            or f"Install a newer one (role {_role(tool.name)}), or set another in the option "
             f"{'python' if tool.name == 'python' else f'toolchain.{tool.name}'}.",
             tool=tool.name,
             version=tool.version,
@@ -163,7 +163,7 @@ def patch_level_changes(old: t.Mapping[str, str], new: t.Mapping[str, str]) -> l
 def platform(root: str = "/") -> str:
     """Return ``<os id><os version>-<machine>`` of this host, ``ubuntu24.04-aarch64``; os-release(5) says the first two.
 
-    :param root: below which ``etc/os-release`` lies.
+    :param root: below which ``etc/os-release`` is.
     """
     values: dict[str, str] = {}
     for name in ("etc/os-release", "usr/lib/os-release"):
@@ -183,7 +183,7 @@ def platform(root: str = "/") -> str:
 def _find(command: str, path: str) -> str | None:
     """Return the absolute path of an executable.
 
-    A link to ccache is passed over: its file stays the same when the compiler behind it changes.
+    A link to ccache is skipped: its file stays the same when the compiler behind it changes.
     """
     if "/" in command:
         found = os.path.abspath(command)
@@ -203,10 +203,10 @@ def _is_executable(path: str) -> bool:
 
 def _missing(name: str, command: str, path: str) -> SparkforgeError:
     option = "python" if name == "python" else f"toolchain.{name}"
-    where = "is not there or not executable" if "/" in command else f"is in none of {path}"
+    where = "is missing or not executable" if "/" in command else f"is not on the PATH {path}"
     return SparkforgeError(
-        f"{command}, which is wanted as {name}, {where}.",
-        f"Run the role {_role(name)}, or give its path in the option {option}.",
+        f"{command}, needed as {name}, {where}.",
+        f"Run the role {_role(name)}, or set its path in the option {option}.",
         tool=name,
     )
 
@@ -283,7 +283,7 @@ def _identity(found: str) -> list[list[t.Any]]:
 def _ask(name: str, found: str, path: str) -> Tool:
     """Start ``<tool> --version``.
 
-    :raises SparkforgeError: where it fails or prints no version.
+    :raises SparkforgeError: if it fails or prints no version.
     """
     output = _output(name, [found, "--version"], path)
     release = _NVCC.search(output)
@@ -291,7 +291,7 @@ def _ask(name: str, found: str, path: str) -> Tool:
         line = next(line for line in output.splitlines() if release[0] in line)
         return Tool(name, found, release[2], line.strip(), release[1])
     for line in output.splitlines():
-        # What stands in parentheses is the package's version, which may have a number before the compiler's own.
+        # What is in parentheses is the package's version, which may have a number before the compiler's own.
         number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
         if number:
             return Tool(name, found, number[0], line.strip(), _tool_identity(name, number[0], output))
@@ -311,7 +311,7 @@ def _ask_python(found: str, path: str) -> Tool:
     output = _output("python", [found, "-I", "-S", "-c", _PROBE], path)
     words = output.split()
     if len(words) != 5:
-        raise _useless("python", found, "did not tell its version", output)
+        raise _useless("python", found, "did not report its version", output)
     implementation, version, major, minor, free_threaded = words
     tag = f"{_PYTHONS.get(implementation, implementation.lower())}{major}{minor}{free_threaded.strip('-')}"
     return Tool("python", found, version, f"{implementation} {version}", tag)
@@ -330,12 +330,12 @@ def _output(name: str, argv: list[str], path: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _useless(name, shown, f"did not end within {ANSWER_LIMIT:g} s", "") from error
+        raise _useless(name, shown, f"did not exit within {ANSWER_LIMIT:g} s", "") from error
     except OSError as error:
         raise _useless(name, shown, "cannot be started", error.strerror or str(error)) from error
     output = done.stdout.decode("utf-8", "replace")
     if done.returncode != 0:
-        ending = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
+        ending = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
         raise _useless(name, shown, ending, done.stderr.decode("utf-8", "replace") or output)
     return output
 
@@ -344,8 +344,8 @@ def _useless(name: str, shown: str, what: str, output: str) -> SparkforgeError:
     first = next((line.strip() for line in output.splitlines() if line.strip()), "")
     said = f": {first[:200].rstrip('.')}" if first else ""
     return SparkforgeError(
-        f"{shown}, which is wanted as {name}, {what}{said}.",
-        f"Install it again (role {_role(name)}), or name another in the option "
+        f"{shown}, needed as {name}, {what}{said}.",
+        f"Reinstall it (role {_role(name)}), or set another in the option "
         f"{'python' if name == 'python' else f'toolchain.{name}'}.",
         tool=name,
     )

@@ -5,11 +5,11 @@
 """The process that builds one unit, detached from whoever asked for it.
 
 It goes through the phases, keeps ``state.json`` true, and publishes the artefact and its receipt last. Killed at any
-point and started again it goes on where it was: a finished phase is not done again, an interrupted build goes on from
-its objects. Nothing of it needs Ansible: ``_unit.start`` starts it with a copy of these files.
+point and started again it continues where it was: a finished phase is not done again, an interrupted build continues
+from its objects. Nothing of it needs Ansible: ``_unit.start`` starts it with a copy of these files.
 """
 
-# A process of its own, detached: there is no module to exit.
+# Its own process, detached: there is no module to exit.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PHASES: dict[str, t.Callable[[Attempt], None]] = {
 def run(attempt: Attempt) -> None:
     """Go through the phases that are not done.
 
-    :raises SparkforgeError: where one fails; what is done stays done.
+    :raises SparkforgeError: if one fails; what is done stays done.
     """
     resume.take_stock(attempt)
     paths, state = attempt.paths, attempt.state
@@ -80,7 +80,7 @@ def run(attempt: Attempt) -> None:
         attempt.say(f"== {paths.name} {paths.fingerprint}: {phase}, attempt {state.data['attempts']}")
         go_through(attempt)
         if phase == "configure":
-            # What the compilers are given. It takes minutes, and is made anew where power is lost before this.
+            # What the compilers are given. It takes minutes, and is made again where power is lost before this.
             attempt.checkpoint()
         phases = dict(state.data["phases"])
         seconds = time.monotonic() - began + float(phases.get(phase, {}).get("seconds") or 0)
@@ -113,7 +113,7 @@ def main(directory: str) -> int:
         # Before the wait, for until then another build may have taken the tree over.
         ended = detached.end_processes(model.Paths(**request["paths"]).marker)
         if ended:
-            state.note(f"{ended} processes of an interrupted attempt were ended.")
+            state.note(f"{ended} processes of an interrupted attempt were killed.")
         whole = detached.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
         while not whole.take():
             if state.data.get("phase") != "waiting":
@@ -131,9 +131,7 @@ def main(directory: str) -> int:
         state.fail(
             SparkforgeError(
                 f"The build failed at {error.filename or directory}: {error.strerror or error}{free}.",
-                "Make room on that file system and run again: what is done stays done."
-                if full
-                else "Correct what it names and run again.",
+                "Free space on that file system and run again, which resumes." if full else "Correct it and run again.",
             ),
         )
         return 1

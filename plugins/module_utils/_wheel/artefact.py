@@ -4,7 +4,7 @@
 
 """What a build made, wheels or an installed prefix: digests, build tag, and whether what was asked for is in it.
 
-CMake goes on without what it did not find and ends well. So the artefact itself is asked: which options CMake chose,
+CMake continues without what it did not find and ends well. So the artefact itself is asked: which options CMake chose,
 which libraries its files are linked with, which GPUs they have code for. A wheel is read in place; only its ELF files
 are unpacked, one at a time.
 """
@@ -58,11 +58,11 @@ _NAMES = {
 class Artefact:
     """One wheel.
 
-    :ivar path: where it lies.
+    :ivar path: where it is.
     :ivar name: its file name.
     :ivar distribution: the project's name as the index writes it (PEP 503): ``flash-attn``.
     :ivar version: with the local part, ``2.9.1+spark``.
-    :ivar build: the build tag, empty where there is none.
+    :ivar build: the build tag, empty if there is none.
     :ivar size: bytes.
     """
 
@@ -108,7 +108,7 @@ def retag(path: str, build_tag: str) -> str:
     """
     if not _BUILD_TAG.fullmatch(build_tag):
         raise SparkforgeError(
-            f"{build_tag!r} cannot be a build tag.", "Begin it with a digit, then letters, digits, '_' and '.'."
+            f"{build_tag!r} is not a valid build tag.", "Start with a digit, followed by letters, digits, '_' and '.'."
         )
     wheel = _wheel(path)
     parts = t.cast("re.Match[str]", _WHEEL.fullmatch(wheel.name))
@@ -177,7 +177,7 @@ def check(
     :param wheels: from :func:`collect_wheels`.
     :param prefix: a directory with what ``cmake --install`` put there.
     :param caches: paths of ``CMakeCache.txt``.
-    :raises SparkforgeError: where ``expect`` itself is wrong, or a file cannot be read.
+    :raises SparkforgeError: if ``expect`` itself is wrong, or a file cannot be read.
     """
     _check_expect(expect)
     if prefix is not None and not os.path.isdir(prefix):
@@ -187,7 +187,7 @@ def check(
     version = str(expect.get("version") or "")
     if version:
         problems += [
-            f"{os.path.basename(wheel.path)} has the version {wheel.version} and not {version}"
+            f"{os.path.basename(wheel.path)} has version {wheel.version}, not {version}"
             for wheel in wheels
             if _plain(wheel.version) != _plain(version)
         ]
@@ -201,7 +201,7 @@ def check(
     patterns = [str(pattern) for pattern in expect.get("files") or ()]
     if patterns:
         names = [name for source in sources for name in source.names()]
-        problems += [f"no file {pattern} is in {where}" for pattern in patterns if not fnmatch.filter(names, pattern)]
+        problems += [f"{where} has no file {pattern}" for pattern in patterns if not fnmatch.filter(names, pattern)]
     libraries = [str(pattern) for pattern in expect.get("libraries") or ()]
     wanted = [str(architecture) for architecture in expect.get("architectures") or ()]
     if libraries or wanted:
@@ -227,17 +227,17 @@ def check(
 
 
 def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
-    """Refuse what would be passed over in silence: a key that is misspelt, an architecture that does not exist."""
+    """Refuse what would be skipped in silence: a key that is misspelt, an architecture that does not exist."""
     for key in expect:
         if key not in _EXPECTED:
             raise SparkforgeError(
-                f"The option expect has no key {key!r}.", f"Use one or more of {', '.join(sorted(_EXPECTED))}."
+                f"The option expect has an unknown key {key!r}.", f"Use one or more of {', '.join(sorted(_EXPECTED))}."
             )
     for architecture in expect.get("architectures") or ():
         if not fatbin.is_architecture(str(architecture).replace("+PTX", "")):
             raise SparkforgeError(
                 f"{architecture!r} in expect.architectures names no GPU architecture.",
-                "Give it in quotes and as in TORCH_CUDA_ARCH_LIST: '12.0', '12.1a', '12.0+PTX'.",
+                "Write it in quotes, as in TORCH_CUDA_ARCH_LIST: '12.0', '12.1a', '12.0+PTX'.",
             )
 
 
@@ -261,7 +261,7 @@ def _check_libraries(patterns: list[str], linked: set[str], where: str) -> list[
 
 def _check_architectures(wanted: list[str], embedded: t.Mapping[str, fatbin.Embedded], where: str) -> list[str]:
     if wanted and not embedded:
-        return [f"no file of {where} has GPU code, which was asked for {', '.join(wanted)}"]
+        return [f"no file of {where} has GPU code, which was requested for {', '.join(wanted)}"]
     problems = []
     held = ", nor in ".join(f"{os.path.basename(name)}: it holds {found}" for name, found in sorted(embedded.items()))
     for item in wanted:
@@ -294,7 +294,7 @@ def _is_specific(found: fatbin.Embedded) -> bool:
 def read_cache(path: str) -> dict[str, tuple[str, str]]:
     """Return ``{variable: (type, value)}`` of a ``CMakeCache.txt``.
 
-    :raises SparkforgeError: where it cannot be read.
+    :raises SparkforgeError: if it cannot be read.
     """
     found: dict[str, tuple[str, str]] = {}
     try:
@@ -308,7 +308,7 @@ def read_cache(path: str) -> dict[str, tuple[str, str]]:
                     found[match[1] or match[2]] = (match[3], value[1:-1] if quoted else value)
     except OSError as error:
         raise SparkforgeError(
-            f"{path} cannot be read: {error.strerror}.", "Build again with rebuild set, so that CMake writes it again."
+            f"{path} cannot be read: {error.strerror}.", "Build with rebuild set, so that CMake recreates it."
         ) from error
     return found
 
@@ -322,11 +322,11 @@ def _check_caches(wanted: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
         if cache is not None:
             problem = _problem(variable, asked, cache)
         elif caches:
-            problem = "CMake knows no such variable"
+            problem = "CMake has no such variable"
         else:
-            problem = "there is no CMakeCache.txt, so that what CMake chose is not known"
+            problem = "there is no CMakeCache.txt that shows what CMake chose"
         if problem:
-            problems.append(f"{variable} was asked for ({asked}), {problem}")
+            problems.append(f"{variable} was requested ({asked}), {problem}")
     return problems
 
 
@@ -338,8 +338,8 @@ def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) 
         # Given with -D, and neither option() nor set(... CACHE) ever named it.
         return "but the project declares no such option"
     if wanted is True and actual is True and kind == "INTERNAL":
-        # cmake_dependent_option() hides the option so, keeps the value that was given, and goes on with OFF.
-        return f"CMake set it aside: an option that it depends on is off{_off(cache)}"
+        # cmake_dependent_option() hides the option so, keeps the value that was given, and continues with OFF.
+        return f"CMake ignored it: an option that it depends on is off{_off(cache)}"
     if wanted is not None and wanted == actual:
         return ""
     if asked != chosen and ("*" in asked or "?" in asked) and not chosen.endswith("NOTFOUND") and chosen:
@@ -455,8 +455,8 @@ def _wheel(path: str) -> Artefact:
     parts = _WHEEL.fullmatch(name)
     if parts is None:
         raise SparkforgeError(
-            f"{path} does not have the name of a wheel.",
-            "Correct name and version in its setup.py or pyproject.toml: neither may hold '-' once normalised.",
+            f"{path} is not a valid wheel name.",
+            "Correct name and version in its setup.py or pyproject.toml: neither may contain '-' after normalisation.",
             path=path,
         )
     with _opened(path) as archive:
@@ -479,8 +479,8 @@ def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise SparkforgeError(
-            f"{path} is not a whole wheel: {str(error).rstrip('.') or 'it is cut off'}.",
-            "Remove it and run again: what was built is kept and packaged again.",
+            f"{path} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
+            "Remove it and run again: the build is kept and packaged again.",
             path=path,
         ) from error
 
@@ -494,7 +494,7 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     if len(found) != 1 or f"{found[0]}/RECORD" not in members:
         raise SparkforgeError(
             f"{name} is not a wheel: it does not have exactly one .dist-info directory with WHEEL and RECORD.",
-            "Look in the log for what made it; a build backend writes both.",
+            "Check in the log what created it; a build backend writes both.",
         )
     return found[0]
 
@@ -522,7 +522,7 @@ def _with_digest(record: bytes, member: str, content: bytes, name: str) -> bytes
     if len(hits) != 1:
         raise SparkforgeError(
             f"RECORD of {name} names {member} {len(hits)} times.",
-            "Look in the log for what made it, and build it again.",
+            "Check in the log what created it, and rebuild it.",
         )
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode("ascii")
     hits[0][1:] = [f"sha256={digest}", str(len(content))]
@@ -548,7 +548,7 @@ def _copy_zip(old: zipfile.ZipFile, path: str, changed: t.Mapping[str, bytes]) -
                 continue
             source.seek(member.header_offset)
             if source.read(4) != b"PK\x03\x04" or member.compress_size > end - member.header_offset:
-                raise zipfile.BadZipFile(f"the member {member.filename} is not where its directory says")
+                raise zipfile.BadZipFile(f"the member {member.filename} is not where the archive's directory says")
             source.seek(member.header_offset)
             length, member.header_offset = end - member.header_offset, target.tell()
             _copy(source, target, length)
@@ -566,6 +566,6 @@ def _copy(source: t.BinaryIO, target: t.BinaryIO, length: int) -> None:
     while length:
         block = source.read(min(_BLOCK, length))
         if not block:
-            raise zipfile.BadZipFile("it is cut off")
+            raise zipfile.BadZipFile("it is truncated")
         target.write(block)
         length -= len(block)

@@ -67,7 +67,7 @@ def parse_requirement(text: str) -> Requirement:
     if redact(pin) != pin:
         raise SparkforgeError(
             f"The requirement {short(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
-            "Remove it from the URL and give it in the index's URL or in pip's configuration.",
+            "Move it to the index URL or to pip's configuration.",
             requirement=redact(text),
         )
     if not hashes:
@@ -93,14 +93,14 @@ def place_option(option: str, place: str) -> str:
     """
     if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", place):
         raise SparkforgeError(
-            f"{option} has {short(redact(place))!r}, in which there is a character that no URL and no path has.",
+            f"{option} has {short(redact(place))!r}, which contains a character that is invalid in URLs and paths.",
             f"Correct {option}.",
         )
     try:
         urllib.parse.urlsplit(place)
     except ValueError as error:
         raise SparkforgeError(
-            f"{option} has {short(redact(place))!r}, which is no URL: {error}.", f"Correct {option}."
+            f"{option} has {short(redact(place))!r}, which is not a URL: {error}.", f"Correct {option}."
         ) from error
     return f"--{option.replace('_', '-')} {shlex.quote(place)}"
 
@@ -108,14 +108,14 @@ def place_option(option: str, place: str) -> str:
 def parse_wheel_name(file: str) -> WheelName:
     """Read the file name of a wheel.
 
-    :raises SparkforgeError: where it is not ``name-version[-build]-python-abi-platform.whl``.
+    :raises SparkforgeError: if it is not ``name-version[-build]-python-abi-platform.whl``.
     """
     base = os.path.basename(file)
     parts = base[: -len(".whl")].split("-") if base.endswith(".whl") else []
     if len(parts) not in (5, 6) or not all(parts) or not re.fullmatch(r"[\w.+!]+", "".join(parts)):
         raise SparkforgeError(
-            f"{base!r} is not the file name of a wheel.",
-            "Give files named name-version-python-abi-platform.whl, as pip wheel makes them.",
+            f"{base!r} is not a wheel file name.",
+            "Use files named name-version-python-abi-platform.whl, as pip wheel creates them.",
             wheel=file,
         )
     python, abi, system = parts[-3:]
@@ -149,15 +149,15 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str) ->
         system == "any" or re.fullmatch(rf"(linux|manylinux\d*(_\d+_\d+)?)_{re.escape(machine)}", system)
         for system in wheel.platforms
     ):
-        reason = f"it is for {'.'.join(wheel.platforms)} and this host is linux_{machine}"
+        reason = f"it is for {'.'.join(wheel.platforms)}, but this host is linux_{machine}"
     elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
         abi in ("none", "abi3", ours) for abi in wheel.abis
     ):
-        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)} and the interpreter is {ours}"
+        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {ours}"
     if reason:
         raise SparkforgeError(
             f"The wheel {wheel.file} is not for this platform: {reason}.",
-            "Give the wheel that was built for this platform, or choose the Python that it was built for.",
+            "Use a wheel built for this platform, or choose the Python that it was built for.",
             wheel=wheel.file,
         )
 

@@ -39,7 +39,7 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
                     f"The sha256 of the wheel {wheel['file']} is {digest}, the receipt of {build.name} "
                     f"{build.fingerprint} says {wheel['sha256']}. Nothing was published.",
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
-                    "playbooks/build.yml, which builds it again.",
+                    "playbooks/build.yml, which rebuilds it.",
                     path=path,
                     expected=wheel["sha256"],
                     got=digest,

@@ -88,7 +88,7 @@ def judge(
     """
     kept = newest(published, keep)
     known = {build.key: build for build in builds}
-    stays: dict[Key, str] = dict.fromkeys(needed, "a build that has not ended depends on it")
+    stays: dict[Key, str] = dict.fromkeys(needed, "an unfinished build depends on it")
     stays.update(used)
     current = frozenset().union(*(keys_of(manifest) for manifest in kept))
     waiting = [*current, *stays]
@@ -138,8 +138,8 @@ def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> d
             continue
         except OSError as error:
             raise SparkforgeError(
-                f"{path} cannot be read: {error.strerror}, so that it is not known which wheels are in use.",
-                "Become root for this task.",
+                f"{path} cannot be read: {error.strerror}, so it is unknown which wheels are in use.",
+                "Set become for this task.",
             ) from error
         words = {*_SHA256.findall(text), *_FINGERPRINT.findall(text)}
         for key, build in builds.items():

@@ -110,7 +110,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
     """Return the manifest that ``content`` is.
 
     :param where: how messages call it, for example ``The manifest at https://…``.
-    :raises SparkforgeError: where it is not one, for example the HTML of a proxy's error page.
+    :raises SparkforgeError: if it is not one, for example the HTML of a proxy's error page.
     """
     try:
         data = json.loads(content.decode("utf-8"))
@@ -119,7 +119,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
         what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
         raise SparkforgeError(
             f"{where} is {what}.",
-            "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse.",
+            "Check what answers there: this looks like a proxy or a login page.",
         ) from error
     return check(data, where=where)
 
@@ -154,7 +154,7 @@ def check(
             words = {"platform": "the platform", "stack": "the stack", "lock_id": "the lock"}[key]
             raise SparkforgeError(
                 f"{where} is for {words} {manifest[key]}, not {wanted}.",
-                "Give the URL or the cache of the wheelhouse that has it, or build it with playbooks/build.yml.",
+                "Set the URL or cache of a wheelhouse that has it, or build it with playbooks/build.yml.",
                 expected=wanted,
                 got=manifest[key],
             )
@@ -164,14 +164,14 @@ def check(
 def _check_shape(manifest: t.Any, where: str) -> None:
     def refuse(what: str) -> SparkforgeError:
         return SparkforgeError(
-            f"{where} is not a manifest of a wheelhouse: {what}.",
+            f"{where} is not a wheelhouse manifest: {what}.",
             "Publish it again on the builder with playbooks/build.yml.",
         )
 
     if not isinstance(manifest, dict):
         raise refuse("it is not a JSON object")
     if manifest.get("format") != FORMAT:
-        raise refuse(f"its format is {manifest.get('format')!r}, and this collection reads {FORMAT}")
+        raise refuse(f"its format is {manifest.get('format')!r}, but this collection reads {FORMAT}")
     for key, pattern in _TEXTS.items():
         if not _fits(pattern, manifest.get(key)):
             raise refuse(f"{key} is {_shown(manifest.get(key))}")
@@ -199,7 +199,7 @@ def _check_shape(manifest: t.Any, where: str) -> None:
                 raise refuse(f"the path of {wheel['file']} is {_shown(wheel.get('path'))}")
     names = [unit["name"] for unit in units]
     if len(set(names)) < len(names):
-        raise refuse("it names a unit twice")
+        raise refuse("it lists a unit twice")
 
 
 def _fits(pattern: t.Pattern[str], value: t.Any) -> bool:
@@ -216,7 +216,7 @@ def _shown(value: t.Any) -> str:
 def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
     """Return the pages of the simple index by their path below ``simple/``.
 
-    :param wheels: rows of manifests; one that several manifests have stands in the page once.
+    :param wheels: rows of manifests; one that several manifests have is in the page once.
     """
     projects: dict[str, dict[str, Wheel]] = {}
     for wheel in wheels:

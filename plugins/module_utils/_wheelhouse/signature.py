@@ -43,7 +43,7 @@ class Signer:
             return None
 
     def make(self, check_mode: bool) -> bool:
-        """Make the key where there is none; tell whether it was made, or would be."""
+        """Make the key if there is none; tell whether it was made, or would be."""
         if not self.program or self.public_key:
             return False
         if check_mode:
@@ -68,7 +68,7 @@ def _run(command: t.Sequence[str], text: str = "") -> str:
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
         raise SparkforgeError(
-            f"ssh-keygen does not sign the manifest: {said[-1].rstrip('.')}.",
-            "Remove the directory keys below sparkforge_root and run again. The new key has to be pinned again.",
+            f"ssh-keygen cannot sign the manifest: {said[-1].rstrip('.')}.",
+            "Remove the directory keys below sparkforge_root and run again. Then pin the new key.",
         )
     return done.stdout

@@ -35,7 +35,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse i
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
 
-_UNSIGNED = "The manifest is not signed: ssh-keygen is not on this host. Install openssh-client."
+_UNSIGNED = "The manifest is not signed: this host has no ssh-keygen. Install openssh-client."
 
 
 class Store:
@@ -66,7 +66,7 @@ class Store:
     def present(self) -> dict[str, t.Any]:
         """Publish the stack.
 
-        :raises SparkforgeError: where a unit was not built here, or a wheel is not what its receipt says; then nothing
+        :raises SparkforgeError: if a unit was not built here, or a wheel is not what its receipt says; then nothing
             was published and nothing removed.
         """
         self._check_options()
@@ -83,23 +83,25 @@ class Store:
             )
         if self.options["keep"] < 1:
             raise SparkforgeError(
-                f"The option keep is {self.options['keep']}.", "Give 1 or more: the latest manifest always stays."
+                f"The option keep is {self.options['keep']}.",
+                "Set it to 1 or more: the latest manifest is always kept.",
             )
         if not self.options["units"]:
             raise SparkforgeError(
-                "There is no unit to publish.",
-                "Give the fact sparkforge_built, which the roles llvm, triton, pytorch and torch_extensions set.",
+                "There is nothing to publish.",
+                "Set units to the fact sparkforge_built, which the roles llvm, triton, pytorch and torch_extensions "
+                "set.",
             )
         for name, unit in self.options["units"].items():
             if not isinstance(unit, dict) or not unit.get("fingerprint"):
                 raise SparkforgeError(
                     f"The unit {name} has no fingerprint.",
-                    "Give of each unit the fingerprint and the wheels that source_build returned.",
+                    "Set for each unit the fingerprint and the wheels that source_build returned.",
                 )
         for mark in self.options["in_use"]:
             if not _FINGERPRINT.fullmatch(str(mark)):
                 raise SparkforgeError(
-                    f"{mark!r} in in_use is not a fingerprint.", "Give fingerprints of 16 hexadecimal digits."
+                    f"{mark!r} in in_use is not a fingerprint.", "Use fingerprints of 16 hexadecimal digits."
                 )
 
     def _publish(self) -> dict[str, t.Any]:
@@ -207,7 +209,7 @@ class Store:
                     "before_header": name,
                     "after_header": name,
                     "before": "",
-                    "after": f"published once {', '.join(pending)} would be built\n",
+                    "after": f"published once {', '.join(pending)} is built\n",
                 }
             ],
         }
@@ -223,7 +225,7 @@ class Store:
             if build is None:
                 raise SparkforgeError(
                     f"The unit {name} {unit['fingerprint']} has no intact receipt on this host for {self.platform}.",
-                    "Run playbooks/build.yml: it builds what is missing and replaces a receipt that was changed.",
+                    "Run playbooks/build.yml: it builds what is missing and replaces a modified receipt.",
                     unit=name,
                     fingerprint=unit["fingerprint"],
                 )
@@ -234,7 +236,7 @@ class Store:
                     raise SparkforgeError(
                         f"The receipt of {name} {build.fingerprint} says {known.get(file) or 'nothing'} of {file}, and "
                         f"the option units {wheel.get('sha256')}.",
-                        "Give the fact sparkforge_built of the run that built it.",
+                        "Pass the fact sparkforge_built of the run that built it.",
                         unit=name,
                     )
             found.append(build)

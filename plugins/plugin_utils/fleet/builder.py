@@ -24,7 +24,7 @@ def elect(
 ) -> dict[str, t.Any]:
     """Return who builds for ``host``, and why.
 
-    :raises SparkforgeError: where the host was not observed, or the group builders can build for nobody else.
+    :raises SparkforgeError: if the host was not observed, or the group builders can build for nobody else.
     """
     platform = platforms.get(host)
     if platform is None:
@@ -74,9 +74,9 @@ def _refuse_strangers(named: t.Sequence[str], playing: t.Sequence[str], platform
         return
     listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
     raise SparkforgeError(
-        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: it can"
-        " build for none of them.",
-        f"Put a host of their platform, such as {others[0]}, into the group builders, or remove the group. Nothing"
+        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: none of "
+        f"its hosts can build for these platforms.",
+        f"Add a host of their platform, such as {others[0]} to the group builders, or remove the group. Nothing"
         " was changed.",
     )
 
@@ -100,10 +100,10 @@ def _choose(
     chosen = t.cast(str, first(inventory))
     absent = [item for item in named if item not in playing]
     if absent:
-        why = f"the group builders has {', '.join(absent)}, outside this play or not reached"
+        why = f"the group builders has {', '.join(absent)}, not in this play or unreachable"
         return chosen, f"{why}, and it is the first host in it"
     before = [item for item in inventory[: list(inventory).index(chosen)] if item not in playing]
     before = [item for item in before if platforms.get(item) in (None, platform)]
     if before:
-        return chosen, f"{before[0]} comes before it in the inventory and is outside this play or not reached"
-    return chosen, "the first of it in the inventory"
+        return chosen, f"{before[0]} comes before it in the inventory and is not in this play or unreachable"
+    return chosen, "the first host of the platform in the inventory"

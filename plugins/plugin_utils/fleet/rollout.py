@@ -13,7 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 #: One canary, then a quarter, then the rest.
 DEFAULT = (1, "25%", "rest")
-_REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, for example [1, 25%, rest]."
+_REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, such as [1, 25%, rest]."
 
 
 def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
@@ -33,7 +33,7 @@ def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
     if left:
         raise SparkforgeError(
             f"The waves {_shown(words)} hold {sum(sizes)} of {len(hosts)} hosts: {left} would never be reached.",
-            "Let the last wave of sparkforge_waves be rest.",
+            "Make rest the last wave of sparkforge_waves.",
         )
     return [size for size in sizes if size] or [1]
 
@@ -48,9 +48,9 @@ def _words(definition: t.Any) -> list[str]:
     words = [str(item).strip() for item in listed]
     for number, word in enumerate(words, 1):
         if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", word):
-            raise SparkforgeError(f"{word} is not the size of a wave.", _REMEDY)
+            raise SparkforgeError(f"{word} is not a wave size.", _REMEDY)
         if word == "rest" and number < len(words):
-            raise SparkforgeError(f"In the waves {_shown(words)} nothing is left after rest.", _REMEDY)
+            raise SparkforgeError(f"In the waves {_shown(words)} no hosts are left after rest.", _REMEDY)
     return words
 
 
@@ -122,12 +122,12 @@ def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
     """Return what becomes of a host whose stack is to be built and is not there."""
     failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
     if failed:
-        return f"; the wheels that it was to have meanwhile: {failed.rstrip('.')}"
+        return f"; the interim wheels: {failed.rstrip('.')}"
     observed = (variables.get("ansible_facts") or {}).get("spark_info") or {}
     environment = (observed.get("environments") or {}).get(variables.get("python_env_name") or "torch") or {}
     stack = environment.get("stack") or {}
     if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
-        return f"; until its stack is built it keeps the proven wheels of {stack['name']}"
+        return f"; until its stack is built, it keeps the proven wheels of {stack['name']}"
     return ""
 
 
@@ -137,12 +137,12 @@ def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
         return str(outcome)
     if alive:
         stop = variables.get("sparkforge_stop")
-        return f"was not begun and is as it was: {stop.rstrip('.')}" if stop else ""
+        return f"was not started and is unchanged: {stop.rstrip('.')}" if stop else ""
     if variables.get("sparkforge_wave"):
         return (
-            f"was lost in wave {variables['sparkforge_wave']}; its environment is the former one until the new one is"
-            " proven, and the next run picks it up"
+            f"was lost in wave {variables['sparkforge_wave']}; it keeps its previous environment until the new one is "
+            f"proven, and the next run continues"
         )
     if "spark_info" in (variables.get("ansible_facts") or {}):
-        return "failed before the rollout, as said above; the next run picks it up"
-    return "could not be reached, or failed before it was looked at; the next run picks it up"
+        return "failed before the rollout, see above; the next run tries again"
+    return "was unreachable, or failed before it was observed; the next run tries again"

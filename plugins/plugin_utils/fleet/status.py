@@ -29,9 +29,9 @@ _ACTIONS = {
     "switch": "switch to environment {wanted}",
     "prove": "import its modules again",
     "files": "write its activation script, launcher or kernel",
-    "access": "set who may use it",
+    "access": "set its permissions",
     "previous": "correct the link to the previous environment",
-    "staged": "take away the link to a staged environment",
+    "staged": "remove the link to a staged environment",
     "remove": "remove what is no longer needed",
     "receipt": "write its receipt",
 }
@@ -144,7 +144,7 @@ def _stack_of(look: Facts, plan: Facts, stack: Facts, recorded: Facts) -> str | 
 
 def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
     """Return what ``python_env`` would do, in words."""
-    wanted = plan.get("environment_id") or "that follows from what is not there yet"
+    wanted = plan.get("environment_id") or "depends on a step that has not run yet"
     said = [
         _ACTIONS[action].format(wanted=wanted) if action in _ACTIONS else f"{action}, environment {wanted}"
         for action in plan.get("actions") or []

@@ -37,7 +37,7 @@ with contextlib.suppress(ImportError):
 # The glibc of the oldest host that a stack names: Ubuntu 24.04 has 2.39, Debian 13 has 2.41.
 GLIBC_MINOR = 39
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-# What people expect beside torch stands in a lock under this name, next to the units'.
+# What people expect beside torch is in a lock under this name, next to the units'.
 BESIDE = "beside"
 # Options of pip, which uv has under other names and does not read from pip's configuration.
 _PIP_OPTIONS = {
@@ -112,7 +112,7 @@ def resolve(
 
     :param requirements: as a wheel's ``Requires-Dist`` has them.
     :param pins: ``name==version`` that must hold where the name is needed at all.
-    :param overrides: ``name==version`` in place of what others ask of that name.
+    :param overrides: ``name==version`` instead of what others ask of that name.
     :returns: lines as ``--require-hashes`` takes them: ``name==version --hash=sha256:…``.
     :raises SparkforgeError: in uv's words, where nothing fits, or the index does not answer.
     """
@@ -145,14 +145,14 @@ def packages(
         line += ["--python-version", target.python, "--python-platform", f"{target.machine}-manylinux_2_{GLIBC_MINOR}"]
         line += ["--no-deps"] if alone else ["--only-binary", ":all:"]
         line += ["--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
-        # An interpreter is needed to build with alone, and a project that the user stands in says nothing here.
+        # An interpreter is needed to build with alone, and a project that the user is in says nothing here.
         line += ["--python", sys.executable, "--no-python-downloads", "--project", directory]
         done = _run(line, "\n".join(requirements))
     if done.returncode != 0:
         raise SparkforgeError(
             f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_said(done.stderr)}.",
-            "Choose versions in the stack that fit each other and have wheels for this platform. Where no index"
-            " answered, look at stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
+            "Choose compatible versions in the stack that have wheels for this platform. If no index answered, check "
+            "stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
             stderr=redact(done.stderr[-4000:]),
             rc=done.returncode,
         )
@@ -164,7 +164,7 @@ def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(line, input=given, check=False, capture_output=True, text=True)
     except OSError as error:
         raise SparkforgeError(
-            f"{line[0]} cannot be run: {error}.", "Set stack_lock_uv to a uv of the controller."
+            f"{line[0]} cannot be run: {error}.", "Set stack_lock_uv to a working uv on the controller."
         ) from error
 
 
@@ -182,7 +182,7 @@ def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str,
     if not package.get("wheels"):
         raise SparkforgeError(
             f"{package['name']} is required from a URL, which no index can serve.",
-            "Use a version of the package that requires it which names its dependencies by version.",
+            "Use a version of the requiring package that pins its dependencies by version.",
         )
     best: t.Mapping[str, t.Any] = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
     if not (best.get("hashes") or {}).get("sha256"):
@@ -204,7 +204,7 @@ def _said(stderr: str) -> str:
     """Return what uv says went wrong as one sentence."""
     lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
     text = redact(" ".join(line for line in lines if line)).rstrip(".")
-    return f"{text[:1500]}…" if len(text) > 1500 else text or "it said nothing"
+    return f"{text[:1500]}…" if len(text) > 1500 else text or "no output"
 
 
 def find_uv() -> tuple[str, ...]:
@@ -218,8 +218,8 @@ def find_uv() -> tuple[str, ...]:
     if path:
         return (path,)
     raise SparkforgeError(
-        "The controller has no uv, neither in Ansible's own environment nor on PATH.",
-        "Install it beside Ansible (python3 -m pip install uv), or name one with stack_lock_uv.",
+        "uv is neither in Ansible's environment nor on the controller's PATH.",
+        "Install it next to Ansible (python3 -m pip install uv), or set stack_lock_uv.",
     )
 
 

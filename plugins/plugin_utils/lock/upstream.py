@@ -94,9 +94,9 @@ def manifest_pins(
 def read_manifest(content: bytes, url: str) -> dict[str, t.Any]:
     """Return a manifest of NVIDIA's tree.
 
-    :raises SparkforgeError: where it is not one.
+    :raises SparkforgeError: if it is not one.
     """
-    remedy = "Check sparkforge_nvidia_url: a proxy or a mirror answered something else."
+    remedy = "Check sparkforge_nvidia_url: a proxy or mirror returned something else."
     try:
         # A manifest may begin with a byte order mark, which json refuses in a text.
         manifest = json.loads(content)
@@ -141,7 +141,7 @@ def resolve_archives(
                 raise SparkforgeError(
                     f"The sha256 of {archive['component']} {archive['version']} for {platform} is"
                     f" {pins[platform]} in {url}, the stack pins {pinned}.",
-                    "Find out who changed it before anything is installed: a published archive does not change.",
+                    "Find out who changed it before you install anything: a published archive does not change.",
                     url=url,
                 )
         resolved[archive["component"]] = {
@@ -155,7 +155,7 @@ def resolve_archives(
 def remote_commit(answer: str, ref: str) -> str | None:
     """Return the commit of a tag or branch in the output of ``git ls-remote``, or None.
 
-    An annotated tag is an object of its own; its peeled line (``^{}``) names the commit.
+    An annotated tag is its own object; its peeled line (``^{}``) names the commit.
     """
     found: dict[str, str] = {}
     for line in answer.splitlines():
@@ -175,7 +175,7 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
     """
     git = shutil.which("git")
     if git is None:
-        raise SparkforgeError("The controller has no git.", "Install git, or leave sources out of the parts.")
+        raise SparkforgeError("The controller has no git.", "Install git, or remove sources from the parts.")
     whole = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
     for name in _GIT_PLACES:
         whole.pop(name, None)
@@ -202,7 +202,7 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
     return subprocess.CompletedProcess([git, *arguments], child.returncode, stdout, stderr)
 
 
-KEEP_SOURCES = "Set sparkforge_proxies, or leave sources out of the parts: the lock then keeps the commits it has."
+KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lock then keeps its commits."
 
 
 def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
@@ -210,7 +210,7 @@ def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
     lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
     # What a server says of a repository; the lines after it are general advice.
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    return (errors or lines or ["it said nothing"])[-1].rstrip(".")
+    return (errors or lines or ["no output"])[-1].rstrip(".")
 
 
 def ask_remote(url: str, ref: str) -> str:
@@ -246,7 +246,7 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
         ["origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
     ]
     for way in ways:
-        # Each in a repository of its own: what was fetched with a filter asks for the rest of its own accord.
+        # Each in its own repository: what was fetched with a filter asks for the rest of its own accord.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
             path, done = _file_by(way, url, commit, paths, directory)
         if path is not None:
@@ -281,7 +281,7 @@ def _file_by(
     if not present:
         raise SparkforgeError(
             f"{redact(url)} has no {' and no '.join(paths)} at {commit}.",
-            "Name the commit in the stack (ref of the source that is pinned there), or the file (pin).",
+            "Set the commit (ref) or the file (pin) in the stack.",
         )
     # From a server that filters, this fetches the one file.
     done = git("show", f"{commit}:{present[0]}")
@@ -349,11 +349,11 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
     if not _COMMIT.match(commit):
         raise SparkforgeError(
             f"{where} names no commit of 40 hexadecimal digits: {text.strip()[:60]!r}.",
-            "Name the commit in the stack (ref), and tell the maintainers of this collection that the file changed.",
+            "Set the commit in the stack (ref), and report to this collection's maintainers that the file changed.",
         )
     if repository and not re.fullmatch(r"(https?|file|ssh|git)://\S+", repository):
         raise SparkforgeError(
-            f"{where} names the repository {repository!r}, which is not a git URL.", "Name its url in the stack."
+            f"{where} names the repository {repository!r}, which is not a git URL.", "Set its url in the stack."
         )
     return Pinned(commit, repository, prebuilt)
 
@@ -409,7 +409,7 @@ class Sources:
         if name in self._begun:
             ring = " -> ".join([*self._begun[self._begun.index(name) :], name])
             raise SparkforgeError(
-                f"The sources {ring} name each other's commits.", "Give one of them a ref in the stack."
+                f"The sources {ring} pin each other's commits in a circle.", "Give one of them a ref in the stack."
             )
         self._begun.append(name)
         source = self.sources[name]
@@ -434,7 +434,7 @@ class Sources:
         pin = pin_of(name, source)
         by = self._resolve(pin.source) if pin and pin.source in self.sources else {}
         if pin is None or not by.get("commit"):
-            self.say(f"sources: {name} is named by no other source of the stack: what the lock has is kept")
+            self.say(f"sources: {name} is named by no other source of the stack: the lock keeps its commit")
             return dict(self.known.get(name) or {})
         self.say(f"sources: reading from {redact(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
         path, text = self.read(by["url"], by["commit"], pin.files, _ref(by.get("ref")))
@@ -443,7 +443,7 @@ class Sources:
         if not url:
             raise SparkforgeError(
                 f"Neither the stack nor {path} of {pin.source} says where {name} {found.commit} is.",
-                f"Give sources.{name}.url in the stack.",
+                f"Set sources.{name}.url in the stack.",
             )
         entry: dict[str, t.Any] = {
             "url": url,

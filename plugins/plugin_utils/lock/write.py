@@ -37,7 +37,7 @@ def lock_text(lock: Lock) -> str:
         "build_requirements": ordered(lock.get("build_requirements") or {}),
         "run_requirements": ordered(lock.get("run_requirements") or {}),
     }
-    # Strings that came through Ansible are of a class of its own, which YAML's safe subset does not write.
+    # Strings that came through Ansible are of its own class, which YAML's safe subset does not write.
     plain = json.loads(json.dumps({"stack_lock": content}))
     body = yaml.dump(plain, Dumper=_IndentedDumper, sort_keys=False, default_flow_style=False, width=1000)
     return _HEADER.format(name=lock["stack"]) + body

@@ -4,7 +4,7 @@
 
 """Packages of apt, as a part of each repository: upstream's own signed indexes, and of the packages those needed.
 
-A host's own apt resolves nothing here: the controller's does, in a directory of its own that has the host's sources,
+A host's own apt resolves nothing here: the controller's does, in its own directory that has the host's sources,
 pins, keyrings and dpkg's status out of an archive. What it fetched is compared with the indexes that it verified, and
 the host verifies the same signatures again.
 """
@@ -75,7 +75,7 @@ class Request:
 
 
 def place(uri: str, nvidia_url: str) -> str:
-    """Return where in the mirror a file of a repository lies: NVIDIA's below ``nvidia/``, as in their tree.
+    """Return where in the mirror a file of a repository is: NVIDIA's below ``nvidia/``, as in their tree.
 
     :raises SparkforgeError: for what is no URL of a repository.
     """
@@ -86,8 +86,8 @@ def place(uri: str, nvidia_url: str) -> str:
     host = parts.netloc.rpartition("@")[2].replace(":", "_")
     if parts.scheme not in ("http", "https") or not host or ".." in parts.path.split("/"):
         raise SparkforgeError(
-            f"The apt source {redact(uri)} cannot be mirrored: it has no http or https URL.",
-            "Disable it in the archive of the host, or give it one.",
+            f"The apt source {redact(uri)} cannot be mirrored: its URL is not http or https.",
+            "Disable it in the host's archive, or give it an http or https URL.",
         )
     return re.sub(r"/(\./)?/*", "/", f"apt/{host}{parts.path}").rstrip("/")
 
@@ -95,7 +95,7 @@ def place(uri: str, nvidia_url: str) -> str:
 def rewritten(text: str, table: t.Mapping[str, str]) -> str:
     """Return a file of apt sources that names the mirror: source packages go, and dates no longer count.
 
-    :param table: URL of a repository -> what stands in its place.
+    :param table: URL of a repository -> what is in its place.
     """
     lines = []
     for line in text.splitlines():
@@ -117,7 +117,7 @@ def rewritten(text: str, table: t.Mapping[str, str]) -> str:
 
 
 def localised(text: str, root: str) -> str:
-    """Return a file of apt sources whose keyrings are below ``root``, and without what lies on the host itself."""
+    """Return a file of apt sources whose keyrings are below ``root``, and without what is on the host itself."""
     text = re.sub(rf"(?im)^[ \t]*deb[ \t]+(?:\[[^\]\n]*\][ \t]+)?{_LOCAL}.*\n?", "", text)
     text = re.sub(rf"(?im)^(URIs:[ \t]*{_LOCAL})", r"Enabled: no\n\1", text)
     return re.sub(r"(?im)^(signed-by:[ \t]*|[^#\n]*\bsigned-by=)(?=/)", lambda found: found[1] + root, text)
@@ -127,26 +127,26 @@ def smallest(release: str, metakey: str) -> tuple[str, str]:
     """Return path and sha256 of the smallest form of an index that a Release file has.
 
     :param metakey: the index without an ending, ``main/binary-arm64/Packages``.
-    :raises SparkforgeError: where it has none.
+    :raises SparkforgeError: if it has none.
     """
     rows = indexes.parse_release(release)
     for ending in _COMPRESSED:
         if metakey + ending in rows:
             return metakey + ending, rows[metakey + ending][1]
     raise SparkforgeError(
-        f"A repository's Release has no sha256 of {metakey}.",
-        "It cannot be mirrored: disable it in the archive of the host.",
+        f"A repository's Release file has no sha256 for {metakey}.",
+        "It cannot be mirrored: disable it in the host's archive.",
     )
 
 
 def architecture(status: str) -> str:
     """Return the architecture of dpkg itself, which is the host's.
 
-    :raises SparkforgeError: where dpkg's status does not say.
+    :raises SparkforgeError: if dpkg's status does not say.
     """
     found = parse_status(status).architecture
     if not found:
-        raise SparkforgeError("The archive of the host has no status of dpkg.", f"Make it there again: {TAKE}.")
+        raise SparkforgeError("The host's archive has no dpkg status file.", f"Recreate it on the host: {TAKE}.")
     return found
 
 
@@ -157,7 +157,7 @@ def collect(directory: Directory, request: Request, url: str) -> None:
     """Bring the packages, the indexes that vouch for them and the sources that name the mirror.
 
     :param url: what the mirror is served under.
-    :raises SparkforgeError: where the archive is none, or apt does not find or verify something.
+    :raises SparkforgeError: if the archive is none, or apt does not find or verify something.
     """
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(request.snapshot).partition(".")[0]) or "host"
     note = f"apt/{name}/resolved.txt"
@@ -167,8 +167,8 @@ def collect(directory: Directory, request: Request, url: str) -> None:
         )
     except OSError as error:
         raise SparkforgeError(
-            f"The archive of the host {request.snapshot} cannot be read: {error.strerror}.",
-            f"Make it on the host: {TAKE}.",
+            f"The host's archive {request.snapshot} cannot be read: {error.strerror}.",
+            f"Create it on the host: {TAKE}.",
         ) from error
     if _is_collected(directory, note, asked):
         return
@@ -177,8 +177,8 @@ def collect(directory: Directory, request: Request, url: str) -> None:
         return
     if shutil.which("apt-get") is None:
         raise SparkforgeError(
-            "The controller has no apt-get, which resolves what packages need.",
-            "Run it on Debian or Ubuntu, of any version and architecture, or leave mirror_apt_snapshot out.",
+            "The controller has no apt-get, which resolves dependencies.",
+            "Run it on any Debian or Ubuntu, or omit mirror_apt_snapshot.",
         )
     with tempfile.TemporaryDirectory(prefix="sparkforge-mirror-") as root:
         host = _Host(root, request, directory)
@@ -219,13 +219,13 @@ class _Host:
             with tarfile.open(self.request.snapshot) as archive:
                 members = [one for one in archive if _PARTS.match(one.name) and (one.isfile() or one.isdir())]
                 if sum(one.size for one in members) > SNAPSHOT_LIMIT:
-                    raise SparkforgeError(f"{self.request.snapshot} is too large.", f"Make it with {TAKE}.")
+                    raise SparkforgeError(f"{self.request.snapshot} is too large.", f"Create it with {TAKE}.")
                 archive.extractall(self.root, members, filter="data")
             with open(self.at("var/lib/dpkg/status"), encoding="utf-8") as stream:
                 self.architecture = architecture(stream.read())
         except (tarfile.TarError, OSError, UnicodeDecodeError) as error:
             raise SparkforgeError(
-                f"{self.request.snapshot} is not the archive of a host: {error}.", f"Make it on the host: {TAKE}."
+                f"{self.request.snapshot} is not a host's archive: {error}.", f"Create it on the host: {TAKE}."
             ) from error
         for folder in ("lists/partial", "cache/archives/partial", "etc/apt/sources.list.d"):
             os.makedirs(self.at(folder), exist_ok=True)
@@ -304,12 +304,13 @@ class _Host:
         check_plan(apt.simulate("install", *arguments), PROTECTED)
         said = apt.run(
             ["apt-get", "install", "--print-uris", "-qq", "--no-install-recommends", *arguments],
-            "say what it would fetch",
+            "list what it would fetch",
         )
         for found in _URI.finditer(said):
             if not found["sha256"]:
                 raise SparkforgeError(
-                    f"apt has no sha256 of {redact(found['uri'])}.", "Its repository cannot be mirrored: disable it."
+                    f"apt has no sha256 for {redact(found['uri'])}.",
+                    "Disable its repository in the host's archive; it cannot be mirrored.",
                 )
             path = place(urllib.parse.unquote(found["uri"]), self.request.nvidia_url)
             self.directory.fetch(path, found["uri"], found["sha256"])
@@ -339,8 +340,8 @@ class _Host:
         lacking = [found[text].reason for text in self.request.packages if found[text].argument is None]
         if lacking:
             raise SparkforgeError(
-                f"{len(lacking)} packages are in no repository of the host: {'; '.join(lacking)}.",
-                "Correct the sources in the archive of the host, or the packages of the roles.",
+                f"{len(lacking)} packages are in none of the host's repositories: {'; '.join(lacking)}.",
+                "Correct the sources in the host's archive, or the roles' packages.",
             )
         return [choice.argument for choice in found.values() if choice.argument is not None]
 

@@ -37,7 +37,7 @@ PAGE_LIMIT = 64 << 20
 def archives(directory: Directory, wanted: t.Iterable[redist_manifest.Archive], nvidia_url: str) -> None:
     """Bring NVIDIA's archives, and the manifests that name them, below ``nvidia/``, as NVIDIA's own tree has them.
 
-    :raises SparkforgeError: where a manifest contradicts a pin, or something cannot be had.
+    :raises SparkforgeError: if a manifest contradicts a pin, or something cannot be had.
     """
     for archive in wanted:
         url = upstream.manifest_url(nvidia_url, archive.product, archive.release)
@@ -61,7 +61,7 @@ def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> 
     """Return the indexes and the places of wheels that uv's options name, or else its variables.
 
     :param options: those of ``resolve.Index.options``.
-    :raises SparkforgeError: where there is neither.
+    :raises SparkforgeError: if there is neither.
     """
     named = list(zip(options, options[1:], strict=False))
     indexes = [value for key in ("--index", "--default-index") for option, value in named if option == key]
@@ -73,8 +73,8 @@ def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> 
                         for one in environment.get(name, "").split()]  # fmt: skip
     if not indexes and not links:
         raise SparkforgeError(
-            "It is not known where wheels are: no index is named.",
-            "Set python_env_index_url or mirror_find_links, or configure the pip of Ansible's own Python.",
+            "No package index is configured.",
+            "Set python_env_index_url or mirror_find_links, or configure pip of Ansible's Python.",
         )
     return indexes, links
 
@@ -90,7 +90,7 @@ class Wheels:
     def find(self, wheel: Wheel) -> list[pages.Link]:
         """Return the files that may be the wheel.
 
-        :raises SparkforgeError: where none is, or nobody answers.
+        :raises SparkforgeError: if none is, or nobody answers.
         """
         asked = [*self.places, *(f"{url}/{wheel.name}/" for url in self.indexes)]
         for place in asked:
@@ -98,10 +98,10 @@ class Wheels:
             if found:
                 return found
         raise SparkforgeError(
-            f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.sha256}:"
-            f" asked were {', '.join(map(redact, asked))}.",
-            "Name the index that the lock was made with (python_env_index_url, mirror_find_links), or write the"
-            " lock again with playbooks/lock.yml.",
+            f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.sha256}; searched: "
+            f"{', '.join(map(redact, asked))}.",
+            "Set the index that the lock was made from (python_env_index_url, mirror_find_links), or renew the lock "
+            "with playbooks/lock.yml.",
         )
 
     def links(self, place: str) -> list[pages.Link]:
@@ -135,7 +135,7 @@ class Wheels:
 def wheels(directory: Directory, wanted: t.Iterable[Wheel], index: resolve.Index) -> None:
     """Bring wheels below ``simple/``, and write the pages of an index (PEP 503).
 
-    :raises SparkforgeError: where one cannot be had, or is another than the lock's.
+    :raises SparkforgeError: if one cannot be had, or is another than the lock's.
     """
     known = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
     finder = None

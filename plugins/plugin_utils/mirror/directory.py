@@ -22,14 +22,14 @@ FORMAT = 1
 MANIFEST = "mirror.json"
 #: Where the mirror's own texts come from.
 OURS = "playbooks/mirror.yml"
-SPACE = "Give mirror_directory a directory that you may write to, on a file system with space."
+SPACE = "Set mirror_directory to a directory that you can write to, with enough free space."
 _PART = re.compile(r"[A-Za-z0-9_~+%-][A-Za-z0-9._~+%:!=-]*")
 
 
 def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
     """Return the rows of a mirror's manifest: path -> ``sha256`` and ``from``.
 
-    :raises SparkforgeError: where it is not one, or names a path outside the mirror.
+    :raises SparkforgeError: if it is not one, or names a path outside the mirror.
     """
     try:
         content = json.loads(text)
@@ -42,8 +42,8 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
         sound = False
     if not sound:
         raise SparkforgeError(
-            f"{path} is not the manifest of a mirror of format {FORMAT}.",
-            "Restore it, or move the directory away and let playbooks/mirror.yml collect it again.",
+            f"{path} is not a mirror manifest of format {FORMAT}.",
+            "Restore it, or move the directory away and run playbooks/mirror.yml again.",
             path=path,
         )
     return rows
@@ -85,7 +85,7 @@ class Directory:
     def alone(self) -> t.Iterator[None]:
         """Hold the mirror for one run, and clear away what one that was killed left half; not in check mode.
 
-        :raises SparkforgeError: where another run holds it.
+        :raises SparkforgeError: if another run holds it.
         """
         if self.check:
             yield
@@ -100,10 +100,10 @@ class Directory:
     def verify(self) -> None:
         """Read every file that the manifest has; forget those that are gone.
 
-        :raises SparkforgeError: where one is another than it was.
+        :raises SparkforgeError: if one is another than it was.
         """
         for path, row in list(self.rows.items()):
-            # What is written by us is written anew.
+            # What is written by us is written again.
             if row["from"] != OURS and not self.has(path):
                 del self.rows[path]
                 if path.startswith("git/"):
@@ -112,7 +112,7 @@ class Directory:
     def has(self, path: str, sha256: str | None = None) -> bool:
         """Whether a file is there, and is what the manifest and the pin say.
 
-        :raises SparkforgeError: where it is another.
+        :raises SparkforgeError: if it is another.
         """
         row, place = self.rows.get(path), self.at(path)
         pins = {digest for digest in (sha256, row["sha256"] if row else None) if digest}
@@ -122,8 +122,8 @@ class Directory:
             actual = digests.of_file(place)
             if pins != {actual}:
                 raise SparkforgeError(
-                    f"{place} has the sha256 {actual}, and not {' or '.join(sorted(pins))}: it was changed.",
-                    "Find out by whom; to have it fetched again, remove it and its line in mirror.json.",
+                    f"{place} has sha256 {actual}, expected {' or '.join(sorted(pins))}: the file was changed.",
+                    "Find out by whom; to fetch it again, remove the file and its line in mirror.json.",
                     path=place,
                     actual=actual,
                 )
@@ -131,7 +131,7 @@ class Directory:
         return True
 
     def record(self, path: str, sha256: str, source: str, *, save: bool = True) -> None:
-        """Take a file into the manifest, which is written at once: what is interrupted goes on from there.
+        """Take a file into the manifest, which is written at once: what is interrupted continues from there.
 
         :param save: False leaves writing it to the caller, who takes many files at a time.
         """
@@ -167,11 +167,13 @@ class Directory:
         """Bring a file into the mirror unless it is there.
 
         :param source: what the manifest says it is from, where that is not the URL.
-        :param moves: what lies there may be of an earlier state of upstream, as an index is.
-        :raises SparkforgeError: where it cannot be had, is another than the pinned one, or does not fit the disk.
+        :param moves: what is there may be of an earlier state of upstream, as an index is.
+        :raises SparkforgeError: if it cannot be had, is another than the pinned one, or does not fit the disk.
         """
         if not inside(path):
-            raise SparkforgeError(f"{redact(url)} would lie at {path!r} in the mirror: refused.", "Correct its URL.")
+            raise SparkforgeError(
+                f"{redact(url)} has the path {path!r}, which is outside the mirror.", "Correct its URL."
+            )
         if moves and path in self.rows and self.rows[path]["sha256"] != sha256 and self.has(path):
             del self.rows[path]
             disk.remove(self.at(path))

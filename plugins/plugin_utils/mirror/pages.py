@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pages of a package index (PEP 503): finding a file by its sha256, and writing pages of one's own."""
+"""Pages of a package index (PEP 503): finding a file by its sha256, and writing pages of your own."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_page(text: str, url: str) -> list[Link]:
 def read_directory(directory: str) -> list[Link]:
     """Return the wheels that lie in a directory of this machine.
 
-    :raises OSError: where it cannot be read.
+    :raises OSError: if it cannot be read.
     """
     names = [name for name in sorted(os.listdir(directory)) if _FILE.fullmatch(name)]
     return [Link(name, pathlib.Path(directory, name).absolute().as_uri(), "") for name in names]

@@ -45,8 +45,8 @@ def read_line(line: str) -> Wheel:
     found = _LINE.fullmatch(line.strip())
     if found is None:
         raise SparkforgeError(
-            f"The lock has the line {line!r}, which is not name==version with one sha256.",
-            "Write the lock again with playbooks/lock.yml.",
+            f"The lock's line {line!r} is not name==version with one sha256.",
+            "Renew the lock with playbooks/lock.yml.",
         )
     return Wheel(normalised(found["name"]), found["version"], found["sha256"])
 

@@ -24,7 +24,7 @@ def exists(archive: t.Mapping[str, t.Any] | None, machine: str) -> bool:
 
 
 def directory(root: str, archive: t.Mapping[str, t.Any]) -> str:
-    """Return where a version lies, never ``current``: what is built keeps the version that it was linked with."""
+    """Return where a version is, never ``current``: what is built keeps the version that it was linked with."""
     variant = f"-{archive['variant']}" if archive.get("variant") else ""
     return f"{root}/redist/{archive['component']}/{archive['version']}{variant}"
 
@@ -48,7 +48,7 @@ def select(
         if not isinstance(archive, dict) or not archive.get("component") or not isinstance(archive.get("sha256"), dict):
             raise SparkforgeError(
                 f"Archive number {number + 1} is {archive!r}, without a component or a sha256 by platform.",
-                "Give product, component, release and sha256 ({linux-sbsa: ...}), as stack.archives does.",
+                "Give it product, component, release and sha256 ({linux-sbsa: ...}), as in stack.archives.",
             )
         pins = archive["sha256"]
         if platform not in pins:

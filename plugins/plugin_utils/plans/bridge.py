@@ -13,7 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the step ``stack``, the facts of the stack of wheels, or all that stands in its way.
+    """Return the step ``stack``, the facts of the stack of wheels, or all that is in its way.
 
     It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required. The stack is
     without ``archives`` and the archive of ``cusparselt``, for wheels bring their own libraries.

@@ -23,8 +23,8 @@ BACKENDS = ("apt", "local_repo", "redist")
 FIRST_WITHOUT_LOCAL_REPO = "0.9"
 _NO_PROOF = (
     "Set cusparselt_local_repo_sha256 (run sha256sum on a copy fetched over a connection that you trust; "
-    "no public one is known) or cusparselt_local_repo_key_fingerprint, or let cusparselt_backends contain "
-    "redist, whose sha256 the stack pins."
+    "no public one is known) or cusparselt_local_repo_key_fingerprint, or add redist to cusparselt_backends, whose "
+    "sha256 the stack pins."
 )
 
 
@@ -47,9 +47,9 @@ def _offered(text: str, offers: t.Mapping[str, t.Sequence[str]]) -> bool:
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return what brings cuSPARSELt, and what is taken back where another backend has taken over.
+    """Return what provides cuSPARSELt, and what is taken back where another backend has taken over.
 
-    :raises SparkforgeError: where no backend serves the version.
+    :raises SparkforgeError: if no backend serves the version.
     """
     if settings["cusparselt_state"] == "absent":
         return Plan()
@@ -70,13 +70,13 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         check_mode=settings["ansible_check_mode"],
     )
     if choice["undecided"]:
-        return Plan({"ask": choice["names"]}, [f"install cuSPARSELt {version}, from where it is offered"])
+        return Plan({"ask": choice["names"]}, [f"install cuSPARSELt {version}, from the first source that has it"])
     files, loader_file = observation["managed_files"], settings["__cusparselt_loader_file"]
     steps: dict[str, t.Any] = {}
     reasons = []
     passed = "; ".join(row["reason"] for row in choice["passed_over"])
-    notes = [f"cuSPARSELt {version} by {choice['backend']}: {choice['reason']}."]
-    notes += [f"Passed over: {passed}."] if passed else []
+    notes = [f"cuSPARSELt {version} from {choice['backend']}: {choice['reason']}."]
+    notes += [f"Skipped: {passed}."] if passed else []
     if choice["backend"] in ("apt", "local_repo"):
         if not choice["settled"]:
             if choice["backend"] == "local_repo":
@@ -85,7 +85,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             reasons.append(f"install the packages of cuSPARSELt {version}")
         if redist_layout.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
             steps["archive_absent"] = choice["platform"]
-            reasons.append("take back its archive")
+            reasons.append("remove its archive")
         content = f"{choice['directory']}\n"
         if not is_written(loader_file, content, observation):
             steps["loader"] = content
@@ -97,11 +97,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             reasons.append(f"install the archive of cuSPARSELt {version}")
         if loader_file in files:
             steps["packages_absent"] = loader_file
-            reasons += ["take back its packages", f"remove {loader_file}"]
+            reasons += ["remove its packages", f"remove {loader_file}"]
     if choice["backend"] in ("apt", "redist") and choice["local_repos"]:
         # Where the archive serves, somebody else's packages stay, and so does the repository that they came from.
         steps["local_repo_absent"] = {"keep_foreign": choice["backend"] == "redist"}
-        reasons.append("take back its local repository")
+        reasons.append("remove its local repository")
     return Plan(steps, reasons, notes=notes)
 
 
@@ -133,7 +133,7 @@ def choose(
     unknown = [backend for backend in backends if backend not in BACKENDS]
     if unknown or not backends:
         raise SparkforgeError(
-            f"cusparselt_backends holds {', '.join(map(str, unknown)) or 'nothing'}.",
+            f"cusparselt_backends contains {', '.join(map(str, unknown)) or 'nothing'}.",
             f"Name one or more of {', '.join(BACKENDS)}.",
         )
     machine = str(observation["kernel"]["machine"])
@@ -168,12 +168,12 @@ def choose(
             **choice,
             "backend": "local_repo" if in_use and "local_repo" in by_package else by_package[0],
             "settled": True,
-            "reason": f"{newer} is installed by package, newer than {version} and with its SONAME {soname}"
+            "reason": f"{newer} is installed as a package, newer than {version} and with its SONAME {soname}"
             if newer
-            else f"{version} is installed by package already",
+            else f"{version} is already installed as a package",
         }
     if path.startswith(root.rstrip("/") + "/") and "redist" in backends and _pinned(archive, version):
-        return {**choice, "backend": "redist", "reason": f"the loader finds the archive's {path} already"}
+        return {**choice, "backend": "redist", "reason": f"the loader already finds the archive's {path}"}
     offers = observation["apt"].get("offers") or {}
     # An interrupted run may have brought it, and what apt offers is then its own.
     for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
@@ -194,8 +194,8 @@ def choose(
     remedy = (
         _NO_PROOF
         if "local_repo" in backends and not without_local_repo(version)
-        else "Let cusparselt_backends contain redist, and choose a version that the stack pins for this platform; "
-        "playbooks/lock.yml asks for the sha256."
+        else "Add redist to cusparselt_backends, and choose a version that the stack pins for this platform; "
+        "playbooks/lock.yml fetches the sha256."
     )
     raise SparkforgeError(f"No backend serves cuSPARSELt {version} ({why}).", remedy)
 
@@ -223,7 +223,7 @@ def _refuse_older(names: t.Iterable[str], version: str, installed: t.Mapping[str
         found = installed.get(name, "")
         if _is_newer(found, version):
             raise SparkforgeError(
-                f"{name} {found} is installed, newer than the cuSPARSELt {version} that was asked for.",
+                f"{name} {found} is installed, newer than the requested cuSPARSELt {version}.",
                 "Set cusparselt_version to the version that is installed, or remove the newer one first with "
                 "cusparselt_state: absent.",
             )
@@ -264,13 +264,13 @@ def _serves(
         return True, f"an apt source of the host offers {version}"
     if backend == "local_repo":
         if without_local_repo(version):
-            return False, f"no local repository exists from {FIRST_WITHOUT_LOCAL_REPO} on"
+            return False, f"cuSPARSELt has no local repository since {FIRST_WITHOUT_LOCAL_REPO}"
         if not sha256 and not key_fingerprint:
             return False, (
-                "neither the sha256 of its .deb nor the fingerprint of its key is given"
+                "neither the sha256 of its .deb nor its key's fingerprint is set"
                 " (cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint)"
             )
-        return True, f"the {'sha256' if sha256 else 'key fingerprint'} of the local repository is given"
+        return True, f"the {'sha256' if sha256 else 'key fingerprint'} of the local repository is set"
     if not archive or not _pinned(archive, version):
         return False, f"the stack pins no archive of {version}"
     if not (archive.get("sha256") or {}).get(platform):

@@ -7,7 +7,7 @@
 Pure: it knows the inventory and no host, so that every host of a fabric comes to the same plan by itself.
 
 A *link* is a cable between two ports, or a switch with many. Each link has two *rails*, one for each half of a port.
-Each rail is a subnet of its own: two interfaces of one host in one subnet answer for each other's addresses (ARP flux),
+Each rail is its own subnet: two interfaces of one host in one subnet answer for each other's addresses (ARP flux),
 and the replies leave by whichever the kernel takes first. NVIDIA's own newest example does the same
 (dgx-spark-playbooks, nvidia/playbook-connect-multiple-sparks/assets/cx7-netplan-example.yaml).
 """
@@ -68,8 +68,8 @@ def find_links(
     if len(set(hosts)) != len(hosts) or len(hosts) < 2:
         faults.append(
             Problem(
-                f"A fabric needs two hosts at least, each once; fabric_hosts has {', '.join(hosts) or 'none'}.",
-                "Put the Sparks that are cabled together into the inventory's group fabric.",
+                f"A fabric needs at least two different hosts; fabric_hosts has {', '.join(hosts) or 'none'}.",
+                "Add the Sparks that are cabled together to the inventory's group fabric.",
             )
         )
     if topology not in TOPOLOGIES:
@@ -102,7 +102,7 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
                 [
                     Problem(
                         f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts.",
-                        "A ring without a switch takes three Sparks: each has a cable to each other one. "
+                        "A ring without a switch has three Sparks, each cabled to the other two. "
                         "Set fabric_topology to pair or switch, or list the cables in fabric_links.",
                     )
                 ]
@@ -130,13 +130,13 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
             faults.append(Problem(f"{where} has the unknown key {unknown[0]}.", "Keys are name, ends, switch and mtu."))
         name, ends = str(row.get("name") or f"link{number}"), []
         if name in [link.name for link in found]:
-            faults.append(Problem(f"Two rows of fabric_links have the name {name}.", "Give each a name of its own."))
+            faults.append(Problem(f"Two rows of fabric_links have the name {name}.", "Give each a unique name."))
         for text in row["ends"]:
             host, _colon, port = str(text).rpartition(":")
             if port not in ("0", "1") or host not in hosts:
                 faults.append(
                     Problem(
-                        f"{where}: the end {text!r} is not a port of a host of the fabric.",
+                        f"{where}: the end {text!r} is not a port of a host in the fabric.",
                         f"Write host:0 or host:1; the hosts are {', '.join(hosts)}.",
                     )
                 )
@@ -145,24 +145,24 @@ def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_m
             if end in taken:
                 faults.append(
                     Problem(
-                        f"Port {port} of {host} is at the end of {taken[end]} and of {name}.",
-                        "A port takes one cable: correct fabric_links.",
+                        f"Port {port} of {host} is used by {taken[end]} and by {name}.",
+                        "Correct fabric_links: a port takes one cable.",
                     )
                 )
             taken[end] = name
             ends.append(end)
         is_switch = bool(row.get("switch", len(row["ends"]) > 2))
         if not is_switch and len(row["ends"]) != 2:
-            faults.append(Problem(f"{where} is a cable with {len(row['ends'])} ends.", "A cable has two ends."))
+            faults.append(Problem(f"{where} is a cable with {len(row['ends'])} ends.", "Give it two ends."))
         names = [host for host, _port in ends]
         if is_switch and len(set(names)) < 2:
-            faults.append(Problem(f"{where} is a switch with fewer than two hosts.", "List every host that it has."))
-        for host in sorted({host for host in names if names.count(host) > 1}):
-            # Both ports share two PCIe links: a second cable to the same place brings nothing
-            # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
             faults.append(
-                Problem(f"{where} has {host} twice.", "One port of each host is enough; leave the other out.")
+                Problem(f"{where} is a switch with fewer than two hosts.", "List every host connected to it.")
             )
+        for host in sorted({host for host in names if names.count(host) > 1}):
+            # Both ports share two PCIe links: a second cable to the same place adds nothing
+            # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
+            faults.append(Problem(f"{where} has {host} twice.", "Remove one of them: one port of each host is enough."))
         frame = row.get("mtu") or (switch_mtu if is_switch else mtu)
         if not isinstance(frame, int) or not 1280 <= frame <= 9978:
             # 9978 is the largest that the driver mlx5 takes.
@@ -191,7 +191,7 @@ def addresses(
             Problem(
                 f"The fabric has {needed} rails (two for each of {len(found)} links), and fabric_subnets has "
                 f"{len(networks)}.",
-                "Add subnets that nothing else uses, one for each rail.",
+                "Add unused subnets, one for each rail.",
             )
         )
     for network in networks[:needed]:
@@ -238,7 +238,8 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], li
         except ValueError:
             faults.append(
                 Problem(
-                    f"fabric_subnets: {text!r} is not an IPv4 network.", "Write it as 192.168.200.0/24, host bits zero."
+                    f"fabric_subnets: {text!r} is not an IPv4 network.",
+                    "Write it as 192.168.200.0/24, with the host bits zero.",
                 )
             )
             continue
@@ -296,13 +297,11 @@ def of_host(
     found = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
-        raise PlanError(
-            [Problem(cause, "Add it to the inventory's group fabric, or leave it out of the play with -l.")]
-        )
+        raise PlanError([Problem(cause, "Add it to the inventory's group fabric, or exclude it with -l.")])
     rails = addresses(found, hosts, subnets)[host]
     if not rails:
         cause = f"No link of fabric_links ends at {host}."
-        raise PlanError([Problem(cause, "Add its cable, or take it out of the group.")])
+        raise PlanError([Problem(cause, "Add its cable, or remove it from the group.")])
     return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
 
 

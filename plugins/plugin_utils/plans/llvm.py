@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model i
 
 _SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 _TWO = {
-    "cause": "llvm_method is prebuilt, which is the LLVM that Triton pins, and triton_llvm_override names another one.",
+    "cause": "llvm_method is prebuilt (the LLVM that Triton pins), but triton_llvm_override names another LLVM.",
     "remedy": "Remove one of them.",
 }
 
@@ -37,8 +37,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         of_role = _prebuilt(settings, locked, observation["kernel"]["machine"], built)
         if not of_role["source"]["sha256"]:
             archive = of_role["source"]["archive"].rpartition("/")[2]
-            cause = f"No sha256 is known of {archive}: Triton's tree has them from 3.8 on only."
-            remedy = "Set llvm_prebuilt_sha256, from a source that you trust, or llvm_method to build."
+            cause = f"No sha256 is known for {archive}: Triton's tree has them only since 3.8."
+            remedy = "Set llvm_prebuilt_sha256from a source that you trust, or set llvm_method to build."
             return Plan(refusals=[{"cause": cause, "remedy": remedy}])
         layers = [of_role]
     else:
@@ -52,8 +52,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     layers += [settings["llvm_unit"], {"toolchain": settings["llvm_toolchain"]}]
     said = _said(override, locked) if override else ""
     note = (
-        f"{said}. MLIR changes from day to day: where Triton does not compile with it, edits and patches in triton_unit"
-        " mend it, on your own responsibility."
+        f"{said}. MLIR changes daily: if Triton does not compile with it, fix it at your own risk with edits and "
+        f"patches in triton_unit."
     )
     wanted = units(["llvm"], [{"llvm": layer} for layer in layers], platform_of(stack, observation))
     return Plan({"units": wanted, "override": said}, notes=[note] if said else [])

@@ -20,12 +20,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     found = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
     if settings["math_libraries_state"] == "absent":
         return Plan({"archives": {"platform": found["platform"], "rows": found["components"]}})
-    notes = [f"NVIDIA has no {name} for {found['platform']}: left out." for name in found["without_platform"]]
+    notes = [f"NVIDIA has no {name} for {found['platform']}: skipped." for name in found["without_platform"]]
     if found["unpinned"]:
         cause = f"No sha256 is known for {', '.join(found['unpinned'])}."
         remedy = (
-            "Run playbooks/lock.yml, which reads it from NVIDIA's manifest, or leave the archive out of"
-            " math_libraries_archives."
+            "Run playbooks/lock.yml, which reads it from NVIDIA's manifest, or remove the archive from "
+            "math_libraries_archives."
         )
         return Plan(refusals=[{"cause": cause, "remedy": remedy}], notes=notes)
     reasons = [f"install {row['component']} {row.get('version', row['release'])}" for row in found["lacking"]]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The plan of the role preflight: all that stands in the way of provisioning a host, each with cause and remedy.
+"""The plan of the role preflight: all that is in the way of provisioning a host, each with cause and remedy.
 
 Pure: an observation, a stack and settings go in, a list of problems comes out. The facts behind the checks on
 kernels, drivers and pins are in the collection's field notes (docs).
@@ -54,7 +54,7 @@ def capability_fits(capability: str, architectures: str) -> bool:
 
 
 def mount_of(path: str, disks: t.Sequence[t.Mapping[str, t.Any]]) -> t.Mapping[str, t.Any] | None:
-    """Return the file system that ``path`` lies on, or will lie on."""
+    """Return the file system that ``path`` is on, or will lie on."""
     best: t.Mapping[str, t.Any] | None = None
     for disk in disks:
         mount = disk["mount"].rstrip("/")
@@ -117,8 +117,8 @@ def _system(case: Case) -> t.Iterator[Problem]:
     if machines and machine not in machines:
         yield _problem(
             "architecture",
-            f"The machine is {machine}, and stack {case.name} is for {' and '.join(machines)}.",
-            "Remove this host from the inventory, or choose with stack_name a stack for its architecture.",
+            f"The machine is {machine}, but stack {case.name} is for {' and '.join(machines)}.",
+            "Remove this host from the inventory, or set stack_name to a stack for its architecture.",
         )
     os, systems = case.part("os"), list(case.stack.get("systems") or [])
     known = [f"{row['id']} {row['version']}" for row in systems]
@@ -126,8 +126,8 @@ def _system(case: Case) -> t.Iterator[Problem]:
     if systems and found not in known:
         yield _problem(
             "operating system",
-            f"The host runs {found}, and stack {case.name} is for {' and '.join(known)}.",
-            "Install one of those systems, or choose with stack_name a stack for the one that is there.",
+            f"The host runs {found}, but stack {case.name} is for {' and '.join(known)}.",
+            "Install one of those systems, or set stack_name to a stack for this one.",
         )
 
 
@@ -140,7 +140,7 @@ def _method(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "lock",
             f"The lock of stack {case.name} has no wheels for {key}: {', '.join(sorted(wheels))}.",
-            "Choose a stack that has them, or write the lock again with playbooks/lock.yml.",
+            "Choose a stack that has them, or renew the lock with playbooks/lock.yml.",
         )
 
 
@@ -148,7 +148,7 @@ def _license(case: Case) -> t.Iterator[Problem]:
     if not case.settings.get("accept_license"):
         yield _problem(
             "licence",
-            f"The packages of stack {case.name} come under {GPU_LICENCES}, and nobody has accepted them.",
+            f"The packages of stack {case.name} are under {GPU_LICENCES}, which nobody has accepted.",
             "Read them and set sparkforge_accept_nvidia_license: true.",
         )
 
@@ -166,15 +166,14 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
             yield _problem(
                 "gpu",
                 "The host has an NVIDIA GPU, but its driver does not show it" + (f" ({reason})." if reason else "."),
-                "Look at `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver update, and let DGX"
-                " OS's own update bring the driver back. This collection never installs a driver.",
+                "Check `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver update, or reinstall "
+                "the driver with DGX OS's updater. This collection never installs a driver.",
             )
         else:
             yield _problem(
                 "gpu",
-                "The host has no NVIDIA GPU, and one is required.",
-                "Remove the host from the inventory; where a GPU is really not needed, set"
-                " sparkforge_gpu_required: false for it.",
+                "The host has no NVIDIA GPU, but one is required.",
+                "Remove the host from the inventory, or set sparkforge_gpu_required: false for it if it needs no GPU.",
             )
         return
     profile = case.stack.get("profile") or {}
@@ -187,14 +186,14 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
         if wanted and capability != str(wanted):
             yield _problem(
                 "compute capability",
-                f"{label}, and profile {profile.get('name')} is for {wanted}.",
-                "Set stack_profile to the profile of this GPU; generic takes any.",
+                f"{label}, but profile {profile.get('name')} is for {wanted}.",
+                "Set stack_profile to this GPU's profile, or to generic.",
                 case.severity,
             )
         elif re.search(r"\d+\.\d", architectures) and not capability_fits(capability, architectures):
             yield _problem(
                 "compute capability",
-                f"{label}, and code for {architectures} does not run on it.",
+                f"{label}, which cannot run code for {architectures}.",
                 f"Add {capability} to the profile's architectures, or set stack_profile to this GPU's profile.",
                 case.severity,
             )
@@ -209,23 +208,23 @@ def _driver(case: Case) -> t.Iterator[Problem]:
     if minimum and older(version, minimum):
         yield _problem(
             "driver",
-            f"The NVIDIA driver is {version}, and CUDA {cuda} needs {minimum} or newer.",
-            "Update DGX OS with its own updater (the driver is the vendor's, this collection never installs one),"
-            " reboot and run again; or choose a stack with an older CUDA.",
+            f"The NVIDIA driver is {version}, but CUDA {cuda} needs {minimum} or newer.",
+            "Update the driver with DGX OS's updater (this collection never installs one), reboot and run again; or "
+            "choose a stack with an older CUDA.",
             case.severity,
         )
     if numbers_of(version)[:1] == (590,):
         yield _problem(
             "driver",
-            f"Driver {version} is of the 590 series, of which a deadlock with CUDA graphs is reported.",
+            f"Driver {version} is of the 590 series, which is reported to deadlock with CUDA graphs.",
             "Stay on the 580 series of DGX OS, or run the proof before you rely on CUDA graphs.",
             "warning",
         )
     if driver.get("open_kernel_module") is False and _blackwell(case):
         yield _problem(
             "kernel module",
-            f"Driver {version} runs the proprietary kernel module, and Blackwell GPUs need the open one.",
-            "Install the vendor's open variant of the same driver (package nvidia-driver-<series>-open) and reboot.",
+            f"Driver {version} uses the proprietary kernel module, but Blackwell GPUs need the open one.",
+            "Install the open variant of the same driver (package nvidia-driver-<series>-open) and reboot.",
             case.severity,
         )
 
@@ -253,7 +252,7 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "kernel",
             f"Kernel {release}, which came with DGX OS 7.4.0, is reported to be unstable on DGX Spark.",
-            "Update DGX OS to a newer kernel of its own.",
+            "Update DGX OS to its newer kernel.",
             "warning",
         )
 
@@ -265,9 +264,9 @@ def _memory(case: Case) -> t.Iterator[Problem]:
     if case.devices and total is not None and total < whole:
         yield _problem(
             "memory",
-            f"The host has {_gib(total)} of memory, and profile {profile.get('name')} is for {_gib(whole)} or more.",
-            "Look for what the kernel keeps back (kho=, crashkernel= and hugepages= in /proc/cmdline), or set"
-            " stack_profile to the profile of this machine; with less memory fewer compilers run at once.",
+            f"The host has {_gib(total)} of memory, but profile {profile.get('name')} needs {_gib(whole)} or more.",
+            "Look for memory that the kernel reserves (kho=, crashkernel= and hugepages= in /proc/cmdline), or set "
+            "stack_profile to this machine's profile; with less memory, fewer compilers run in parallel.",
             "warning",
         )
     minimum = float(case.settings.get("memory_minimum_gib") or 0)
@@ -275,8 +274,8 @@ def _memory(case: Case) -> t.Iterator[Problem]:
     if available is not None and available < minimum * MIB_PER_GIB:
         yield _problem(
             "memory",
-            f"{_gib(available)} of memory are available, and {minimum:g} GiB are needed.",
-            "Stop what holds the memory (on a Spark the GPU's processes share it: see nvidia-smi), or lower"
+            f"{_gib(available)} of memory are available, but {minimum:g} GiB are needed.",
+            "Stop processes that use the memory (on a Spark, also those on the GPU: see nvidia-smi), or lower"
             " preflight_memory_minimum_gib.",
         )
 
@@ -294,7 +293,7 @@ def _gpu_processes(case: Case) -> t.Iterator[Problem]:
     yield _problem(
         "gpu processes",
         f"The GPU is in use, and it shares the host's memory: {shown}{more}.",
-        "Stop these processes before a build or a proof; they are left alone.",
+        "Stop these processes before a build or a proof; the play does not touch them.",
         "warning",
     )
 
@@ -308,7 +307,7 @@ def _disk(case: Case) -> t.Iterator[Problem]:
         if disk is not None:
             found.setdefault(file_system(disk), disk)
             wanted.setdefault(file_system(disk), []).append(need)
-    # On a host that was provisioned before, most of what is counted here lies on the disk already.
+    # On a host that was provisioned before, most of what is counted here is on the disk already.
     ours = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
     severity = "warning" if ours else "error"
     for key, needs in wanted.items():
@@ -322,7 +321,7 @@ def _disk(case: Case) -> t.Iterator[Problem]:
         )
         yield _problem(
             "disk",
-            f"The file system {disk['mount']} has {_gib(available)} free, and {total:g} GiB are needed: {parts}.",
+            f"The file system {disk['mount']} has {_gib(available)} free, but {total:g} GiB are needed: {parts}.",
             f"Free {_gib(total * MIB_PER_GIB - available)} there, or set sparkforge_root to a larger file"
             " system, or lower preflight_disk_minimum.",
             severity,
@@ -338,7 +337,7 @@ def _python(case: Case) -> t.Iterator[Problem]:
     if older(version, minimum) or older(maximum, version):
         yield _problem(
             "python",
-            f"Stack {case.name} is set to Python {version}, and supports {minimum} to {maximum}.",
+            f"Stack {case.name} is set to Python {version}, but supports {minimum} to {maximum}.",
             "Set the stack's python.version to one in that range.",
         )
         return
@@ -356,19 +355,19 @@ def _python(case: Case) -> t.Iterator[Problem]:
         there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
         yield _problem(
             "python",
-            f"Stack {case.name} needs Python {version}; the host has {there}, and its own apt sources bring"
+            f"Stack {case.name} needs Python {version}; the host has {there}, and its apt sources offer"
             f" {'.'.join(map(str, own)) or 'none'}.",
-            f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or from an apt source"
-            " of yours, or choose a stack for the Python that is there.",
+            f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or from an apt source, "
+            f"or choose a stack for the installed Python.",
         )
         return
     missing = [part for part in ("venv", "headers") if not any(row.get(part) for row in rows)]
     if missing:
         yield _problem(
             "python",
-            f"{rows[0]['path']} is there without its {' and '.join(missing)}, and the host's own packages do not bring"
-            f" Python {version}.",
-            f"Install Python {version} again with {' and '.join(missing)}, from where it came.",
+            f"{rows[0]['path']} lacks its {' and '.join(missing)}, and the host's apt sources have no Python "
+            f"{version}.",
+            f"Install Python {version} again with {' and '.join(missing)}, from its original source.",
         )
 
 
@@ -380,7 +379,7 @@ def _apt(case: Case) -> t.Iterator[Problem]:
         more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
         yield _problem(
             "apt",
-            f"dpkg left packages half done: {shown}{more}.",
+            f"dpkg left packages half-installed: {shown}{more}.",
             "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
         )
     holder = apt.get("lock_holder")
@@ -389,15 +388,15 @@ def _apt(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "apt lock",
             f"{holder.get('command')} (process {holder.get('pid')}) holds {holder.get('file')}"
-            + (f", still after a wait of {wait} s." if wait else "."),
-            "Let it finish, or stop unattended-upgrades for the time of the play; a longer wait is preflight_apt_wait.",
+            + (f" after a wait of {wait} s." if wait else "."),
+            "Let it finish, stop unattended-upgrades during the play, or raise preflight_apt_wait.",
         )
     held = sorted(set(apt.get("held") or []) & set(case.settings.get("packages") or []))
     if held:
         yield _problem(
             "held packages",
             f"Packages that stack {case.name} needs are on hold: {', '.join(held)}.",
-            "They stay at their version. Where another is needed: `sudo apt-mark unhold` for them.",
+            "They keep their version. To change it, run `sudo apt-mark unhold` for them.",
             "warning",
         )
 
@@ -411,8 +410,8 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
             uris = " ".join(row["uris"])
             yield _problem(
                 "apt source",
-                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which is not there: apt ends with"
-                " NO_PUBKEY.",
+                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which does not exist: apt fails with "
+                f"NO_PUBKEY.",
                 "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
                 " sources, nvidia-spark-repo for the Spark one), or disable that source.",
             )
@@ -429,10 +428,10 @@ def _apt_sources(case: Case) -> t.Iterator[Problem]:
             )
             yield _problem(
                 "apt source",
-                f"apt has two sources for {uri} that are signed differently: {shown}. apt refuses all work"
-                " (Conflicting values set for option Signed-By).",
-                "Keep the source that came with DGX OS and remove the other one; a cuda-keyring package on top is"
-                " removed with `sudo apt-get purge cuda-keyring`.",
+                f"apt has two sources for {uri} that are signed differently: {shown}. "
+                "apt stops with 'Conflicting values set for option Signed-By'.",
+                "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
+                "`sudo apt-get purge cuda-keyring`.",
             )
 
 
@@ -449,8 +448,7 @@ def _gpg(case: Case) -> t.Iterator[Problem]:
     if wanted and "gpg" not in (case.part("apt").get("packages") or {}):
         yield _problem(
             "gpg",
-            "The package gpg is not installed, so the key of NVIDIA's apt source cannot be compared with its"
-            " fingerprint before the source is added.",
+            "The package gpg is not installed; it verifies the key of NVIDIA's apt source before the source is added.",
             "Install it on the host: `sudo apt-get install gpg`.",
         )
 
@@ -468,8 +466,8 @@ def _pins(case: Case) -> t.Iterator[Problem]:
         yield _problem(
             "apt pins",
             f"The pin {pin_name} forbids packages that stack {case.name} needs: {', '.join(names)}.",
-            "Vendor pins are honoured, so nothing is forced: update DGX OS, choose a stack with the CUDA version that"
-            " it brings, or remove the pin if it is your own.",
+            "Vendor pins are never overridden: update DGX OS, choose a stack with its CUDA version, or remove the pin "
+            "if it is your own.",
         )
 
 
@@ -510,8 +508,9 @@ def _clock(case: Case) -> t.Iterator[Problem]:
         "clock",
         f"The host's clock is {abs(offset):.0f} s {side} the controller's (more than {tolerance:g} s)"
         + (", and nothing synchronizes it" if clock.get("synchronized") is False else "")
-        + ": TLS and apt's signatures are judged by it.",
-        "Run `sudo timedatectl set-ntp true` on the one that is wrong and wait until `timedatectl` says synchronized.",
+        + ": TLS and apt's signatures depend on it.",
+        "Run `sudo timedatectl set-ntp true` on the machine that is wrong and wait until `timedatectl` says "
+        "synchronized.",
     )
 
 

@@ -45,8 +45,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     cause = f"What was built does not fit the lock of the stack {name}: {'; '.join(problems)}."
     remedy = (
         f"Correct requires of these units, or versions, in the stack {name}, and run playbooks/lock.yml"
-        f" -e stack_name={name}; what is none of the stack's goes into python_env_extra_requirements."
-        " What was built stays."
+        f" -e stack_name={name}; packages that are not part of the stack go into python_env_extra_requirements. The "
+        "builds are kept."
     )
     return Plan(refusals=[{"cause": cause, "remedy": remedy}])
 
@@ -79,7 +79,7 @@ def _requirements(lines: t.Iterable[str]) -> t.Iterator[Requirement]:
 
 
 def _pins(lines: t.Iterable[str]) -> dict[str, str]:
-    """Return the version by normalised name, empty where a line has a URL in the place of one."""
+    """Return the version by normalised name, empty where a line has a URL instead of one."""
     found = [match for match in (_PIN.match(str(line)) for line in lines) if match]
     return {normalised(match[1]): match[2] or "" for match in found}
 

@@ -21,7 +21,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model i
 COMPILED = ("torchaudio", "torchvision", "triton")
 #: The units whose wheels an environment has, beside the stack's extensions.
 UNITS = ("triton", "pytorch")
-REMEDY = "Run playbooks/build.yml, with the builder or this host in the play; or set stack_method to wheel."
+REMEDY = "Run playbooks/build.yml with the builder or this host in the play, or set stack_method to wheel."
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -94,14 +94,14 @@ def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.
 
 def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: str) -> Plan:
     listed = ", ".join(missing)
-    reasons = [f"make the environment once {listed} would be built"]
+    reasons = [f"create the environment once {listed} is built"]
     if settings["ansible_check_mode"]:
         return Plan(reasons=reasons)
     tried = (settings.get("sparkforge_found") or {}).get("tried") or ()
     said = "; ".join(f"{one['place']}: {one['said'].removesuffix('.')}" for one in tried)
     verb = "is" if len(missing) == 1 else "are"
     cause = f"{listed} of the stack {settings['stack']['name']} {verb} not built for {system}"
-    cause += f" (asked were {said})." if said else "."
+    cause += f" (searched: {said})." if said else "."
     return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
 
 

@@ -69,8 +69,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     ]
     refusals = [{"cause": problem, "remedy": ""} for problem in build.problems]
     if build.missing and not settings["ansible_check_mode"]:
-        cause = f"This host does not show {'; '.join(build.missing)}. CMake would leave it out and go on."
-        refusals.append({"cause": cause, "remedy": "Run the role named, or remove the library from pytorch_libraries."})
+        cause = f"This host lacks {'; '.join(build.missing)}. CMake would silently build without it."
+        refusals.append({"cause": cause, "remedy": "Run that role, or remove the library from pytorch_libraries."})
     wanted = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
     return Plan({"units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
 
@@ -105,11 +105,11 @@ def _check_stack(build: Build) -> None:
     for name in build.settings.get("libraries") or []:
         if name not in LIBRARIES:
             build.problems.append(
-                f"pytorch_libraries names {name}, which is none of {', '.join(LIBRARIES)}: take it out."
+                f"pytorch_libraries names {name}, which is not one of {', '.join(LIBRARIES)}: remove it."
             )
     for name in build.settings.get("fixes") or {}:
         if name not in FIXES:
-            build.problems.append(f"pytorch_fixes names {name}, which is none of {', '.join(FIXES)}: take it out.")
+            build.problems.append(f"pytorch_fixes names {name}, which is not one of {', '.join(FIXES)}: remove it.")
 
 
 def _options(build: Build) -> None:
@@ -155,7 +155,7 @@ def _onednn(build: Build, arm: bool) -> None:
     library = str(build.settings.get("compute_library") or "").rstrip("/")
     if library and not arm:
         build.problems.append(
-            f"pytorch_compute_library is {library}, which is for aarch64 and not for {build.machine}: leave it empty."
+            f"pytorch_compute_library is {library}, which is for aarch64, not for {build.machine}: leave it empty."
         )
     build.environment["USE_MKLDNN"] = "1" if library or not arm else "0"
     if arm:
@@ -167,12 +167,12 @@ def _onednn(build: Build, arm: bool) -> None:
         name: true(build.given.get(name) or build.environment.get(name) or "0")
         for name in ("USE_MKLDNN", "USE_MKLDNN_ACL")
     }
-    # CMake turns it off where its source is not there, and goes on.
+    # CMake turns it off where its source is not there, and continues.
     build.cache.update({name: "ON" for name, on in wanted.items() if on})
     if arm and not wanted["USE_MKLDNN"]:
         build.notes.append(
-            "oneDNN is left out: on aarch64 it needs Arm's Compute Library, which pytorch_compute_library names."
-            " Official wheels have both; without them products of 16 bit and convolutions are slower on the CPU."
+            "oneDNN is off: on aarch64 it needs Arm's Compute Library (pytorch_compute_library). Official wheels have "
+            "both; without them, 16-bit matrix products and convolutions are slower on the CPU."
         )
 
 
@@ -204,12 +204,14 @@ def _architectures(build: Build) -> list[str]:
     if not text:
         found = sorted({str(row["compute_capability"]) for row in build.devices if row.get("compute_capability")})
         if "12.1" in found:
-            build.notes.append("The GPU is of 12.1 and the list is 12.0, which it runs: see roles/pytorch/README.md.")
+            build.notes.append(
+                "The GPU has compute capability 12.1 and runs code for the list's 12.0: see roles/pytorch/README.md."
+            )
             found = sorted({"12.0" if item == "12.1" else item for item in found})
         text = ";".join(found)
     if not text:
         build.problems.append(
-            "No CUDA architecture is known: PyTorch would guess, and it makes compute_20 of a 12.1. "
+            "No CUDA architecture is known: PyTorch would guess, and turns 12.1 into compute_20. "
             "Set pytorch_architectures, for example 12.0, or stack_profile."
         )
         return []
@@ -237,14 +239,16 @@ def _fixes(build: Build) -> None:
         if build.version in versions:
             build.edits += _expanded(name, known[name]["edits"])
         elif (2, 9) <= build.release < GUARD_LIFTED:
-            build.notes.append(f"The fix {name} was tried on {', '.join(versions)}, not on {build.version}: left out.")
+            build.notes.append(
+                f"The fix {name} was tested with {', '.join(versions)}, not with {build.version}: not applied."
+            )
     others = [*(build.unit.get("edits") or []), *(build.unit.get("patches") or [])]
     names = {str(item.get("name")) for item in [*build.edits, *others] if isinstance(item, t.Mapping)}
     if needed and "attention_guard" not in names:
         build.problems.append(
             f"pytorch_architectures is {';'.join(build.architectures)}, and for 12.1 the memory-efficient attention"
-            f" of PyTorch {build.version} compiles to an empty body: wrong numbers and no error. Set it to 12.0,"
-            " whose code a GPU of 12.1 runs, or let pytorch_fixes have attention_guard (known for 2.9.1)."
+            f" of PyTorch {build.version} compiles to an empty body: wrong numbers and no error. Set it to 12.0, which "
+            f"a 12.1 GPU runs, or add attention_guard (for 2.9.1) to pytorch_fixes."
         )
 
 
@@ -257,9 +261,7 @@ def _version(build: Build) -> None:
     cuda = f"cu{str(build.stack['cuda']['version']).replace('.', '')}" if build.cuda else "cpu"
     local = str(build.settings.get("local_version") or f"{cuda}.sf{{digest}}")
     if not re.fullmatch(r"[a-z0-9]+(\.[a-z0-9]+)*", local.replace("{digest}", "0")):
-        build.problems.append(
-            f"pytorch_local_version is {local}: use lower-case letters and digits, in parts with '.' between them."
-        )
+        build.problems.append(f"pytorch_local_version is {local}: use lower-case letters and digits, separated by '.'.")
     build.environment["PYTORCH_BUILD_VERSION"] = f"{build.version.split('+', maxsplit=1)[0]}+{local}"
     build.environment["PYTORCH_BUILD_NUMBER"] = "1"
 
@@ -273,7 +275,7 @@ def _minimum(build: Build) -> dict[str, str]:
 
 
 def _expect(build: Build) -> dict[str, t.Any]:
-    """Return what must be in the wheel: what CMake does not find it leaves out, and goes on."""
+    """Return what must be in the wheel: what CMake does not find it leaves out, and continues."""
     files = ["torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so"]
     if "USE_MKLDNN" in build.cache:
         # Linked statically: what shows in the wheel is the header that its build writes.

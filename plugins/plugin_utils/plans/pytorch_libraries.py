@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The host's libraries that PyTorch is built with: where each lies, what is linked with it, and what is missing."""
+"""The host's libraries that PyTorch is built with: where each is, what is linked with it, and what is missing."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _place(
     directory: str,
     package: str,
 ) -> None:
-    """Say where a library lies whose packages keep it out of the compiler's way.
+    """Say where a library is whose packages keep it out of the compiler's way.
 
     NVIDIA's packages have it in ``<directory>/<CUDA major>`` below /usr/include and /usr/lib/<multiarch>, the
     archives below ``<root>/redist``. ``_ROOT`` comes before the host's own directories, ``_LIBRARY`` after them.
@@ -156,9 +156,7 @@ def blas(build: Build) -> None:
             build.missing.append("OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)")
         build.libraries.append("libopenblas*.so.*")
     elif chosen == "MKL" and build.machine != "x86_64":
-        build.problems.append(
-            f"pytorch_blas is MKL, which Intel makes for x86-64 and not for {build.machine}: set NVPL."
-        )
+        build.problems.append(f"pytorch_blas is MKL, which exists for x86-64, not for {build.machine}: set NVPL.")
     elif chosen == "NVPL":
         _nvpl(build)
 
@@ -168,8 +166,8 @@ def _eigen(build: Build) -> None:
         build.environment["USE_SYSTEM_EIGEN_INSTALL"] = "1"
     else:
         build.notes.append(
-            "BLAS=Eigen wants third_party/eigen, which is not a submodule of this release: without it in the source"
-            " the build fails or clones it, checked by no hash. libeigen3-dev (build_toolchain_extra_packages)"
+            "BLAS=Eigen needs third_party/eigen, which is not a submodule of this release: the build would fail or "
+            "clone it unverified. libeigen3-dev (build_toolchain_extra_packages)"
             " takes its place; pytorch_blas OpenBLAS is faster."
         )
 
@@ -210,7 +208,7 @@ def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title
         build.missing.append(f"{title} {asked} or newer, it has {package} {found} (role cuda_libraries)")
     elif numbers(found)[:2] != numbers(f"{asked}.0")[:2]:
         build.notes.append(
-            f"{title} {found} is newer than the stack's {asked} and has its SONAME: it is compiled against."
+            f"{title} {found} is newer than the stack's {asked} with the same SONAME: the build uses it."
         )
 
 

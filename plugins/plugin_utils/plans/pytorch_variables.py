@@ -20,50 +20,51 @@ SCIKIT_BUILD = (2, 14)
 #: cmake/Dependencies.cmake and cmake/public/cuda.cmake; the last of them was run with CUDAARCHS=12.1.
 _REFUSED: dict[str, tuple[str, str]] = {
     "CUDAARCHS": (
-        "CMake stops at a value like 12.1 (it wants integers), and PyTorch ignores what CMake takes",
+        "CMake rejects a value like 12.1 (it expects integers), and PyTorch ignores the ones that CMake accepts",
         "set pytorch_architectures instead",
     ),
     "CMAKE_CUDA_ARCHITECTURES": (
-        "PyTorch ignores it with a warning and takes TORCH_CUDA_ARCH_LIST",
+        "PyTorch ignores it with a warning and uses TORCH_CUDA_ARCH_LIST",
         "set pytorch_architectures instead",
     ),
-    "TORCH_CUDA_ARCH_LIST": ("the role sets it, always", "set pytorch_architectures instead"),
+    "TORCH_CUDA_ARCH_LIST": ("the role always sets it", "set pytorch_architectures instead"),
     "CUDA_ARCH_NAME": ("PyTorch no longer uses it", "set pytorch_architectures instead"),
     "USE_CUBLAS": ("PyTorch has no such option: cuBLAS is always linked", "remove it"),
     "USE_SYSTEM_LIBS": (
-        "it swaps the submodules of the tag for whatever versions the host has",
-        "remove it, or name the libraries that the host has (USE_SYSTEM_SLEEF, USE_SYSTEM_ONNX …); NCCL is one of them",
+        "it replaces the tag's submodules with whatever versions the host has",
+        "remove it, or select single libraries of the host (USE_SYSTEM_SLEEF, USE_SYSTEM_ONNX …), as the role does for "
+        "NCCL",
     ),
-    "USE_NIGHTLY": ("it downloads a finished wheel instead of building, and checks no hash", "remove it"),
+    "USE_NIGHTLY": ("it downloads a finished wheel, without a hash, instead of building", "remove it"),
     "NVCC_FLAGS_EXTRA": (
-        "PyTorch's CMake sets a variable of that name itself and reads none from the environment",
+        "PyTorch's CMake sets this variable itself and does not read it from the environment",
         "set pytorch_architectures for -gencode flags",
     ),
-    "DEBUG_CUDA": ("it is an option of CMake that no version takes from the environment", "remove it"),
-    "CMAKE_INSTALL_PREFIX": ("PyTorch's build sets it and stops where somebody else does", "remove it"),
+    "DEBUG_CUDA": ("it is a CMake option that no version reads from the environment", "remove it"),
+    "CMAKE_INSTALL_PREFIX": ("PyTorch's build sets it and fails if it is already set", "remove it"),
     "CMAKE_ONLY": ("it configures and builds nothing, and 2.14 dropped it", "remove it"),
-    "CMAKE_FRESH": ("a changed input begins with an empty tree here, and 2.14 dropped it", "set pytorch_rebuild"),
+    "CMAKE_FRESH": ("a changed input already starts with an empty tree, and 2.14 dropped it", "set pytorch_rebuild"),
     "PYTORCH_BUILD_VERSION": ("the role sets it, with a local version", "set pytorch_local_version instead"),
     "PYTORCH_BUILD_NUMBER": (
-        "above 1 it appends .post to the local version, which makes another version of it",
+        "above 1 it appends .post to the local version, which changes the version",
         "set pytorch_local_version instead",
     ),
     "BUILD_PYTHON_ONLY": ("it builds a wheel without the libraries", "remove it"),
-    "BUILD_LIBTORCH_WHL": ("it builds a wheel without Python's part", "remove it"),
+    "BUILD_LIBTORCH_WHL": ("it builds a wheel without the Python part", "remove it"),
 }
 
 #: (name, first release that no longer knows it, what to write). From PyTorch's cmake/EnvVarForwarding.cmake, which took
 #: setup.py's place, beside the list in 2.9.1's tools/setup_helpers/cmake.py; USE_MSLK: pytorch#171903 of January 2026,
 #: after 2.10 was branched.
 _RENAMED: tuple[tuple[str, tuple[int, ...], str], ...] = (
-    ("USE_FBGEMM_GENAI", (2, 11), "USE_MSLK is its new name"),
-    ("USE_NINJA", SCIKIT_BUILD, "CMAKE_GENERATOR=Ninja takes its place"),
-    ("MIOPEN_LIB_DIR", SCIKIT_BUILD, "MIOPEN_PATH takes its place"),
-    ("MIOPEN_INCLUDE_DIR", SCIKIT_BUILD, "MIOPEN_PATH takes its place"),
-    ("MIOPEN_LIBRARY", SCIKIT_BUILD, "MIOPEN_PATH takes its place"),
-    ("JAVA_HOME", SCIKIT_BUILD, "nothing takes its place; remove it"),
-    ("PYTHON_LIB_REL_PATH", SCIKIT_BUILD, "nothing takes its place; remove it"),
-    ("BUILD_CUSTOM_STEP", SCIKIT_BUILD, "nothing takes its place; remove it"),
+    ("USE_FBGEMM_GENAI", (2, 11), "it is now USE_MSLK"),
+    ("USE_NINJA", SCIKIT_BUILD, "CMAKE_GENERATOR=Ninja replaces it"),
+    ("MIOPEN_LIB_DIR", SCIKIT_BUILD, "MIOPEN_PATH replaces it"),
+    ("MIOPEN_INCLUDE_DIR", SCIKIT_BUILD, "MIOPEN_PATH replaces it"),
+    ("MIOPEN_LIBRARY", SCIKIT_BUILD, "MIOPEN_PATH replaces it"),
+    ("JAVA_HOME", SCIKIT_BUILD, "nothing replaces it; remove it"),
+    ("PYTHON_LIB_REL_PATH", SCIKIT_BUILD, "nothing replaces it; remove it"),
+    ("BUILD_CUSTOM_STEP", SCIKIT_BUILD, "nothing replaces it; remove it"),
 )
 #: (name, first release that knows it, its name before).
 _TOO_NEW: tuple[tuple[str, tuple[int, ...], str], ...] = (("USE_MSLK", (2, 11), "USE_FBGEMM_GENAI"),)
@@ -99,9 +100,9 @@ def given_variables(build: Build) -> dict[str, str]:
         if refusal:
             build.problems.append(f"The environment of the unit pytorch has {key}={text}: {refusal}.")
         elif build.release >= SCIKIT_BUILD and not _reaches(str(key)):
-            build.notes.append(f"{key} reaches nothing: from 2.14 on only known variables go to CMake.")
+            build.notes.append(f"{key} has no effect: since 2.14 only known variables reach CMake.")
     if build.release < (2, 11) and build.cuda and true(given.get("USE_FBGEMM_GENAI")):
-        build.notes.append("USE_FBGEMM_GENAI=1 has no effect: with CUDA this release builds it for 10.0a alone.")
+        build.notes.append("USE_FBGEMM_GENAI=1 has no effect: with CUDA this release builds it only for 10.0a.")
     return given
 
 
@@ -114,25 +115,22 @@ def _refusal(build: Build, key: str, value: str) -> str:
             return f"PyTorch {_text(since)} and newer do not know it; {remedy}"
     for name, since, before in _TOO_NEW:
         if key == name and build.release < since:
-            return f"PyTorch older than {_text(since)} does not know it; it is {before} there"
+            return f"PyTorch older than {_text(since)} calls it {before}"
     if key in _UNVERIFIED_NAMES or _UNVERIFIED.search(value):
-        return (
-            "it turns the verification of TLS off, as --no-check-certificate does; "
-            "give the CA in sparkforge_ca_certificate instead"
-        )
+        return "it turns off TLS verification, like --no-check-certificate; set sparkforge_ca_certificate instead"
     if key == "TORCH_NVCC_FLAGS" and re.search(r"gencode|-arch\b|sm_\d|compute_\d", value):
-        return "it adds an architecture behind the list's back; set pytorch_architectures instead"
+        return "it adds an architecture outside the list; set pytorch_architectures instead"
     if key == "CMAKE_LIBRARY_PATH" and re.search(r"/include/?($|[:;])", value):
-        return "an include directory holds no libraries; name the directory of the libraries"
+        return "an include directory has no libraries; set the library directory"
     if key == "USE_CUDA" and true(value) != build.cuda:
-        return f"set pytorch_cuda: {str(not build.cuda).lower()} instead, which the rest follows"
+        return f"set pytorch_cuda: {str(not build.cuda).lower()} instead, which sets the rest"
     if key == "USE_SYSTEM_NCCL" and not true(value) and asks_for(build, "nccl") and build.release >= NCCL_CLONED:
         return (
-            "NCCL is not a submodule of PyTorch 2.7 and newer, whose build clones it, checked by no hash; "
-            "remove it for the host's NCCL, or take nccl out of pytorch_libraries"
+            "NCCL is not a submodule of PyTorch 2.7 and newer, whose build clones it unverified; remove it to use the "
+            "host's NCCL, or remove nccl from pytorch_libraries"
         )
     if key in ("BLAS", "WITH_BLAS"):
-        return "set pytorch_blas instead, which finds its files"
+        return "set pytorch_blas instead, which finds the files"
     if key == "PYTORCH_ROCM_ARCH" or (key == "USE_ROCM" and true(value)):
         return "this role builds for CUDA; remove it"
     return ""

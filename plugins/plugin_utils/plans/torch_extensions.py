@@ -33,7 +33,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     architectures = _architectures(settings, stack, observation)
     if cuda and not architectures:
         profile = stack["profile"]["name"]
-        cause = f"The profile {profile} has no list of architectures, and this host shows no GPU that says one."
+        cause = f"The profile {profile} lists no architectures, and this host has no GPU to detect one from."
         remedy = "Set torch_extensions_architectures, or torch_extensions_cuda to false."
         return Plan(refusals=[{"cause": cause, "remedy": remedy}])
     layers = [

@@ -61,8 +61,8 @@ def _unit(
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})
         raise SparkforgeError(
-            f"There is no unit {name}; the known units are {', '.join(known) or 'none'}.",
-            "Correct its name, or say what it is: its source, requirements and environment.",
+            f"Unit {name} is unknown; the known units are {', '.join(known) or 'none'}.",
+            "Correct the name, or define the unit: source, requirements and environment.",
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}
     for part in said:
@@ -71,7 +71,7 @@ def _unit(
     if not source:
         raise SparkforgeError(
             f"The commit of {name} is not in the lock of the stack.",
-            "Run playbooks/lock.yml, or give the unit a source: repo and version, or archive and sha256.",
+            "Run playbooks/lock.yml, or give the unit a source (repo and version, or archive and sha256).",
         )
     unit["requirements"] = _of_platform(name, unit["requirements"], platform)
     unit["depends"] = [_depend(item, built) for item in unit["depends"]]
@@ -155,7 +155,7 @@ def _of_platform(name: str, requirements: t.Any, platform: str) -> list[str]:
     raise SparkforgeError(
         f"The lock of the stack has the build requirements of {name} for {', '.join(sorted(requirements))}, not for"
         f" {platform}.",
-        "Give the stack this machine and Python, and run playbooks/lock.yml.",
+        "Add this machine and Python to the stack, and run playbooks/lock.yml.",
     )
 
 

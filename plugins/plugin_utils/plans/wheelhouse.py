@@ -57,7 +57,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         **missing.steps,
     }
     note = (
-        "The wheelhouse asks for a password without TLS, so that anyone who listens on the network can read it. Set"
+        "The wheelhouse asks for a password without TLS, so anyone on the network can read it. Set"
         " wheelhouse_tls_certificate and wheelhouse_tls_key."
     )
     return Plan(
@@ -105,7 +105,7 @@ def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
             texts.append(Path(path).expanduser().read_text(encoding="utf-8").rstrip())
         except (OSError, UnicodeDecodeError):
             cause = f"{path} is not a file on the controller that can be read as PEM."
-            faults.append((cause, f"Set {both} to the PEM files, or both to nothing for plain HTTP."))
+            faults.append((cause, f"Set {both} to the PEM files, or clear both for plain HTTP."))
     if any("ENCRYPTED" in text for text in texts):
         cause = f"{paths[1]} asks for a passphrase."
         faults.append((cause, "Give a wheelhouse_tls_key without one: nginx starts by itself."))

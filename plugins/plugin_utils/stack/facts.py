@@ -54,7 +54,9 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
     definition, path = load(name, where)
     if method not in METHODS:
         near = difflib.get_close_matches(method, METHODS, n=1)
-        raise SparkforgeError(f"There is no method {method!r}.", f"Set stack_method to {near[0] if near else 'build'}.")
+        raise SparkforgeError(
+            f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {near[0] if near else 'build'}."
+        )
     chosen = profile_facts(profile, definition, where)
     found, lock_path = load_lock(name, where)
     lock: Lock = found or {}
@@ -152,7 +154,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
     if name not in merged:
         near = difflib.get_close_matches(name, merged, n=1)
         raise SparkforgeError(
-            f"There is no profile {name!r}: known are {', '.join(sorted(merged))} ({where.profiles}, and"
+            f"Profile {name!r} is unknown; known are {', '.join(sorted(merged))} ({where.profiles}, and"
             " profiles in the stack's file).",
             f"Set stack_profile to {'`' + near[0] + '`' if near else 'one of them'}.",
             known=sorted(merged),
@@ -187,7 +189,7 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
                 raise SparkforgeError(
                     f"The lock {lock_path} has sha256 {sha256} of {archive['component']} for {platform},"
                     f" the stack pins {pinned[platform]}.",
-                    "Find out which one is NVIDIA's; a published archive does not change.",
+                    "Find out which one NVIDIA published; a published archive does not change.",
                 )
     if not pinned and required:
         raise SparkforgeError(
@@ -207,7 +209,7 @@ def locked_version(lines: t.Sequence[str], name: str) -> str | None:
 
 
 def _same_version(locked: str | None, wanted: str | None) -> bool:
-    """An index of its own may serve 2.15.0 as 2.15.0+cu132: the public part is what a stack names."""
+    """Its own index may serve 2.15.0 as 2.15.0+cu132: the public part is what a stack names."""
     if locked is None or wanted is None:
         return locked is wanted
     return wanted in (locked, locked.partition("+")[0])
@@ -228,7 +230,7 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
     if not wheels and not definition["wheel"]["available"]:
         raise SparkforgeError(
             f"The stack {name} has no wheels to install: {definition['wheel']['reason'].strip().rstrip('.')}.",
-            "Use stack_name torch-2.13.0 or torch-2.15.0, or pin wheels of an index that has them: ansible-playbook"
+            "Use stack_name torch-2.13.0 or torch-2.15.0, or lock wheels from an index that has them: ansible-playbook"
             f" sparkforge.dgx_spark.lock -e stack_name={name} -e stack_lock_index_url=<index>.",
         )
     if not wheels:
@@ -322,7 +324,7 @@ def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_
             problems.append(f"the commit of {source} is not known")
         problems += _stale_requirements(unit_name, unit, lock)
     if any(unit.get("requires") for unit in units.values()) and not lock.get("run_requirements"):
-        problems.append("what the units need at run time is not resolved")
+        problems.append("the units' run-time requirements are not resolved")
     if problems:
         raise SparkforgeError(
             f"The lock of the stack {name} ({lock_path or 'no lock was found'}) does not say what to build:"
@@ -371,9 +373,9 @@ def triton_environment(version: str | None, cuda_home: str, *, built: bool) -> d
     """Return the variables that a Triton needs in the environment that it is used from.
 
     Up to 3.5 its wheels bring a ptxas of CUDA 12.8, which does not know sm_121a; from 3.6 on a second one, which does,
-    for compute capability 10.0 and newer (knobs.py of the wheels of 3.5.1, 3.6.0 and 3.9.0). What is built here brings
-    neither tools nor headers: without ``cuda.h`` the first launch of a kernel fails in gcc. TRITON_CUDART_PATH adds
-    them to that call alone, where CPATH would add them to every compilation of the user.
+    for compute capability 10.0 and newer (knobs.py of the wheels of 3.5.1, 3.6.0 and 3.9.0). What is built here
+    provides neither tools nor headers: without ``cuda.h`` the first launch of a kernel fails in gcc. TRITON_CUDART_PATH
+    adds them to that call alone, where CPATH would add them to every compilation of the user.
     """
     if version is None:
         return {}

@@ -23,7 +23,7 @@ with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.version import InvalidVersion, Version
 
-#: The role stack of this collection, wherever that lies: its stacks, locks and profiles are looked for last.
+#: The role stack of this collection, wherever that is: its stacks, locks and profiles are looked for last.
 SHIPPED = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "roles", "stack"))
 PROFILES_FILE = "profiles"
 README = "roles/stack/README.md"
@@ -111,9 +111,9 @@ def find(name: str, directories: t.Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     listing = ", ".join(f"{item} ({path})" for item, path in sorted(known.items()))
     raise SparkforgeError(
-        f"There is no stack {name!r}: looked for {name}.yml in {places}; known are {listing or 'none'}.",
-        f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'},"
-        " or put the file into stacks/ beside the inventory.",
+        f"Stack {name!r} is unknown: no {name}.yml in {places}; known are {listing or 'none'}.",
+        f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'}, or add the file to stacks/ "
+        f"next to the inventory.",
         known=sorted(known),
         searched=list(directories),
     )
@@ -130,9 +130,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         for key_node, _value in node.value:
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, str) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, f"duplicate key {key!r}", key_node.start_mark)
             if isinstance(key, str):
                 seen.add(key)
         return super().construct_mapping(node, deep=deep)
@@ -150,21 +148,21 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
             # A subclass of SafeLoader: plain data alone.
             content = yaml.load(file, Loader=_UniqueKeyLoader)  # noqa: S506
     except (OSError, UnicodeDecodeError) as error:
-        raise SparkforgeError(f"{path} cannot be read: {error}.", "Give the controller's user access to it.") from error
+        raise SparkforgeError(f"{path} cannot be read: {error}.", "Make it readable for Ansible's user.") from error
     except yaml.YAMLError as error:
         raise SparkforgeError(
-            f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct the line that it names."
+            f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct that line."
         ) from error
     except (RecursionError, ValueError) as error:
         # Thousands of brackets, and numbers or dates that Python has none of.
         raise SparkforgeError(
             f"{path} cannot be read as YAML: {' '.join(str(error).split())}.",
-            "Write a mapping of few levels, and quote what is no number or date.",
+            "Write a mapping with few levels, and quote strings that look like numbers or dates.",
         ) from error
     if not isinstance(content, dict) or list(content) != [key] or not isinstance(content[key], dict):
         has = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
         raise SparkforgeError(
-            f"{path} must have the one top-level key {key} with a mapping below it; it has {has or 'nothing'}.",
+            f"{path} must have a single top-level key {key} with a mapping; it has {has or 'nothing'}.",
             f"Start the file with `{key}:`; {README} describes every key.",
         )
     validate(kind, content[key], path)
@@ -183,7 +181,7 @@ def load(name: str, where: Places) -> tuple[dict[str, t.Any], str]:
 
 
 def load_lock(name: str, where: Places) -> tuple[Lock | None, str | None]:
-    """Return a stack's lock, validated, and its path, or twice None where there is none yet.
+    """Return a stack's lock, validated, and its path, or twice None if there is none yet.
 
     :raises SparkforgeError: for a wrong lock.
     """
@@ -198,7 +196,7 @@ def load_lock(name: str, where: Places) -> tuple[Lock | None, str | None]:
 
 def relock(name: str) -> str:
     """Return the remedy of a lock that is not the stack's."""
-    return f"Write it again: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
+    return f"Renew it: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
 
 
 # --- what no single key shows -------------------------------------------------------------------------------
@@ -214,7 +212,7 @@ def validate(kind: str, value: t.Any, path: str) -> None:
     if not problems and kind == "stack":
         problems = _contradictions(value)
     if problems:
-        what = "file of profiles" if kind == "profiles" else kind
+        what = "profiles file" if kind == "profiles" else kind
         raise SparkforgeError(
             f"The {what} {path} has {len(problems)} problem{'s' if len(problems) > 1 else ''}: {'; '.join(problems)}.",
             f"Correct the file; {README} describes every key.",
@@ -245,7 +243,7 @@ def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         if source.get("pin") and source["pin"]["source"] not in sources:
             found.append(f"sources.{name}.pin.source is {source['pin']['source']}, which is not one of the sources")
         if not source.get("url") and "archive" not in source and pin is None:
-            found.append(f"sources.{name}.url is empty, and no other source is known to name it")
+            found.append(f"sources.{name}.url is empty, and no other source provides it")
         wanted = versions.get(DISTRIBUTIONS.get(name, name))
         tag = re.fullmatch(r"v?(\d+(?:\.\d+)+)", str(source.get("ref") or ""))
         if wanted and tag and tag[1] != wanted.partition("+")[0]:
@@ -264,7 +262,7 @@ def _version_contradictions(versions: t.Mapping[str, t.Any]) -> list[str]:
     fitting = _torchvision_for(torch) if torch else None
     if fitting and vision and not fitting[0] <= vision.release[:2] <= fitting[1]:
         found.append(
-            f"versions.torchvision {vision} is not made for torch {torch}, which takes {'.'.join(map(str, fitting[0]))}"
+            f"versions.torchvision {vision} does not fit torch {torch}, which needs {'.'.join(map(str, fitting[0]))}"
         )
     return found
 
@@ -285,9 +283,9 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
     for name, unit in units.items():
         distribution = DISTRIBUTIONS.get(name)
         if distribution and not definition["versions"].get(distribution):
-            found.append(f"versions.{distribution} is missing, and units.{name} builds it")
+            found.append(f"versions.{distribution} is missing, but units.{name} builds it")
         if name == resolve.BESIDE:
-            found.append(f"units.{name} cannot be the name of a unit")
+            found.append(f"units.{name} is not a valid unit name")
         source = unit.get("source", name)
         if source not in sources:
             found.append(f"units.{name} has no source: there is no sources.{source}")
@@ -301,7 +299,7 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def _ring(name: str, units: t.Mapping[str, t.Any]) -> list[str]:
-    """Return the way from a unit back to it, empty where there is none."""
+    """Return the way from a unit back to it, empty if there is none."""
     ways = [[name]]
     seen = set()
     while ways:

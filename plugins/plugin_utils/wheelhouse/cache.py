@@ -45,9 +45,9 @@ class Cache:
         return os.path.join(self.directory, "manifests", wanted.file)
 
     def load(self, wanted: Wanted) -> Manifest | None:
-        """Return the manifest; None where there is none.
+        """Return the manifest, or None if there is none.
 
-        :raises SparkforgeError: where what is there is not what is wanted.
+        :raises SparkforgeError: if what is there is not what is wanted.
         """
         path = self.path_of(wanted)
         try:
@@ -58,13 +58,13 @@ class Cache:
         except OSError as error:
             raise SparkforgeError(
                 f"The cached manifest {path} cannot be read: {error.strerror}.",
-                "Make it readable, remove it, or set sparkforge_wheelhouse_cache to another directory.",
+                "Make it readable, delete it, or set sparkforge_wheelhouse_cache to another directory.",
             ) from error
         where = f"The cached manifest {path}"
         try:
             return wanted.check(publication.read(content, where), where)
         except SparkforgeError as error:
-            raise SparkforgeError(error.cause, f"Remove {path}; the next run looks for the manifest again.") from error
+            raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 
     def save(self, wanted: Wanted, manifest: Manifest) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
@@ -121,7 +121,7 @@ class Cache:
         return sorted({mark for file in files for one in _read_lists(os.path.join(folder, file)) for mark in one})
 
     def wheel(self, wheel: Wheel) -> str:
-        """Return where a wheel lies, or is to lie."""
+        """Return where a wheel is, or is to lie."""
         return os.path.join(self.directory, "wheels", wheel["sha256"], wheel["file"])
 
     def missing(self, manifest: Manifest) -> list[Wheel]:
@@ -131,11 +131,11 @@ class Cache:
     def bringing(self, wheel: Wheel) -> Iterator[str | None]:
         """Give the path of a file to put a wheel into, which is then verified; None where another run has brought it.
 
-        :raises SparkforgeError: where the sha256 of what was put there is another one.
+        :raises SparkforgeError: if the sha256 of what was put there is another one.
         """
         directory = os.path.dirname(self.wheel(wheel))
         store = os.path.dirname(directory)
-        # Thirty hosts ask for the same wheel at once: one of them brings it.
+        # Thirty hosts ask for the same wheel at once: one of them provides it.
         with receipts.lock(store, wheel["sha256"], WAIT):
             if os.path.isfile(self.wheel(wheel)):
                 yield None
@@ -154,7 +154,7 @@ class Cache:
             except OSError as error:
                 raise SparkforgeError(
                     f"The wheel {wheel['file']} cannot be written to {store}: {error.strerror}.",
-                    "Free some space there, or set sparkforge_wheelhouse_cache to another directory.",
+                    "Free space there, or set sparkforge_wheelhouse_cache to another directory.",
                 ) from error
             finally:
                 disk.remove(temporary)
@@ -174,8 +174,8 @@ def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
     with open(path, "rb") as stream:
         html = http.is_html(stream.read(1024))
     cause = f"The sha256 of {wheel['file']} is {actual}, the manifest says {wheel['sha256']}"
-    remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes what the builder has."
+    remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes the builder's file again."
     if html:
         cause += ": it is an HTML page"
-        remedy = "Look at what answers there: a proxy or a login page answers so in place of the wheelhouse."
+        remedy = "Check what answers there: this looks like a proxy or a login page."
     return SparkforgeError(f"{cause}.", remedy, wheel=wheel["file"], expected=wheel["sha256"], got=actual)

@@ -38,7 +38,7 @@ def look(
 
     :param ask_builder: returns the content of the file of that name in the builder's wheelhouse, None where it is
         not there; raises OSError with words where the builder cannot be asked.
-    :raises SparkforgeError: where a place has something that is not a manifest, or one of another stack.
+    :raises SparkforgeError: if a place has something that is not a manifest, or one of another stack.
     """
     tried: list[dict[str, str]] = []
     is_served: bool | None = None

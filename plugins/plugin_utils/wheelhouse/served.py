@@ -37,13 +37,14 @@ class Served:
             parts = urllib.parse.urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not a URL of a wheelhouse.",
-                "Write it as https://host/path: the directories of the platforms are served below it.",
+                f"sparkforge_wheelhouse_url is {redact(url)!r}, which is not the URL of a wheelhouse.",
+                "Write it as https://host/path, the parent of the platform directories.",
             )
         if "@" in parts.netloc:
             raise SparkforgeError(
-                f"sparkforge_wheelhouse_url ({redact(url)}) holds a user name.",
-                "Give it in sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which nobody prints.",
+                f"sparkforge_wheelhouse_url ({redact(url)}) contains a user name.",
+                "Move it to sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which are never "
+                "printed.",
             )
 
     @property
@@ -58,7 +59,7 @@ class Served:
 
         Without TLS it is taken only where a pinned key signed it, or its seal is known already.
 
-        :raises SparkforgeError: where something else is served, or nothing answers; see ``is_passed_over``.
+        :raises SparkforgeError: if something else is served, or nothing answers; see ``is_passed_over``.
         """
         url = self.of(wanted.platform, "manifests", wanted.file)
         try:
@@ -71,7 +72,7 @@ class Served:
         known = self.pinned or (cached["seal"] if cached else "")
         if self.pinned and found["seal"] != self.pinned:
             raise SparkforgeError(
-                f"The seal of the manifest at {url} is {found['seal']}, and sparkforge_wheelhouse_manifest_sha256 says"
+                f"The seal of the manifest at {url} is {found['seal']}, but sparkforge_wheelhouse_manifest_sha256 says"
                 f" {self.pinned}.",
                 "Correct the pin, or find out who changed the manifest.",
                 expected=self.pinned,
@@ -79,9 +80,9 @@ class Served:
             )
         if not self.is_trusted and not wanted.signers and found["seal"] != known:
             raise SparkforgeError(
-                f"The manifest at {url} comes without TLS and its seal, {found['seal']}, is not known here.",
-                "Serve it over https, or pin the builder's key in sparkforge_wheelhouse_signers, which the end of"
-                " playbooks/build.yml shows.",
+                f"The manifest at {url} was served without TLS, and its seal {found['seal']} is not pinned.",
+                "Serve it over https, or pin the builder's key in sparkforge_wheelhouse_signers, which "
+                "playbooks/build.yml prints at its end.",
                 got=found["seal"],
                 passed_over=True,
             )
@@ -90,7 +91,7 @@ class Served:
     def wheel(self, wheel: Wheel, platform: str, target: str) -> list[str]:
         """Download a wheel into ``target``, whose sha256 who calls verifies; return why not, where it is not to be had.
 
-        :raises SparkforgeError: where somebody answers and refuses.
+        :raises SparkforgeError: if somebody answers and refuses.
         """
         url = self.of(platform, *wheel["path"].split("/"))
         try:
@@ -112,7 +113,7 @@ class Served:
     def _explained(self, error: SparkforgeError, url: str) -> SparkforgeError:
         status = error.details.get("status")
         if status in (401, 403):
-            given = "refused the user name and password" if self.username else "wants a user name and password"
+            given = "refused the user name and password" if self.username else "requires a user name and password"
             return SparkforgeError(
                 f"The wheelhouse {given} for {url} (HTTP {status}).",
                 "Correct sparkforge_wheelhouse_username and sparkforge_wheelhouse_password.",
@@ -121,8 +122,8 @@ class Served:
             )
         return type(error)(
             error.cause,
-            "Look at what answers under sparkforge_wheelhouse_url, and where its certificate is not trusted, at"
-            " sparkforge_ca_certificate.",
+            "Check what answers at sparkforge_wheelhouse_url, and, if its certificate is not trusted, "
+            "sparkforge_ca_certificate.",
             **{key: error.details[key] for key in ("status", "url") if key in error.details},
         )
 

@@ -39,15 +39,15 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
             done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
             raise SparkforgeError(
-                "sparkforge_wheelhouse_signers is set, and the controller has no ssh-keygen to verify with.",
-                "Install OpenSSH's client on the controller.",
+                "sparkforge_wheelhouse_signers is set, but the controller has no ssh-keygen to verify signatures.",
+                "Install the OpenSSH client on the controller.",
             ) from error
     if done.returncode != 0:
         what = "signed by none of sparkforge_wheelhouse_signers" if manifest.get("signature") else "not signed"
         raise SparkforgeError(
             f"{where} is {what}.",
-            "Find out who wrote it; where it is your builder's, publish it again with playbooks/build.yml, whose end "
-            "shows the key to pin.",
+            "Find out who wrote it; if it was your builder, publish it again with playbooks/build.yml, which prints "
+            "the key to pin.",
         )
 
 
@@ -55,7 +55,7 @@ def _key(signer: str) -> str:
     found = _KEY.fullmatch(signer.strip())
     if not found:
         raise SparkforgeError(
-            f"sparkforge_wheelhouse_signers has {signer[:40]!r}, which is not a public key of OpenSSH.",
-            "Copy the line that playbooks/build.yml shows at its end: ssh-ed25519 AAAA…",
+            f"sparkforge_wheelhouse_signers has {signer[:40]!r}, which is not an OpenSSH public key.",
+            "Copy the line that playbooks/build.yml prints at its end: ssh-ed25519 AAAA…",
         )
     return found.group(1)

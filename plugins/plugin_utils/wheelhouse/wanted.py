@@ -28,7 +28,7 @@ class Wanted(t.NamedTuple):
     def check(self, manifest: t.Any, where: str) -> Manifest:
         """Return the manifest.
 
-        :raises SparkforgeError: where it is of something else, was changed, or is not signed by one of ``signers``.
+        :raises SparkforgeError: if it is of something else, was changed, or is not signed by one of ``signers``.
         """
         found = publication.check(manifest, where=where, **{key: getattr(self, key) for key in _FIELDS})
         if self.python and found["python"] != self.python:

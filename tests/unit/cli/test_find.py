@@ -109,7 +109,7 @@ def test_a_name_that_is_given_is_looked_up_or_taken_as_it_is() -> None:
     assert (other.name, other.addresses, other.local) == ("attic.example", ["Attic.example"], False)
     assert find.by_name(["localhost"], [])[0].local
     for wrong in ("-oProxyCommand=id", "a b", "", "a;b", "{{ x }}"):
-        with pytest.raises(Refusal, match="is no name of a host"):
+        with pytest.raises(Refusal, match="is not a host name"):
             find.by_name([wrong], known)
 
 

@@ -514,7 +514,7 @@ def test_what_builds_need_is_real_on_the_native_level_too_and_only_what_fits_the
 
 def test_a_wheel_with_another_sha256_is_refused_and_nothing_is_kept(local_index: Path, tmp_path: Path) -> None:
     (wheel,) = local_index.iterdir()
-    wrong = pin(wheel.name, b"something else")
+    wrong = pin(wheel.name, b"something other")
     with pytest.raises(LabError, match=r"(?s)could not download labthing==1\.0.*HASH"):
         mirror.Wheels(tmp_path / "cache").fetch({"labthing": wrong})
     assert not list((tmp_path / "cache").glob("*.whl"))

@@ -25,7 +25,7 @@ pattern =
     dpkg frontend lock was locked by another process with pid (?P<who2>\d+)
     status database area is locked by another process
 cause = Another program has apt's lock[ {lock}][, which is held by process {who}].
-remedy = Wait until it has ended (unattended-upgrades and the DGX updater run after boot), or raise lock_timeout
+remedy = Wait until it ends (unattended-upgrades and the DGX updater run after boot), or raise lock_timeout
     (sparkforge_apt_lock_timeout); do not delete the lock file.
 
 [apt-signed-by-conflict]
@@ -45,8 +45,8 @@ pattern =
     A later version is already installed
     without --allow-downgrades
     will not downgrade (\S+)
-cause = A package is installed in a later version than the one asked for.
-remedy = Keep the later one and correct the pin; nothing here downgrades a package.
+cause = A package is installed in a later version than the requested one.
+remedy = Keep the later version and correct the pin; this collection never downgrades a package.
 
 [apt-key-missing]
 keys =
@@ -55,8 +55,8 @@ keys =
 pattern =
     (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
     (?:NO_PUBKEY|Missing key) (?P<key2>\w+)
-cause = The repository[ {where}] is signed with the key {key}, which is in none of its keyrings.
-remedy = Reinstall the package that brings the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
+cause = The repository[ {where}] is signed with key {key}, which none of its keyrings contains.
+remedy = Reinstall the package that provides the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
     cuda-keyring elsewhere), or correct the source's Signed-By.
 
 [apt-signature]
@@ -94,8 +94,8 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 cause = No enabled apt source offers {found}.
-remedy = Check the names for this distribution, and that the source that carries them is enabled and updated (the role
-    cuda_libraries adds NVIDIA's).
+remedy = Check the names for this distribution, and that their source is enabled and updated (the role cuda_libraries
+    adds NVIDIA's).
 
 [apt-hash]
 keys =
@@ -104,15 +104,15 @@ keys =
 pattern =
     Hash Sum mismatch
     File has unexpected size
-cause = A file of an apt repository is not the one that its index names.
-remedy = Run again in some minutes: a mirror that is being updated or a caching proxy serves parts of two states.
+cause = A file of an apt repository does not match the repository's index.
+remedy = Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix of two states.
 
 [apt-fetch]
 keys = Failed to fetch
 pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
 cause = apt could not fetch {url}: {why}.
-remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404 run again, for the
-    package lists were older than the repository.
+remedy = Check the host's network, the proxy (sparkforge_proxies) and the source's URL; after a 404, run again: the
+    package lists were outdated.
 
 [apt-unmet]
 keys =
@@ -124,7 +124,7 @@ pattern =
     (?:packages have unmet|Unsatisfied) dependencies:\n(?P<why>(?: [^\n]*(?:\n|$)){1,4})
     held broken packages
     you have held
-cause = apt cannot install what was asked for: dependencies do not fit together[ ({why})].
+cause = apt cannot install the requested packages: unmet dependencies[ ({why})].
 remedy = Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache policy); those that
     DGX OS has in /etc/apt/preferences.d must stay.
 
@@ -145,5 +145,5 @@ keys = dpkg: error processing
 pattern = dpkg: error processing (?:package|archive) (\S+)
 every = yes
 cause = dpkg could not finish {found}.
-remedy = Read the package's own message and /var/log/dpkg.log, mend that, then run again.
+remedy = Read the package's own message and /var/log/dpkg.log, fix the cause, then run again.
 """

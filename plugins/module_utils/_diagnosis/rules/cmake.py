@@ -13,7 +13,7 @@ RULES = r"""
 [cmake-too-new]
 keys = Compatibility with CMake
 pattern = Compatibility with CMake <\s+(\S+)\s+has\s+been\s+removed
-cause = The source asks for a CMake older than {found}, which CMake 4 no longer serves.
+cause = The source declares compatibility with CMake older than {found}, which CMake 4 removed.
 remedy = Pin a CMake below 4 (cmake<4) in the unit's requirements or name one in its toolchain (Triton before 3.7 needs
     that), or set CMAKE_POLICY_VERSION_MINIMUM=3.5 in its environment.
 
@@ -25,7 +25,7 @@ pattern =
     CMake (\S+) or higher is required\.\s+You\s+are\s+running\s+version\s+(\S+)
     Could not find CMake with version >=(\S+)
 cause = The source needs CMake {found} or newer.
-remedy = Name a newer CMake in the unit's toolchain, or cmake in its requirements.
+remedy = Set a newer CMake in the unit's toolchain, or add cmake to its requirements.
 
 [ninja-missing]
 keys =
@@ -35,7 +35,7 @@ pattern =
     unable to find a build program corresponding to 'Ninja'
     Ninja is required to load C\+\+ extensions
 cause = There is no ninja on the build's PATH.
-remedy = Run the role build_toolchain on this host, or name ninja in the unit's requirements.
+remedy = Run the role build_toolchain on this host, or add ninja to the unit's requirements.
 
 [nvcc-missing]
 keys =
@@ -56,7 +56,7 @@ pattern =
     CUDA_HOME environment variable is not set
     nvcc not found at '
 cause = There is no nvcc on the build's PATH.
-remedy = Run the role cuda_libraries, and name nvcc in the unit's toolchain (it is not on PATH in a non-login shell).
+remedy = Run the role cuda_libraries, and set nvcc in the unit's toolchain (it is not on PATH in a non-login shell).
 
 [compiler-missing]
 keys =
@@ -91,9 +91,9 @@ keys =
 pattern =
     (?:requires|only supported on) CUDA (\d[\d.]*)\s+(?:or|and)\s+(?:above|higher|newer)(?!, and strongly)
     Could NOT find CUDA(?:Toolkit)?: Found unsuitable version '[^'\n]+',\s+but\s+required\s+is\s+at\s+least\s+'(\S+?)'
-cause = The source needs CUDA {found} or newer, and the toolkit that the build found is older.
-remedy = Bring a newer toolkit (the stack's CUDA version, role cuda_libraries) and let CUDA_HOME and toolchain.nvcc name
-    it, or build a version of the source that is for the one that is there.
+cause = The source needs CUDA {found} or newer, but the build found an older toolkit.
+remedy = Install a newer toolkit (the stack's CUDA version, role cuda_libraries) and point CUDA_HOME and toolchain.nvcc
+    to it, or build a version of the source for the installed toolkit.
 
 [cuda-version-conflict]
 keys =
@@ -103,7 +103,7 @@ pattern =
     Found two conflicting CUDA versions
     FindCUDA says CUDA version is\s+(\S+)
 cause = The build found parts of two CUDA toolkits.
-remedy = Let CUDA_HOME, CUDACXX and PATH in the unit's environment name one toolkit.
+remedy = Point CUDA_HOME, CUDACXX and PATH in the unit's environment to a single toolkit.
 
 [submodule-missing]
 keys =
@@ -115,15 +115,15 @@ pattern =
     The source directory\s+(\S+)\s+does not contain a CMakeLists\.txt file
     add_subdirectory given source\s+'([^'\n]+)'\s+which is not an\s+existing\s+directory
     Did you run 'git submodule update --init
-cause = A directory of the source is empty or not there ({found}): a submodule was not checked out.
-remedy = Set source.submodules to true, or use an archive that holds the submodules.
+cause = A directory of the source is empty or missing ({found}): a submodule was not checked out.
+remedy = Set source.submodules to true, or use an archive that includes the submodules.
 
 [cmake-source-missing]
 keys =
     The source directory
     does not appear to contain CMakeLists.txt
 pattern = The source directory '([^'\n]+)' does not (?:exist|appear to contain CMakeLists\.txt)
-cause = CMake was given {found}, which holds no CMakeLists.txt.
+cause = CMake was given {found}, which has no CMakeLists.txt.
 remedy = Correct the unit's subdirectory.
 
 [cmake-cache-elsewhere]
@@ -136,7 +136,7 @@ pattern =
     does not match the source '([^'\n]+)'
     Does not match the generator used previously: ([^\n]+)
 cause = The build directory was configured for another source or generator ({found}).
-remedy = Build with rebuild=true, which begins with an empty build directory.
+remedy = Build with rebuild=true, which starts with an empty build directory.
 
 [cmake-package-missing]
 keys =
@@ -147,5 +147,5 @@ pattern =
     ^\s+Could NOT find (\w+)
 facts = package_of
 cause = CMake does not find {found}, which the source requires.
-remedy = Install {part}, and give CMake its directory ({found}_DIR or {found}_ROOT) where it is not below /usr.
+remedy = Install {part}, and if it is not below /usr, set its directory ({found}_DIR or {found}_ROOT).
 """

@@ -19,8 +19,8 @@ pattern =
     collect2: fatal error: cannot find '(ld)'
     invalid linker name in (?:argument )?'(-fuse-ld=[^'\n]+)'
     does not support '(-fuse-ld=[^'\n]+)'
-cause = The linker that the build names is not there ({found}).
-remedy = Run the role build_toolchain on this host, or drop the choice of linker (-fuse-ld, LLVM_ENABLE_LLD,
+cause = The build's linker is not installed ({found}).
+remedy = Run the role build_toolchain on this host, or remove the linker option (-fuse-ld, LLVM_ENABLE_LLD,
     TRITON_BUILD_WITH_CLANG_LLD).
 
 [compiler-too-old]
@@ -40,14 +40,14 @@ pattern =
     compiler does not support '(-m[^'\n]+)'
     unsupported argument '([^'\n]+)' to option '-m
 cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
-remedy = Name a newer compiler in the unit's toolchain, or correct CFLAGS and CXXFLAGS.
+remedy = Set a newer compiler in the unit's toolchain, or correct CFLAGS and CXXFLAGS.
 
 [missing-header]
 keys = fatal error:
 pattern = fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 facts = part_of
 cause = The compiler does not find the header {found}.
-remedy = Install {part}; where it lies in a directory of its own, add that to CPATH in the unit's environment.
+remedy = Install {part}; if it is in a directory of its own, add that to CPATH in the unit's environment.
 
 [library-missing]
 keys =
@@ -57,7 +57,7 @@ keys =
 pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(?::|$|\s)
 facts = part_of
 cause = The linker does not find the library {found}.
-remedy = Install {part}; where it lies in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
+remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH in the unit's environment.
 
 [object-damaged]
 keys =
@@ -67,7 +67,7 @@ keys =
     malformed archive
     not an ELF file
 pattern = (\S+): (?:file not recognized: )?(?:file (?:too short|format not recognized|truncated)|malformed archive)
-cause = {found} is damaged, as what was being written is after a power loss or on a full disk.
+cause = {found} is damaged, as happens after a power loss or on a full disk.
 remedy = Remove it and run again, or build with rebuild=true.
 
 [wrong-architecture]
@@ -85,7 +85,8 @@ pattern =
     Exec format error: '([^'\n]+)'
     skipping incompatible (\S+) when searching
 cause = {found} is for another processor than this host's, or is damaged.
-remedy = Take the file for this machine (uname -m): linux-sbsa is ARM64 servers and the Spark, linux-aarch64 is Tegra.
+remedy = Use the file for this machine (uname -m): linux-sbsa is for ARM64 servers and the Spark, linux-aarch64 for
+    Tegra.
 
 [relocation-overflow]
 keys =
@@ -94,7 +95,7 @@ keys =
 pattern =
     relocation truncated to fit[^\n]{0,80}
     relocation out of range
-cause = A library became too large for its own jumps ({found}).
+cause = A library became too large for its relocations ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
 
 [undefined-reference]
@@ -105,6 +106,6 @@ pattern =
     undefined reference to '([^'\n]+)'
     ld\.lld: error: undefined symbol: ([^\n]+)
 cause = The linker does not find a definition of {found}.
-remedy = Look which library should have it: it was built with other options or of another version, or is missing from
-    the link.
+remedy = Find the library that should define it: it was built with other options or from another version, or is missing
+    from the link.
 """

@@ -21,27 +21,27 @@ remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment, to 12.0 for torch 2
 keys = Unsupported gpu architecture
 pattern = Unsupported gpu architecture '([^'\n]+)'
 cause = nvcc does not know the architecture {found}.
-remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build with a CUDA toolkit that knows it: 12.1
+remedy = Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES), or build with a CUDA toolkit that supports it: 12.1
     needs 12.9 or newer.
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[^'\n]+)' is not defined for option 'gpu-name'
-cause = The ptxas that ran does not know {found}: Triton 3.5 and older carry that of CUDA 12.8.
+cause = The ptxas in use does not know {found}: Triton 3.5 and older ship the one of CUDA 12.8.
 remedy = Set TRITON_PTXAS_PATH to the CUDA toolkit's ptxas for Triton 3.5 and older, TRITON_PTXAS_BLACKWELL_PATH for 3.6
     and newer.
 
 [ptx-version]
 keys = Unsupported .version
 pattern = Unsupported \.version (\S+); current version is '([^'\n]+)'
-cause = The ptxas that ran is older than the code it was given (PTX {found}).
-remedy = Give it a ptxas as new as the compiler: CUDA_HOME and PATH must name one toolkit, and TRITON_PTXAS_PATH its
+cause = The ptxas in use is older than its input (PTX {found}).
+remedy = Use a ptxas as new as the compiler: CUDA_HOME and PATH must point to one toolkit, and TRITON_PTXAS_PATH to its
     ptxas.
 
 [llvm-ptx-version]
 keys = does not support target
 pattern = LLVM ERROR: (PTX version \S+ does not support target '[^'\n]+')
-cause = LLVM refuses the target: {found}. Triton's backend asks for a lower PTX version than LLVM 22 and newer allow.
+cause = LLVM refuses the target: {found}. Triton's backend requests a lower PTX version than LLVM 22 and newer allow.
 remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
     third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
 
@@ -59,19 +59,19 @@ remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a sour
 [arch-list-unset]
 keys = arch_list[-1] +=
 pattern = arch_list\[-1\] \+= '\+PTX'
-cause = PyTorch's build of extensions found neither TORCH_CUDA_ARCH_LIST nor a GPU to ask.
+cause = PyTorch's extension build found neither TORCH_CUDA_ARCH_LIST nor a GPU to detect.
 remedy = Set TORCH_CUDA_ARCH_LIST in the unit's environment.
 
 [attention-guard]
 keys = but was built for sm
 pattern = FATAL: kernel \S+ is for (\S+), but was built for (?P<built>sm\d+)
-cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so what it computes is wrong.
+cause = A kernel of memory-efficient attention has no body for {built} ({found} only), so its results are wrong.
 remedy = Do not use this PyTorch: build it with TORCH_CUDA_ARCH_LIST=12.0, or with the guard patch of the role pytorch.
 
 [no-kernel-image]
 keys = no kernel image is available
 pattern = no kernel image is available for execution on the device
-cause = The program holds no code for this GPU's architecture.
+cause = The program has no code for this GPU's architecture.
 remedy = Build it with the GPU's capability in TORCH_CUDA_ARCH_LIST: a cubin runs on the same major and an equal or
     higher minor.
 """

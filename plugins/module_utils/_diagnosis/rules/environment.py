@@ -14,7 +14,7 @@ RULES = r"""
 keys = unbound variable
 pattern = (\w+): unbound variable
 cause = A script under 'set -u' reads {found}, which is not set.
-remedy = Set {found} in the unit's environment: a build gets only what that names, never the environment of a shell.
+remedy = Set {found} in the unit's environment: a build gets only these variables, never a shell's environment.
 
 [build-requirement-missing]
 keys =
@@ -30,7 +30,7 @@ pattern =
     Cannot import (?:build backend )?'([\w.]+)'
     Missing dependencies:\s+(\S+)
 cause = The build needs {found}, and its environment does not have it (pip installs none with --no-build-isolation).
-remedy = Name it in the unit's requirements; a wrong Python shows itself the same way.
+remedy = Add it to the unit's requirements; a wrong Python gives the same error.
 
 [python-version]
 keys =
@@ -42,7 +42,7 @@ pattern =
     requires a different Python: (\S+ not in '[^'\n]+')
     requires Python '(?P<wanted>[^'\n]+)' but
 cause = The source does not support the environment's Python ({found}).
-remedy = Set the unit's python to an interpreter in that range, or take a version of the source that supports it.
+remedy = Set the unit's python to an interpreter in that range, or use a version of the source that supports it.
 
 [externally-managed]
 keys =
@@ -51,7 +51,7 @@ keys =
 pattern =
     externally-managed-environment
     This environment is externally managed
-cause = pip was to install into the system's Python, which the distribution keeps for itself.
+cause = pip tried to install into the system's Python, which the distribution manages.
 remedy = Install into an environment (role python_env), never with --break-system-packages.
 
 [install-into-system]
@@ -68,7 +68,7 @@ pattern =
     cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
     Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)
     create or remove files in install directory
-cause = The build wanted to install into the system ({found}).
+cause = The build tried to install into the system ({found}).
 remedy = Build a wheel and install it into an environment: never 'setup.py install', and CMAKE_INSTALL_PREFIX only below
     the root.
 """

@@ -14,7 +14,7 @@ RULES = r"""
 keys = [-Werror
 pattern = error: ([^\n]+?) \[-Werror
 cause = A warning counts as an error: {found}.
-remedy = Add the matching -Wno-error=… to CXXFLAGS in the unit's environment, or drop -Werror by an edit.
+remedy = Add the matching -Wno-error=… to CXXFLAGS in the unit's environment, or remove -Werror with an edit.
 
 [process-killed]
 keys =
@@ -24,8 +24,8 @@ pattern =
     ^[ \t]*(?:\S*sh: line \d+: +\d+ )?(Killed)\b(?! signal)
     FAILED: \[(code=137)\]
     \] (Killed)$
-cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints no more than
-    that when it happens to its compiler.
+cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints nothing else
+    when this happens to its compiler.
 remedy = End the programs that hold memory (GPU processes hold it too) and run again; a build then resumes from its
     objects, with jobs sized by the memory that is free, and with fewer by memory_per_job or jobs.
 
@@ -39,25 +39,25 @@ remedy = Compare the compiler, nvcc and Python with those of the stack; a patch 
 [dubious-ownership]
 keys = detected dubious ownership
 pattern = detected dubious ownership in repository at '([^'\n]+)'
-cause = git refuses {found}, for another user owns it.
-remedy = Give the directory to the build user (chown -R): an earlier build ran as root or as somebody else.
+cause = git refuses {found}, because another user owns it.
+remedy = Change its owner to the build user (chown -R): an earlier build ran as root or another user.
 
 [python-module-missing]
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
 cause = Python does not find the module {found}.
-remedy = Name its package in the unit's requirements, or install it into the environment.
+remedy = Add its package to the unit's requirements, or install it into the environment.
 
 [triton-compiler-failed]
 keys = CalledProcessError: Command
 pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
 cause = Triton compiles a C file at the first kernel, and {found} failed.
-remedy = Run the role build_toolchain on this host; see that cuda.h, Python.h and libcuda.so.1 are found.
+remedy = Run the role build_toolchain on this host; check that cuda.h, Python.h and libcuda.so.1 are found.
 
 [dependency-cycle]
 keys = dependency cycle
 pattern = dependency cycle: ([^\n]+)
-cause = The build's files depend on each other in a ring: {found}.
+cause = The build's files have a dependency cycle: {found}.
 remedy = Correct the source, or the patch or edit that made it.
 
 [clock]
@@ -83,15 +83,15 @@ pattern =
     '([^'\n]+)', needed by .* missing and no known rule
     No rule to make target '([^'\n]+)'
     INSTALL cannot find\s+'([^'\n]+)'
-cause = The build needs the file {found}, which is not there and which nothing makes.
-remedy = Take the whole source, submodules and what an ignore list may have left out included; where the file was there
-    when CMake configured, build with rebuild=true.
+cause = The build needs the file {found}, which does not exist and which no rule makes.
+remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
+    when CMake ran, build with rebuild=true.
 
 [ninja-no-file]
 keys = loading 'build.ninja'
 pattern = loading 'build\.ninja': ([^\n]+)
-cause = The build directory has no build.ninja: configuring did not finish.
-remedy = See the lines of CMake above; build with rebuild=true where they show no error.
+cause = The build directory has no build.ninja: CMake did not finish.
+remedy = See CMake's output above; if it shows no error, build with rebuild=true.
 
 [process-limit]
 keys =
@@ -101,7 +101,7 @@ pattern =
     Resource temporarily unavailable
     Too many open files
 cause = A limit of the build's user or unit was reached ({found}).
-remedy = Raise the limits of processes or open files (TasksMax, LimitNOFILE, ulimit -u and -n), or set fewer jobs.
+remedy = Raise the limits for processes or open files (TasksMax, LimitNOFILE, ulimit -u and -n), or set fewer jobs.
 
 [permission-denied]
 keys =
@@ -113,7 +113,7 @@ pattern =
     '?([^\s':]+)'?: (?:Permission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(\S+)
 cause = The build user may not write or run {found}.
-remedy = Give it to the build user (chown -R): an earlier build ran as root or as somebody else.
+remedy = Change its owner to the build user (chown -R): an earlier build ran as root or another user.
 
 [command-missing]
 keys =
@@ -127,7 +127,7 @@ pattern =
     make(?:\[\d+\])?: (\S+): No such file
     Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
 cause = The build calls {found}, which is not on its PATH.
-remedy = Run the role build_toolchain on this host, or name the package in the unit's requirements.
+remedy = Run the role build_toolchain on this host, or add the package to the unit's requirements.
 
 [step-crashed]
 keys =

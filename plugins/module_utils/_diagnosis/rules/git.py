@@ -20,8 +20,8 @@ pattern =
     Fetched in submodule path '(?P<where2>[^'\n]+)', but it did not contain (?P<commit>\w+)
     Unable to (?:checkout|fetch)[^\n]*in submodule path '(?P<where3>[^'\n]+)'
     No url found for submodule path '(?P<where4>[^'\n]+)'
-cause = The submodule {where} cannot be had[ from {url}][: its repository has no commit {commit}].
-remedy = Make its repository reachable, or mirror it; a submodule must hold the commit that its project names.
+cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
+remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins.
 
 [authentication]
 keys =
@@ -39,7 +39,7 @@ pattern =
     Permission denied \(publickey
     returned error: 40[13]
     40[13] (?:Client )?Error[^\n]*
-cause = A server wants a login, or refuses this one ({found}).
+cause = A server requires a login, or rejects this one ({found}).
 remedy = Use a URL that needs no login or a mirror; builds never ask for a password.
 
 [git-no-such-commit]
@@ -68,7 +68,7 @@ pattern =
     couldn't find remote ref (\S+)
     pathspec '([^'\n]+)' did not match
 cause = The repository has no tag or branch {found}.
-remedy = Correct source.version: git ls-remote lists what there is.
+remedy = Correct source.version: git ls-remote lists the tags and branches.
 
 [repository-missing]
 keys =
@@ -82,7 +82,7 @@ pattern =
     Repository not found
     returned error: 404
 cause = There is no such repository or file: {found}.
-remedy = Correct source.repo (or the archive's URL), or the mirror that stands in for it.
+remedy = Correct source.repo (or the archive's URL), or the mirror used for it.
 
 [patch-failed]
 keys =
@@ -96,5 +96,5 @@ pattern =
     Hunk #(\d+ FAILED at \d+)
     corrupt patch at line \d+
 cause = A patch does not apply ({found}).
-remedy = Make it again for this commit, or drop it if the source already has the change.
+remedy = Recreate it for this commit, or remove it if the source already has the change.
 """

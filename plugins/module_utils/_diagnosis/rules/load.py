@@ -13,9 +13,9 @@ RULES = r"""
 [cudss-soname]
 keys = libcudss.so.0: cannot open
 pattern = (libcudss\.so\.0): cannot open shared object file
-cause = {found} is not found: cuDSS before 1.0 brings it, and cuDSS 1.0 is libcudss.so.1 and does not serve.
-remedy = Install cuDSS 0.7.1 to 0.8.0 (role math_libraries, package libcudss0-cuda-13); elf_closure_info names all that
-    is missing in one pass.
+cause = {found} is not found: cuDSS before 1.0 provides it; cuDSS 1.0 is libcudss.so.1, which does not satisfy it.
+remedy = Install cuDSS 0.7.1 to 0.8.0 (role math_libraries, package libcudss0-cuda-13); elf_closure_info lists
+    everything that is missing in one pass.
 
 [driver-library-missing]
 keys =
@@ -23,31 +23,30 @@ keys =
     libnvidia-ml.so.1: cannot open
 pattern = (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
 cause = {found} is not found: it belongs to the NVIDIA driver.
-remedy = Run this on a host with the driver; the driver is the vendor's and nothing here installs it.
+remedy = Run this on a host with the driver; this collection never installs the driver.
 
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
 facts = library
 cause = The shared library {found} is not found. {hint}
-remedy = Provide it{ways}; elf_closure_info names all that is missing in one pass, where the loader stops at the first.
+remedy = Provide it{ways}; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
 
 [libc-too-old]
 keys = not found (required by
 pattern = (\S+): version '([A-Z]\w+_[\d.]+)' not found \(required by ([^)\n]+)\)
-cause = {found} of this host or environment is older than what a library was built with.
-remedy = Build it on the oldest system that is to run it, and let no older copy stand before the system's
-    (LD_LIBRARY_PATH).
+cause = {found} of this host or environment is older than the one a library was built with.
+remedy = Build it on the oldest system that must run it, and keep older copies out of LD_LIBRARY_PATH.
 
 [static-tls]
 keys = static TLS block
 pattern = (\S+): cannot allocate memory in static TLS block
-cause = {found} was loaded too late to have its thread-local memory.
-remedy = Import torch first, or preload the library that it names (libgomp most often) by LD_PRELOAD.
+cause = {found} was loaded too late to get thread-local storage.
+remedy = Import torch first, or preload that library (mostly libgomp) with LD_PRELOAD.
 
 [undefined-symbol]
 keys = undefined symbol
 pattern = (\S+): undefined symbol: ([^\s,]+)
-cause = {found} needs a symbol that no loaded library has: it was built against another version of one.
-remedy = Rebuild it against what is installed.
+cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
+remedy = Rebuild it against the installed libraries.
 """

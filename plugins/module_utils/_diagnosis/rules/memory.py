@@ -20,8 +20,8 @@ remedy = On kernel 7.0, whose KHO reserve takes 9 GiB, boot with kho=off or stay
 [cuda-out-of-memory]
 keys = CUDA out of memory
 pattern = CUDA out of memory
-cause = The GPU has no memory left for the program; on a GB10 that is the host's own memory.
-remedy = End the other GPU processes (nvidia-smi lists them) or make the problem smaller.
+cause = The GPU is out of memory; on a GB10 that is the host's own memory.
+remedy = Stop other GPU processes (nvidia-smi lists them) or reduce the problem size.
 
 [compiler-killed]
 keys =
@@ -36,15 +36,15 @@ pattern =
     unable to execute command: Killed
 cause = The compiler was killed by signal 9 ({found}), as the kernel does when memory runs out: too many jobs for the
     memory of this host.
-remedy = Run again, which resumes from the objects with jobs sized by the memory that is then free; raise memory_per_job
-    or set jobs, and end the programs that hold memory (GPU processes hold it too).
+remedy = Run again: the build resumes from its objects, with as many jobs as fit into the free memory; raise
+    memory_per_job or set jobs, and stop programs that use memory (GPU processes, too).
 
 [linker-killed]
 keys = terminated with signal 9
 pattern = collect2: fatal error: (\S+) terminated with signal 9
 cause = The linker ({found}) was killed by signal 9, as the kernel does when memory runs out.
-remedy = Run again, which resumes from the objects; set fewer jobs, for several large links at once need the most memory
-    of a whole build.
+remedy = Run again, which resumes from the objects; set fewer jobs: several large links at once need the most memory of
+    a whole build.
 
 [out-of-memory]
 keys =

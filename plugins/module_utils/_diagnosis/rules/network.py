@@ -13,9 +13,9 @@ RULES = r"""
 [download-in-build]
 keys = error: downloading '
 pattern = error: downloading '([^'\n]+)' failed
-cause = The build itself wanted to download {found}, and could not.
-remedy = Give it the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit): what a build
-    fetches by itself no lock vouches for.
+cause = The build itself tried to download {found}, and could not.
+remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOURCE_DIR_… or an edit): no lock covers
+    what a build downloads itself.
 
 [certificate]
 keys =
@@ -34,7 +34,7 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The TLS certificate of a server could not be verified ({found}).
-remedy = Name the CA of your proxy or mirror in sparkforge_ca_certificate (network_access); never skip verification.
+remedy = Set sparkforge_ca_certificate (network_access) to your proxy's or mirror's CA; never skip verification.
 
 [proxy]
 keys =
@@ -57,7 +57,7 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-cause = The proxy refused the connection or is out of reach ({found}).
+cause = The proxy refused the connection or is unreachable ({found}).
 remedy = Correct the proxy's address and password (role network_access).
 
 [host-unknown]
@@ -78,16 +78,16 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-cause = The name of a server has no address here: {found}.
-remedy = Check the network, the proxy (role network_access) and the name; without a network, name a mirror or archives
-    by path.
+cause = A server's name cannot be resolved here: {found}.
+remedy = Check the network, the proxy (role network_access) and the name; without a network, use a mirror or local
+    archives.
 
 [index-not-trusted]
 keys = is not a trusted or secure host
 pattern = The repository located at (\S+) is not a trusted or secure host
-cause = pip ignores the index at {found}, because it is reached over plain HTTP.
-remedy = Serve it over https, or trust it by name (trusted-host in the unit's environment: PIP_TRUSTED_HOST), or
-    give its files as find_links.
+cause = pip ignores the index at {found}, because it uses plain HTTP.
+remedy = Serve it over https, or trust it by name (PIP_TRUSTED_HOST in the unit's environment), or add its files as
+    find_links.
 
 [git-corrupt]
 keys =
@@ -104,8 +104,8 @@ pattern =
     inflate: (data stream error)
     fatal: bad object (\w+)
 cause = A git repository is damaged: object {found}.
-remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; where the server
-    reports it ('remote:'), its repository must be mended.
+remedy = Run again: a damaged store below <root>/builds/.sources is recognised and fetched again; if the server reports
+    it ('remote:'), its repository must be repaired.
 
 [connection-lost]
 keys =
@@ -138,8 +138,8 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-cause = The connection to a server broke off[ in the download of {file}] ({found}).
-remedy = Check the network and run again: what arrived is kept, and the rest resumed where that is possible.
+cause = The connection to a server was lost[ during the download of {file}] ({found}).
+remedy = Check the network and run again: completed downloads are kept, and others resume where possible.
 
 [connection-failed]
 keys =

@@ -21,21 +21,21 @@ pattern =
     Not compiling with\s+([\w ]+?)\.\s+Suppress
 notice = yes
 cause = CMake did not find {found}, turned its option off and went on.
-remedy = Provide the library where CMake looks ({found}_ROOT), or set the option to 0 so that nobody expects it.
+remedy = Install the library where CMake looks ({found}_ROOT), or set the option to 0 so that it is not expected.
 
 [cuda-dropped]
 keys = CUDA cannot be found
 pattern = PyTorch: CUDA cannot be found
 notice = yes
 cause = CMake did not find CUDA, turned it off and went on.
-remedy = Set CUDA_HOME and CUDACXX in the unit's environment to the toolkit of the stack.
+remedy = Set CUDA_HOME and CUDACXX in the unit's environment to the stack's toolkit.
 
 [cuda-architectures-ignored]
 keys = CMAKE_CUDA_ARCHITECTURES
 pattern = pytorch is not compatible with `CMAKE_CUDA_ARCHITECTURES`
 notice = yes
 cause = PyTorch ignores CMAKE_CUDA_ARCHITECTURES (and CUDAARCHS, from which CMake sets it).
-remedy = Set TORCH_CUDA_ARCH_LIST and drop the other.
+remedy = Set TORCH_CUDA_ARCH_LIST and remove the other.
 
 [capability-warning]
 keys =
@@ -43,8 +43,9 @@ keys =
     of compute capability (CC)
 pattern = Found GPU\d+ ([^\n]+?) which is of (?:cuda|compute) capability (?:\(CC\) )?12\.1
 notice = yes
-cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): cosmetic, for code for 12.0 runs on it.
-remedy = Nothing; 2.11 and newer know it.
+cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): this is harmless, since code for 12.0 runs on
+    it.
+remedy = Nothing to do; 2.11 and newer know it.
 
 [cpu-torch]
 keys =
@@ -55,13 +56,13 @@ pattern =
     \b(torch[-= ]+\d[\w.]*\+cpu|\d+\.\d+\.\d+\+cpu)\b
     (is_available\(\)|CUDA available:) False
 notice = yes
-cause = A PyTorch without CUDA takes part ({found}), as the package index's 2.9 and 2.10 wheels for aarch64 are.
-remedy = Install the wheel that the role pytorch builds, or 2.11 and newer.
+cause = A PyTorch without CUDA is in use ({found}), as in the package index's 2.9 and 2.10 wheels for aarch64.
+remedy = Install the wheel that the role pytorch builds, or 2.11 or newer.
 
 [prebuilt-wheel]
 keys = Guessing wheel URL
 pattern = Guessing wheel URL: +(\S+)
 notice = yes
-cause = The source looks for a prebuilt wheel, which no hash vouches for: {found}.
+cause = The source looks for a prebuilt wheel, which no hash verifies: {found}.
 remedy = Set the variable that forces a build: FLASH_ATTENTION_FORCE_BUILD=TRUE for flash-attention.
 """

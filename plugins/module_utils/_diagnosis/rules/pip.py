@@ -14,9 +14,9 @@ RULES = r"""
 keys = DO NOT MATCH THE HASHES
 pattern =
     MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n(?P<expected>(?: +Exp.*\n)+) +Got +(?P<got>\w+)
-cause = The sha256 of {package} is {got}, the lock says {hashes}.
-remedy = Find out what changed[ in {url}], or lock again with playbooks/lock.yml; one that was cut short looks the same,
-    and the next run fetches it again.
+cause = The sha256 of {package} is {got}, but the lock says {hashes}.
+remedy = Find out what changed[ in {url}], or renew the lock with playbooks/lock.yml; a truncated download looks the
+    same, and the next run fetches it again.
 facts = hashes
 
 [requirement-not-pinned]
@@ -25,21 +25,21 @@ pattern =
     versions pinned with ==\. These do not:\n\s+(?P<package1>\S+).*?\(from (?P<by>[^)(\n]+?)(?:->|\)| \()
     versions pinned with ==\. These do not:\n\s+(?P<package2>\S+)
 cause = The package {package}[, which {by} needs,] is not in the requirements.
-remedy = Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.
+remedy = Renew the lock with playbooks/lock.yml, or add that package, pinned and with its hash.
 
 [requirement-without-hash]
 keys = Hashes are required in --require-hashes mode
 pattern =
     Hashes are required in --require-hashes mode(?s:.*?)\n\s+(?P<package>\S+) --hash=
     Hashes are required in --require-hashes mode
-cause = The package[ {package}] is needed and has no hash.
-remedy = Lock again with playbooks/lock.yml, or add that package, pinned and with its hash.
+cause = The package[ {package}] is required but has no hash.
+remedy = Renew the lock with playbooks/lock.yml, or add that package, pinned and with its hash.
 
 [wheel-of-another-platform]
 keys = is not a supported wheel on this platform
 pattern = (\S+\.whl) is not a supported wheel on this platform
 cause = The wheel {found} is not for this platform.
-remedy = Give the wheel that was built for this platform, or choose the Python that it was built for.
+remedy = Use a wheel built for this platform, or choose the Python that it was built for.
 
 [http-refused]
 keys = HTTP error
@@ -64,9 +64,9 @@ pattern =
     WARNING: Retrying .*?(?P<why4>Network is unreachable|Read timed out|timed out)(?:.*/(?P<package4>\S+?)/?$)?
     Could not fetch URL \S+?/(?P<package5>[\w.+-]+)/?: (?P<why5>.*)
 when = no-such-requirement
-cause = pip could not reach its index[ when it asked for {package}]: {why}.
-remedy = Check the network, its name service, the proxy (sparkforge_proxies), its CA (sparkforge_ca_certificate) and
-    index_url, and run again.
+cause = pip could not reach its index[ for {package}]: {why}.
+remedy = Check the network, DNS, the proxy (sparkforge_proxies), its CA (sparkforge_ca_certificate) and index_url, and
+    run again.
 
 [requirement-conflict]
 keys =
@@ -75,8 +75,8 @@ keys =
 pattern =
     (Cannot install .+?) because these package versions have conflicting dependencies
     ResolutionImpossible
-cause = The requirements contradict each other ({found}).
-remedy = See the lines below for who wants what, and change the unit's requirements, or lock again with
+cause = The requirements conflict ({found}).
+remedy = See the conflicting requirements below, and change the unit's requirements, or renew the lock with
     playbooks/lock.yml.
 
 [no-such-requirement]
@@ -87,8 +87,8 @@ pattern =
     satisfies the requirement (?P<package1>.*?) \(from versions: (?P<offered>[^)\n]*)\)
     (?:No matching distribution found for|satisfies the requirement) (?P<package2>\S+)
 cause = pip found no {package} for this interpreter and machine[ (offered: {offered})].
-remedy = Correct the requirement, or name the index or directory that has it (index_url, find_links), or
-    lock again for this platform.
+remedy = Correct the requirement, or set the index or directory that has it (index_url, find_links), or renew the lock
+    for this platform.
 
 [pyproject-invalid]
 keys =

@@ -21,22 +21,22 @@ pattern =
     unsupported (clang) version
     Unsupported compiler version
     installed version of (\S+ \(\S+\)) is (?:less|greater) than the m\w+ required version by CUDA
-cause = The host compiler is not one that this CUDA supports ({found}).
-remedy = Name a supported one in the unit's toolchain (cc and cxx), which nvcc then uses (CUDAHOSTCXX): Ubuntu 24.04's
-    gcc 13 serves CUDA 13.0.
+cause = This CUDA does not support the host compiler ({found}).
+remedy = Set a supported one in the unit's toolchain (cc and cxx), which nvcc then uses (CUDAHOSTCXX): Ubuntu 24.04's
+    gcc 13 works with CUDA 13.0.
 
 [host-compiler-missing]
 keys = Failed to preprocess host compiler properties
 pattern = Failed to preprocess host compiler properties
 cause = nvcc could not run its host compiler.
-remedy = Run the role build_toolchain on this host, and see that toolchain.cxx (CUDAHOSTCXX, -ccbin) names a compiler
-    that is there.
+remedy = Run the role build_toolchain on this host, and check that toolchain.cxx (CUDAHOSTCXX, -ccbin) is an installed
+    compiler.
 
 [glibc-too-new]
 keys = exception specification is incompatible
 pattern = exception specification is incompatible with that of previous function '((?:sin|cos)pif?|rsqrtf?)\b
 cause = This CUDA's headers and this host's C library both declare {found}: glibc 2.41 and newer need CUDA 13.1.
-remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that knows this glibc.
+remedy = Build on Ubuntu 24.04 (glibc 2.39), or with a CUDA toolkit that supports this glibc.
 
 [nvcc-option-unknown]
 keys = nvcc fatal   : Unknown option
@@ -54,12 +54,12 @@ pattern =
     driver on your system is too old
     PTX was compiled with an unsupported toolchain
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
-remedy = Use the stack whose CUDA minor the driver serves; the driver itself is updated with DGX OS.
+remedy = Use a stack whose CUDA minor version the driver supports; the driver itself is updated with DGX OS.
 
 [driver-mismatch]
 keys = Driver/library version mismatch
 pattern = Driver/library version mismatch
-cause = The loaded kernel module of the NVIDIA driver is older than its libraries: an update waits for a reboot.
+cause = The loaded kernel module of the NVIDIA driver is older than its libraries: an update needs a reboot.
 remedy = Reboot the host.
 
 [compiler-crashed]
@@ -74,6 +74,6 @@ pattern =
     error: (?!Killed)(\w[\w ]*) signal terminated program
     PLEASE submit a bug report
 cause = The compiler itself crashed ({found}).
-remedy = Run again: where it crashes at the same file, use another minor of the compiler; where at a different one,
-    check the memory of this host.
+remedy = Run again: if it crashes at the same file, use another minor version of the compiler; if at a different one,
+    check this host's memory.
 """

@@ -13,9 +13,9 @@ RULES = r"""
 [triton-without-cuda-headers]
 keys = cuda.h
 pattern = cuda_utils\.c:\d+:\d+: fatal error: '?cuda\.h'?(?:: No such file| file not found)
-cause = Triton compiles cuda_utils.c at the first kernel, and its wheel carries no cuda.h.
-remedy = Put CUDA's headers into the wheel (backends/nvidia/include), or export CPATH in the environment's activation;
-    the roles triton and python_env do.
+cause = Triton compiles cuda_utils.c at the first kernel, and its wheel has no cuda.h.
+remedy = Add CUDA's headers to the wheel (backends/nvidia/include), or export CPATH in the environment's activation; the
+    roles triton and python_env do.
 
 [missing-python-headers]
 keys = Python.h
@@ -23,14 +23,14 @@ pattern =
     fatal error: '?Python\.h'?(?:: No such file| file not found)
     Could not find '?Python\.h
 cause = The headers of this Python are not installed (Python.h).
-remedy = Run the role build_toolchain on this host: it installs the headers of the environment's Python, for a virtual
+remedy = Run the role build_toolchain on this host: it installs the headers of the environment's Python; a virtual
     environment has none.
 
 [triton-offline]
 keys = Requested an offline build but
 pattern = Requested an offline build but (\w+) is not set
-cause = Triton was to be built offline, and {found} does not name where the package lies.
-remedy = Set {found} in the unit's environment; the role triton sets all that its version asks for.
+cause = Triton is built offline, but {found} does not point to the package.
+remedy = Set {found} in the unit's environment; the role triton sets all that its version needs.
 
 [llvm-mismatch]
 keys =
@@ -43,46 +43,45 @@ pattern =
     error: [^\n]*\b(?:llvm|mlir)::(\w+)[^\n]*\[-Werror=deprecated
     invalid new-expression of abstract class type '[^'\n]*\b(?:mlir|triton)::(\w+)
     fatal error: '?((?:llvm|mlir|lld)/[\w/.]+)'?(?:: No such file| file not found)
-cause = This source does not fit the LLVM that it is built against ({found}): LLVM's interfaces change from commit to
-    commit.
-remedy = Build LLVM at the commit that Triton pins (cmake/llvm-hash.txt, or cmake/llvm-info.json from 3.8 on): compare
-    it with the commit in the unit llvm's receipt.
+cause = This source does not fit the LLVM that it is built against ({found}): LLVM's API changes with every commit.
+remedy = Build LLVM at the commit that Triton pins (cmake/llvm-hash.txt, or cmake/llvm-info.json since 3.8): compare it
+    with the commit in the receipt of the unit llvm.
 
 [source-incomplete]
 keys = .td'
 pattern = '([^'\n]*/lib/Target/[^'\n]*\.td)', needed by .* missing and no known rule
 cause = The LLVM source tree is incomplete: {found} is not in it.
-remedy = Take the whole source (or keep the .td files of ARM, RISCV and PowerPC, which TargetParser needs).
+remedy = Use the complete source (or keep the .td files of ARM, RISCV and PowerPC, which TargetParser needs).
 
 [torch-shm-manager]
 keys = bin/torch_shm_manager
 pattern = (?:\*\*\* \[[^\]\n]*|FAILED: (?:\[code=\d+\] )?)(bin/torch_shm_manager)
 cause = The link of {found} failed, as it does with a Python that this PyTorch does not support (3.14 with 2.9), or with
-    USE_DISTRIBUTED=0 and further cut-downs.
-remedy = Build with a Python of the range that the tag supports, and without those options.
+    USE_DISTRIBUTED=0 and other disabled parts.
+remedy = Build with a Python that the tag supports, and without those options.
 
 [other-torch]
 keys = undefined symbol: _ZN
 pattern = (\S+): undefined symbol: _ZNK?(?:3c10|2at|5torch|6caffe2)\w*
-cause = {found} was built against another PyTorch than the one that is installed.
+cause = {found} was built against a different PyTorch than the installed one.
 remedy = Rebuild it as a unit that depends on this pytorch, or install the wheels of one stack together.
 
 [torch-cuda-mismatch]
 keys = The detected CUDA version
 pattern = The detected CUDA version \(\S+\) mismatches the version that was used to compile
 cause = The CUDA toolkit on PATH is not the one that PyTorch was built with.
-remedy = Set CUDA_HOME in the unit's environment to the toolkit of the stack.
+remedy = Set CUDA_HOME in the unit's environment to the stack's toolkit.
 
 [torch-missing]
 keys = Error: No module named 'torch'
 pattern = Error: No module named 'torch'
-cause = The build imports torch, and its environment has none.
-remedy = Name pytorch in the unit's depends, so that its wheel goes into the environment.
+cause = The build imports torch, but its environment has none.
+remedy = Add pytorch to the unit's depends, so that its wheel is installed into the environment.
 
 [torch-without-cuda]
 keys = Torch not compiled with CUDA enabled
 pattern = Torch not compiled with CUDA enabled
-cause = The installed PyTorch is a CPU build: the package index's 2.9 and 2.10 wheels for aarch64 are.
+cause = The installed PyTorch is a CPU build, as are the package index's 2.9 and 2.10 wheels for aarch64.
 remedy = Install the wheel that the role pytorch builds, or 2.11 and newer, which are CUDA builds on aarch64.
 
 [mkl-on-arm]
@@ -92,6 +91,6 @@ keys =
     requirement intel-
     distribution found for intel-
 pattern = (?:satisfies the requirement|No matching distribution found for) ((?:mkl|intel-)\S*)
-cause = {found} exists for x86-64 alone.
-remedy = Leave it out on aarch64 (a marker: platform_machine == 'x86_64') and use NVPL or OpenBLAS (BLAS=NVPL).
+cause = {found} exists only for x86-64.
+remedy = Omit it on aarch64 (with the marker platform_machine == 'x86_64') and use NVPL or OpenBLAS (BLAS=NVPL).
 """

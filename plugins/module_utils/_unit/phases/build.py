@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
-#: How often a build that was killed for memory goes on with half the jobs.
+#: How often a build that was killed for memory continues with half the jobs.
 _HALVINGS = 2
 
 
@@ -32,7 +32,7 @@ def run(attempt: Attempt) -> None:
             if not killed or halving == _HALVINGS or jobs == 1:
                 raise
             fewer = _size(attempt, max(1, jobs // 2))
-            note = f"The build was killed for memory with {jobs} jobs and went on with {fewer}."
+            note = f"The build ran out of memory with {jobs} jobs and continued with {fewer}."
             attempt.say(f"== {note}")
             attempt.state.note(note)
             jobs = fewer

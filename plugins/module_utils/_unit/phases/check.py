@@ -12,7 +12,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 
 
 def run(attempt: Attempt) -> None:
-    """Assert that what was asked for is in the artefact: CMake goes on without what it did not find."""
+    """Assert that what was asked for is in the artefact: CMake continues without what it did not find."""
     expect = dict(attempt.unit.expect)
     if not expect:
         return
@@ -25,8 +25,8 @@ def run(attempt: Attempt) -> None:
     )
     if problems:
         raise SparkforgeError(
-            f"The build of {attempt.paths.name} lacks what was asked for: {'; '.join(problems)}.",
-            "Install what is missing (the roles cuda_libraries, cusparselt and math_libraries do), or do not ask"
-            " for it; then run again: the objects are kept.",
+            f"The build of {attempt.paths.name} lacks requested features: {'; '.join(problems)}.",
+            "Install what is missing (roles cuda_libraries, cusparselt and math_libraries) or do not request it, then "
+            "run again: the objects are kept.",
             problems=problems,
         )

@@ -16,7 +16,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
 def run(attempt: Attempt) -> None:
     """Make of what was built what is published.
 
-    :raises SparkforgeError: where there is no wheel, or no room.
+    :raises SparkforgeError: if there is no wheel, or no room.
     """
     paths, unit = attempt.paths, attempt.unit
     if unit.kind == "cmake":
@@ -32,8 +32,8 @@ def run(attempt: Attempt) -> None:
     wheels = artefact.collect_wheels(paths.inside("out"))
     if not wheels:
         raise SparkforgeError(
-            f"The build of {paths.name} ended well, yet made no wheel.",
-            "Look at the end of the log for where it put it.",
+            f"The build of {paths.name} succeeded but created no wheel.",
+            "Check the end of the log for where it was written.",
         )
     if unit.build_tag:
         for wheel in wheels:

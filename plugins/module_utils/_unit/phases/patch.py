@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The phase patch: patches and edits, in sources of one's own or in the tree of another fingerprint's build."""
+"""The phase patch: patches and edits, in sources of your own or in the tree of another fingerprint's build."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _patch_carried(attempt: Attempt, source: str, wanted: str) -> list[dict[str,
         trees.hold(place, fingerprint, attempt.paths.fingerprint)
         carry.tidy([tree for tree in attempt.trees if os.path.isdir(tree)], source, names, paths)
     except carry.Doubt as doubt:
-        attempt.state.note(f"The tree of the build {fingerprint} was set up again: {doubt}.")
+        attempt.state.note(f"The tree of the build {fingerprint} was recreated: {doubt}.")
         trees.hold(place, attempt.paths.fingerprint)
         attempt.state.undo("prepare")
         for name in model.TREES:
@@ -65,6 +65,6 @@ def _patch_carried(attempt: Attempt, source: str, wanted: str) -> list[dict[str,
     time.sleep(0.05)
     attempt.checkpoint()
     attempt.state.note(
-        f"The build went on in the tree of the build {fingerprint}: {len(paths)} files of the source differ."
+        f"The build continued in the tree of build {fingerprint}: {len(paths)} files of the source differ."
     )
     return applied

@@ -60,6 +60,7 @@ def _check_pip_configuration(attempt: Attempt) -> None:
     for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), named]:
         if not os.access(path, os.R_OK):
             raise SparkforgeError(
-                f"{path}, which says where packages come from, may not be read by the account that builds.",
-                "Let the account read it, or name the index (option index_url, variable python_env_index_url).",
+                f"{path}, which sets the package index, is not readable by the build account.",
+                "Make it readable for that account, or set the index (option index_url, variable "
+                "python_env_index_url).",
             )

@@ -59,14 +59,15 @@ def load(path: str, host: str) -> Report:
     def refuse(constant: str) -> t.NoReturn:
         raise ValueError(f"{constant} is not a number of JSON")
 
-    again = f"Run playbooks/verify.yml -l {host}, which writes it again."
+    again = f"Run playbooks/verify.yml -l {host}, which rewrites it."
     try:
         with open(path, encoding="utf-8") as stream:
             report = json.load(stream, parse_constant=refuse)
     except FileNotFoundError as error:
         raise SparkforgeError(
             f"There is no report {path}.",
-            f"Run playbooks/verify.yml -l {host}; if you did, an earlier step stopped on this host: see its message.",
+            f"Run playbooks/verify.yml -l {host}; if you already did, an earlier step failed on this host: see its "
+            f"message.",
             path=path,
         ) from error
     except OSError as error:
@@ -77,8 +78,8 @@ def load(path: str, host: str) -> Report:
         raise SparkforgeError(f"The report {path} is damaged: {error}.", again, path=path) from error
     found = report.get("format") if isinstance(report, dict) else None
     if found != FORMAT:
-        kind = f"has format {found!r:.80}" if found is not None else "is not one of this collection's: it has no format"
-        raise SparkforgeError(f"The report {path} {kind}; format {FORMAT} is read here.", again, path=path)
+        kind = f"has format {found!r:.80}" if found is not None else "has no format, so it is not from this collection"
+        raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again, path=path)
     wrong = report_problems(report)
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
@@ -177,10 +178,10 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     if verdict == FAIL:
         failed = [check["name"] for check in row["report"]["checks"] if check["status"] == FAIL]
         shown = ", ".join(failed[:8]) + (f" and {len(failed) - 8} more" if len(failed) > 8 else "")
-        return clean(f"{row['host']} failed: {shown}. The report says the cause and the remedy of each.")
+        return clean(f"{row['host']} failed: {shown}. The report gives the cause and remedy of each.")
     said = " ".join(row["report"]["notices"])
     return clean(
-        f"{row['host']} is unproven: nothing failed, but no number was computed or a required check was not asked for."
+        f"{row['host']} is unproven: nothing failed, but no number was computed or a required check was not selected."
         f"{' ' + said if said else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
         " report_require: unproven."
     )

@@ -75,8 +75,8 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     if found:
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         raise SparkforgeError(
-            f"What is to be written is not a report: {'; '.join(found[:5])}{more}.",
-            "Give verify_report what cuda_proof returned, or what report.schema.json describes.",
+            f"This is not a valid report: {'; '.join(found[:5])}{more}.",
+            "Pass verify_report the report that cuda_proof returned, in the format of report.schema.json.",
             problems=found,
         )
     return whole

@@ -25,7 +25,7 @@ ROWS = [
 
 def test_the_table_is_printed_as_it_is() -> None:
     result = act(fleet_status.ActionModule, {"rows": ROWS})
-    said = "\nspark01  unreachable: Failed to connect\nspark02  failed: The play stopped on it before"
+    said = "\nspark01  unreachable: Failed to connect\nspark02  failed: The play failed on it before"
     assert said in result["shown"]
     assert result["summary"]["unreachable"] == 1 and result["changed"] is False
     assert result["path"] is None

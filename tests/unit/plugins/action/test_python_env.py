@@ -120,7 +120,7 @@ def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
     ("wheels", "cause"),
     [
         (["missing-1-py3-none-any.whl"], "missing-1-py3-none-any.whl is not on the controller"),
-        ([{"path": "a-1-py3-none-any.whl", "sha256": "0" * 64}], "the pin says 0000"),
+        ([{"path": "a-1-py3-none-any.whl", "sha256": "0" * 64}], "expected 0000"),
         ([{"sha256": "0" * 64}], "has no path"),
         ([7], "has no path"),
         ("a-1-py3-none-any.whl", "is not a list"),

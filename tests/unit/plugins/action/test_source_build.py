@@ -188,7 +188,7 @@ def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch
     host = Host([RUNNING], [AnsibleConnectionFailure("gone")] * 99)
     clock = iter(range(0, 10_000, 50))
     monkeypatch.setattr(source_build.time, "monotonic", lambda: next(clock))
-    with pytest.raises(AnsibleConnectionFailure, match="The build goes on there"):
+    with pytest.raises(AnsibleConnectionFailure, match="The build continues there"):
         host.run()
     assert 1 < len(host.asked) < 10
 
@@ -224,7 +224,7 @@ def test_a_failure_is_the_modules_word() -> None:
 
 
 def test_notes_are_printed_once(printed: list[str]) -> None:
-    note = "The build was killed for memory with 2 jobs and went on with 1."
+    note = "The build ran out of memory with 2 jobs and continued with 1."
     host = Host([RUNNING, BUILT], [goes_on(notes=[note]), goes_on(notes=[note], attempts=2), OVER])
     host.run()
     assert printed.count(f"spark01 | {note}") == 1

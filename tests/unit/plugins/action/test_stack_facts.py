@@ -50,8 +50,8 @@ def test_the_inventorys_own_stack_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "cause", "remedy"),
     [
-        ({"name": "torch-9"}, "There is no stack 'torch-9'", "stacks/ beside the inventory"),
-        ({"name": "torch-2.15.0", "profile": "gb11"}, "There is no profile 'gb11'", "gb10"),
+        ({"name": "torch-9"}, "Stack 'torch-9' is unknown", "stacks/ next to the inventory"),
+        ({"name": "torch-2.15.0", "profile": "gb11"}, "Profile 'gb11' is unknown", "gb10"),
         ({"name": "torch-2.15.0"}, "the commit of triton is not known", "stack_method: wheel"),
         ({"name": "torch-2.9.1", "method": "wheel"}, "has no wheels to install", "torch-2.15.0"),
     ],

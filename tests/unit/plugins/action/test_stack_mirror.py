@@ -28,7 +28,7 @@ def test_check_says_what_a_shipped_stack_needs_and_asks_nobody(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"name": "nothing"}, "There is no stack 'nothing'"),
+        ({"name": "nothing"}, "Stack 'nothing' is unknown"),
         ({"machines": ["riscv64"]}, "not for riscv64"),
         ({"extensions": ["nothing"]}, "has no unit nothing"),
         ({"method": "other"}, "method"),

@@ -23,7 +23,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_pa
     before = Path(page).read_text()
     with pytest.raises(TypeError):
         write_report(str(tmp_path), "spark01", {**examples.healthy("spark01"), "stack": object()}, False)
-    with pytest.raises(SparkforgeError, match="is not a report"):
+    with pytest.raises(SparkforgeError, match="not a valid report"):
         write_report(str(tmp_path), "spark01", {"verdict": "proven"}, False)
     assert json.loads(Path(path).read_text())["verdict"] == "unproven"
     assert Path(page).read_text() == before

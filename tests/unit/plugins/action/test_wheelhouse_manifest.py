@@ -100,7 +100,7 @@ def test_where_no_place_has_it_each_is_named(site: Site) -> None:
     assert found["failed"] is True
     assert "No build of mine (lock 0123456789ab) for debian13-x86_64 was found" in found["cause"]
     assert "http://127.0.0.1:1: No connection" in found["cause"]
-    assert "gone: gone cannot be asked" in found["cause"]
+    assert "gone: gone cannot be queried" in found["cause"]
     assert "playbooks/build.yml" in found["remedy"]
     found = site.find(host="gone", required=False, places=["cache", "builder"])
     assert ("failed" in found, found["manifest"]) == (False, None)
@@ -113,7 +113,7 @@ def test_a_wheel_that_is_gone_or_was_changed_is_named(site: Site) -> None:
     assert f"The sha256 of {FILE} is" in found["cause"]
     wheel.unlink()
     found = site.find(wheels=True)
-    assert f"The wheel {FILE} is not available: builder did not give {wheel}" in found["cause"]
+    assert f"The wheel {FILE} is not available: builder did not return {wheel}" in found["cause"]
     assert not list(site.cache.rglob("*.whl"))
 
 
@@ -168,4 +168,4 @@ def test_a_manifest_that_no_pinned_key_signed_is_refused(
 @pytest.mark.parametrize("line", ["", "ssh-ed25519", "AAAA", "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB"])
 def test_what_is_no_public_key_is_named(site: Site, line: str) -> None:
     found = site.find(signers=[line])
-    assert "which is not a public key of OpenSSH" in found["cause"]
+    assert "which is not an OpenSSH public key" in found["cause"]

@@ -54,10 +54,10 @@ def test_the_order_of_the_play_changes_nothing() -> None:
 def test_outside_the_play_the_first_of_the_platform_in_it_builds_and_the_reason_says_so() -> None:
     limited = elect("spark02", play=["spark02", "spark03"])
     assert limited["here"] is True
-    assert "gpu01 comes before it in the inventory and is outside this play" in limited["reason"]
+    assert "gpu01 comes before it in the inventory and is not in this play" in limited["reason"]
     named = elect("spark02", play=["spark02", "spark03"], builders=["spark01"])
     assert named["here"] is True
-    assert "the group builders has spark01, outside this play" in named["reason"]
+    assert "the group builders has spark01, not in this play" in named["reason"]
     assert elect("spark03", play=["spark02", "spark03"], builders=["spark01"])["name"] == "spark02"
 
 
@@ -88,7 +88,7 @@ def test_the_builder_in_the_play_builds_whatever_is_known() -> None:
 
 def test_a_builder_that_cannot_be_reached_is_as_one_outside_the_play() -> None:
     assert elect("spark02", lost=["spark01"])["here"] is True
-    assert "outside this play or not reached" in elect("spark02", lost=["spark01"])["reason"]
+    assert "not in this play or unreachable" in elect("spark02", lost=["spark01"])["reason"]
     assert elect("spark02", lost=["spark01"], found=FOUND)["here"] is False
     assert elect("spark02", lost=["spark01"], builders=["spark01"], found=FOUND)["here"] is False
     # It does not answer, so that it is not asked either.
@@ -113,7 +113,7 @@ def test_a_second_builder_asks_the_first_one() -> None:
 
 def test_builders_that_can_build_for_nobody_are_refused() -> None:
     for host in ("spark01", "gpu01"):
-        with pytest.raises(AnsibleFilterError, match=r"builders has gpu01 \(ubuntu24.04-x86_64\).*none of them"):
+        with pytest.raises(AnsibleFilterError, match=r"builders has gpu01 \(ubuntu24.04-x86_64\).*none of its hosts"):
             elect(host, play=["gpu01", "spark01", "spark02"], builders=["gpu01"])
     # Alone in the play it builds for itself.
     assert elect("gpu01", play=["gpu01"], builders=["gpu01"])["here"] is True

@@ -143,5 +143,5 @@ def test_a_second_time_nothing_is_taken() -> None:
 
 
 def test_what_is_no_observation_is_refused() -> None:
-    with pytest.raises(AnsibleFilterError, match="wants a mapping and got list"):
+    with pytest.raises(AnsibleFilterError, match="expects a mapping, not list"):
         recorded_host([])

@@ -28,13 +28,13 @@ def test_a_failed_host_says_what_was_noted() -> None:
 
 def test_a_host_that_was_not_begun_says_which_wave_ended_the_rollout() -> None:
     left = {**OBSERVED, "sparkforge_wave": 2, "sparkforge_stop": "wave 1 ended the rollout: spark01 failed."}
-    assert stopped(True, left) == "was not begun and is as it was: wave 1 ended the rollout: spark01 failed"
+    assert stopped(True, left) == "was not started and is unchanged: wave 1 ended the rollout: spark01 failed"
 
 
 def test_a_host_that_is_lost_says_when() -> None:
     assert "was lost in wave 2" in stopped(False, {**OBSERVED, "sparkforge_wave": 2})
     assert "failed before the rollout" in stopped(False, OBSERVED)
-    assert "could not be reached" in stopped(False, {})
+    assert "was unreachable" in stopped(False, {})
 
 
 def wheels(**variables: t.Any) -> dict[str, t.Any]:
@@ -46,7 +46,7 @@ def wheels(**variables: t.Any) -> dict[str, t.Any]:
 
 def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
     said = stopped(True, wheels(sparkforge_outcome="was not built: gcc: killed\n", sparkforge_bridge={"failed": ""}))
-    assert said == "was not built: gcc: killed; until its stack is built it keeps the proven wheels of torch-2.13.0"
+    assert said == "was not built: gcc: killed; until its stack is built, it keeps the proven wheels of torch-2.13.0"
     assert "keeps the proven wheels" in stopped(False, wheels())
     # Nothing stopped, or the wheels are what is wanted.
     assert stopped(True, wheels()) == ""
@@ -55,7 +55,7 @@ def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
 
 def test_a_host_whose_bridge_and_build_failed_says_both() -> None:
     variables = {**OBSERVED, "sparkforge_outcome": "was not built.", "sparkforge_bridge": {"failed": "wrong numbers."}}
-    assert stopped(True, variables) == "was not built; the wheels that it was to have meanwhile: wrong numbers"
+    assert stopped(True, variables) == "was not built; the interim wheels: wrong numbers"
 
 
 def test_a_host_that_a_bridge_was_brought_to_waits_for_its_wave_of_the_rollout() -> None:

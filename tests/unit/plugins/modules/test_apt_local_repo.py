@@ -142,7 +142,7 @@ def test_with_neither_sha256_nor_fingerprint_it_is_refused_with_the_remedy(apt, 
 
 def test_a_wrong_sha256_is_refused(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker), tmp_path)
-    with pytest.raises(SparkforgeError, match=f"is {sha256(deb)}, the pin says {'0' * 64}"):
+    with pytest.raises(SparkforgeError, match=f"is {sha256(deb)}, expected {'0' * 64}"):
         local(apt, tmp_path, deb, sha256="0" * 64).present()
     assert_untouched(apt, tmp_path)
 
@@ -168,7 +168,7 @@ def test_a_deb_that_was_cut_off_is_refused(apt, tmp_path, maker):
     [
         ("cudss-local-repo-ubuntu2404-0.8.1", {}, "not a local repository of cusparselt"),
         ("cusparselt-local-repo-ubuntu2404-0.8.0", {"Version": "0.8.0-1"}, "not version 0.8.1"),
-        (PACKAGE, {"Architecture": "amd64"}, "is for amd64, this host is arm64"),
+        (PACKAGE, {"Architecture": "amd64"}, "is for amd64, but this host is arm64"),
     ],
 )
 def test_another_package_version_or_architecture_is_refused(apt, tmp_path, maker, package, more, message):
@@ -182,7 +182,7 @@ def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_pat
     apt.status.write_text(
         "Package: cusparselt-local-repo-ubuntu2404-0.8.10\nStatus: install ok installed\nVersion: 0.8.10-1\n"
     )
-    with pytest.raises(SparkforgeError, match=r"ubuntu2404-0.8.10 is installed, newer than the 0.8.1"):
+    with pytest.raises(SparkforgeError, match=r"ubuntu2404-0.8.10 is installed, newer than the requested 0.8.1"):
         local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64).present()
     assert_untouched(apt, tmp_path)
 
@@ -210,7 +210,7 @@ def test_with_the_fingerprint_only_what_is_signed_is_installed_and_no_script(apt
 
 def test_another_fingerprint_is_refused(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker), tmp_path)
-    with pytest.raises(SparkforgeError, match=f"the pin says {maker.other}"):
+    with pytest.raises(SparkforgeError, match=f"expected {maker.other}"):
         local(apt, tmp_path, deb, key_fingerprint=maker.other).present()
     assert_untouched(apt, tmp_path)
 
@@ -222,7 +222,7 @@ def test_another_signer_who_lists_his_own_keyring_is_refused(apt, tmp_path, make
     (folder / "cusparselt-local-ABCD-keyring.gpg").write_bytes(maker.keys.gpg("--export", maker.other))
     sign(folder, maker.keys, maker.other, also="*-keyring.gpg")
     assert "-keyring.gpg" in (folder / "Release").read_text()
-    with pytest.raises(SparkforgeError, match=f"the pin says {maker.fingerprint}"):
+    with pytest.raises(SparkforgeError, match=f"expected {maker.fingerprint}"):
         local(apt, tmp_path, pack(tree, tmp_path), key_fingerprint=maker.fingerprint).present()
     assert_untouched(apt, tmp_path)
 
@@ -273,7 +273,7 @@ def add_key(folder: Path) -> None:
         (change_package, "the signed Packages says"),
         (change_index, "the signed Release says"),
         (change_release, "InRelease of the local repository is not signed"),
-        (add_package, "extra.deb in the local repository has no signature that covers it"),
+        (add_package, "extra.deb in the local repository is not covered by a signature"),
         (add_link, "link in the local repository is not a regular file"),
         (add_link_to_a_directory, "link in the local repository is not a regular file"),
         (add_key, "neither InRelease nor Release"),
@@ -363,7 +363,7 @@ def test_with_the_sha256_the_deb_is_installed_as_it_is(apt, tmp_path, maker, no_
 
 def test_the_fingerprint_is_checked_too_where_both_are_given(apt, tmp_path, maker):
     deb = pack(repository(tmp_path, maker), tmp_path)
-    with pytest.raises(SparkforgeError, match="the pin says"):
+    with pytest.raises(SparkforgeError, match="expected"):
         local(apt, tmp_path, deb, sha256=sha256(deb), key_fingerprint=maker.other).present()
     assert_untouched(apt, tmp_path)
 
@@ -419,10 +419,10 @@ def test_absent_of_what_is_not_there_is_no_change(apt, tmp_path):
     [
         ({"name": "no-such-thing"}, "version"),
         ({"name": "no-such-thing", "version": "1; rm"}, "is not a version"),
-        ({"name": "../x", "version": "1"}, "not the name of a local repository"),
+        ({"name": "../x", "version": "1"}, "not a valid local repository name"),
         ({"name": "no-such-thing", "version": "1", "sha256": "abc"}, "is not a sha256"),
         ({"name": "no-such-thing", "version": "1", "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
-        ({"name": "no-such-thing", "version": "1"}, "no URL is given"),
+        ({"name": "no-such-thing", "version": "1"}, "no URL is set"),
         ({"name": "no-such-thing", "version": "1", "url": "https://x.invalid/x.deb"}, "neither sha256"),
     ],
 )

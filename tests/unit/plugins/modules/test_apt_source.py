@@ -146,7 +146,7 @@ def test_ours_leaves_when_the_vendor_s_comes(apt, key):
 
 
 def test_another_key_than_the_pinned_one_is_refused_before_anything_is_written(apt, key):
-    with pytest.raises(SparkforgeError, match="the pin says EB693B3035CD5710E231E123A4B469963BF863CC"):
+    with pytest.raises(SparkforgeError, match="expected EB693B3035CD5710E231E123A4B469963BF863CC"):
         source(apt, key, key_fingerprint="EB693B3035CD5710E231E123A4B469963BF863CC").present()
     assert files(apt) == {}
 
@@ -242,7 +242,7 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
         ({"name": "x", "url": URL, "suite": "noble"}, "needs components"),
         ({"name": "x", "url": URL, "suite": "/\nTrusted: yes"}, "neither a suite"),
         ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
-        ({"name": "x", "url": "https://nobody.invalid/none"}, "no key to add one with"),
+        ({"name": "x", "url": "https://nobody.invalid/none"}, "no key is set to add it"),
         ({"name": "x", "url": URL, "key_url": URL}, "key_fingerprint"),
         ({"name": "x"}, "url"),
     ],

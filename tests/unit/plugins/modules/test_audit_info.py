@@ -104,7 +104,7 @@ def test_a_sound_host_has_no_difference(sound: Host) -> None:
     assert found["differs"] == [], found["summary"]
     assert set(found["checked"]) == {"environment", "wheel", "unit", "manifest", "archive"}
     assert all(found["checked"].values()) and found["checked"]["environment"] > 3
-    assert found["summary"].endswith("files are what the receipts say.")
+    assert found["summary"].endswith("files match the receipts.")
 
 
 def changed(host: Host, where: str) -> Path:

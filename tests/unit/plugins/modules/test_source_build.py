@@ -288,7 +288,7 @@ def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(hos
     host.change_state(started, boot_id="another", checkpoint=None)
     host.gate.unlink()
     finished = host.built(source)
-    assert any("starts from the beginning" in note for note in finished["notes"])
+    assert any("starts from scratch" in note for note in finished["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 
@@ -412,7 +412,7 @@ def test_a_build_has_the_network_only_where_its_unit_says_so(host: EngineHost, b
         source = host.packed(tree)
         failed = host.failed(source)
         assert not server.requests
-        assert "has no network once its source and its requirements are there" in failed["cause"]
+        assert "has no network after its source and requirements are fetched" in failed["cause"]
         assert "option network" in failed["remedy"]
         made = host.built(source, network=True)
     assert made["fingerprint"] != failed["fingerprint"]
@@ -518,7 +518,7 @@ def test_a_disk_that_is_full_at_the_packaging_is_told_and_only_that_is_done_agai
     ("files", "options", "words"),
     [
         ({"README": ""}, {}, ["top folder has no CMakeLists.txt", "README", "Correct the source"]),
-        ({"llvm/CMakeLists.txt": ""}, {}, ["top folder has no CMakeLists.txt", "subdirectory: llvm would do"]),
+        ({"llvm/CMakeLists.txt": ""}, {}, ["top folder has no CMakeLists.txt", "subdirectory: llvm would work"]),
         ({"CMakeLists.txt": ""}, {"subdirectory": "llvm"}, ["folder llvm has no CMakeLists.txt", "not there"]),
         ({"CMakeLists.txt": ""}, {"kind": "wheel"}, ["no pyproject.toml and no setup.py", "CMakeLists.txt"]),
         (
@@ -551,5 +551,5 @@ def test_what_is_no_name_of_a_unit_removes_nothing(host: EngineHost, name: str) 
     (host.root / "builds").mkdir()
     options = {"user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     refused = run_module("source_build", name=name, state="absent", **options)
-    assert refused["failed"] and "cannot be the name of a unit" in refused["msg"]
+    assert refused["failed"] and "is not a valid unit name" in refused["msg"]
     assert kept.is_dir()

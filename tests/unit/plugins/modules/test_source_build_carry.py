@@ -197,7 +197,7 @@ def test_a_tree_that_a_power_loss_left_is_trusted_up_to_the_last_checkpoint_and_
     host.change_state(second, boot_id="another", checkpoint=None)
     mended = host.built(source, edits=[MEND])
     assert len(again(host)) == UNITS
-    assert any("starts from the beginning" in note for note in mended["notes"])
+    assert any("starts from scratch" in note for note in mended["notes"])
 
 
 def test_compilers_of_a_killed_build_end_before_another_takes_its_tree(

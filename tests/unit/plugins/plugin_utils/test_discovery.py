@@ -71,5 +71,5 @@ def test_without_zeroconf_the_error_says_what_to_install(monkeypatch: pytest.Mon
 
 
 def test_a_type_of_service_that_is_none_is_named() -> None:
-    with pytest.raises(SparkforgeError, match=r"^ssh is no type of a service.*_ssh._tcp"):
+    with pytest.raises(SparkforgeError, match=r"^ssh is not a service type.*_ssh._tcp"):
         discovery.browse(["_ssh._tcp", "ssh"])

@@ -127,7 +127,7 @@ def test_an_annotated_tag_is_peeled_to_its_commit() -> None:
 def test_an_unreachable_repository_is_a_failure_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match=r"git ls-remote file://.* failed") as caught:
         upstream.ask_remote(f"file://{tmp_path}/none.git", "v1")
-    assert "leave sources out" in caught.value.remedy
+    assert "remove sources from" in caught.value.remedy
 
 
 # --- sources and what they say of each other ---
@@ -370,7 +370,7 @@ def test_a_commit_that_is_not_there_is_said_with_its_repository(repository: Path
     with pytest.raises(SparkforgeError, match="The commit 8888") as caught:
         upstream.ask_file(repository.as_uri(), "8" * 40, FILES)
     assert repository.as_uri() in caught.value.cause
-    assert "leave sources out" in caught.value.remedy
+    assert "remove sources from" in caught.value.remedy
 
 
 def test_a_server_that_says_nothing_is_given_up_and_no_git_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +406,7 @@ def test_no_password_of_a_url_is_shown() -> None:
         ("remote: x\nERROR: Repository not found.\nfatal: advice\n", "Repository not found"),
         ("something\nlast line.\n", "last line"),
         ("fatal: http://user:secret@x/y is not there\n", "fatal: http://x/y is not there"),
-        ("", "it said nothing"),
+        ("", "no output"),
     ],
 )
 def test_of_what_git_says_its_error_is_shown(stderr: str, expected: str) -> None:

@@ -58,10 +58,10 @@ def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path)
     [
         ("llvm_major", 20.0, "llvm_major must be an integer, it is 20.0"),
         ("driver_minimum", "580.65.06\n", r"driver_minimum is '580.65.06\n', write it as \"580.65.06\""),
-        ("wheel", {"available": True, "cuda": None, "beside": {1: "2"}}, "wheel.beside.1 is not a name there"),
+        ("wheel", {"available": True, "cuda": None, "beside": {1: "2"}}, "wheel.beside.1 is not a valid name"),
         ("machines", [None], "machines[0] is empty, write it as aarch64 or x86_64"),
         ("cudnn", {}, "cudnn.version is missing"),
-        ("units", {"a": {"minimum": {"nvc": "1"}}}, "units.a.minimum.nvc is not a name there, write it as cc or cxx"),
+        ("units", {"a": {"minimum": {"nvc": "1"}}}, "units.a.minimum.nvc is not a valid name, write it as cc or cxx"),
     ],
 )
 def test_what_yaml_or_the_library_would_let_pass_is_refused(key: str, value: t.Any, words: str) -> None:
@@ -72,6 +72,6 @@ def test_what_yaml_or_the_library_would_let_pass_is_refused(key: str, value: t.A
 def test_a_controller_without_the_library_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     schema._validator.cache_clear()
     monkeypatch.delattr(schema, "jsonschema")
-    with pytest.raises(SparkforgeError, match="lacks the library jsonschema") as caught:
+    with pytest.raises(SparkforgeError, match="lacks the package jsonschema") as caught:
         schema.problems("stack", {})
     assert "pip install jsonschema" in caught.value.remedy

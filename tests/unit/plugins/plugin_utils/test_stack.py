@@ -176,7 +176,7 @@ def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -
 
 @pytest.mark.parametrize("name", ["../site", "", "profiles", "a/b"])
 def test_a_name_is_never_a_path_nor_the_file_of_profiles(site: Site, name: str) -> None:
-    assert "There is no stack" in site.refusal(name=name).cause
+    assert "is unknown" in site.refusal(name=name).cause
 
 
 def test_an_unknown_profile_lists_the_known_ones(site: Site) -> None:
@@ -192,7 +192,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"driver_minimun": "580"}, "driver_minimun is not a key of it, did you mean driver_minimum"),
+        ({"driver_minimun": "580"}, "driver_minimun is not a known key, did you mean driver_minimum"),
         ({"cuda": {"version": 13.0}}, "cuda.version is the number 13.0: quote it"),
         (
             {"python": {"version": 3.1, "minimum": "3.10", "maximum": "3.14"}},
@@ -214,7 +214,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
                 "sources": {"torchvision": {"url": "https://x.example/v.git", "ref": "main"}},
                 "units": {"torchvision": {}},
             },
-            "versions.torchvision is missing, and units.torchvision builds it",
+            "versions.torchvision is missing, but units.torchvision builds it",
         ),
         ({"wheel": {"available": False, "cuda": None}}, "wheel.reason is missing"),
         ({"wheel": {"available": "yes", "cuda": None}}, "wheel.available must be true or false"),
@@ -223,17 +223,17 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"archives": SITE["archives"] * 2}, "archives has libcudss twice"),
         (
             {"archives": [{**SITE["archives"][0], "sha256": {"linux-aarch64": SHA}}]},
-            "linux-aarch64 is not a name",
+            "linux-aarch64 is not a valid name",
         ),
         ({"archives": [{**SITE["archives"][0], "sha256": {"linux-sbsa": "abc"}}]}, "64 hexadecimal digits"),
         # The recipe of 2025 builds torchvision v0.9.2, of 2021.
         (
             {"versions": {**SITE["versions"], "torch": "2.9.1", "torchvision": "0.9.2"}},
-            "torchvision 0.9.2 is not made for torch 2.9.1, which takes 0.24",
+            "torchvision 0.9.2 does not fit torch 2.9.1, which needs 0.24",
         ),
         ({"sources": {"pytorch": {"url": "https://x.example/p.git", "ref": "v2.12.0"}}}, "versions says 2.13.0"),
         ({"sources": {"pytorch": {"url": None, "ref": "v2.13.0"}}}, "its ref names no repository"),
-        ({"sources": {"tool": {"url": None, "ref": None}}}, "no other source is known to name it"),
+        ({"sources": {"tool": {"url": None, "ref": None}}}, "no other source provides it"),
         ({"sources": {"tool": {"archive": "https://x.example/a.tar.gz"}}}, "sources.tool.sha256 is missing"),
         ({"sources": {"tool": {"archive": "a.tar.gz", "sha256": SHA}}}, "sources.tool.archive is 'a.tar.gz'"),
         (
@@ -247,7 +247,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"units": {"tool": {"depends": ["other"]}}}, "units.tool.depends names other, which is not one of the units"),
         ({"units": {"a": {"depends": ["b"]}, "b": {"depends": ["a"]}}}, "units.a depends on itself: a -> b -> a"),
         ({"units": {"a": {"depends": ["a"]}}}, "units.a depends on itself: a -> a"),
-        ({"units": {"beside": {}}}, "units.beside cannot be the name of a unit"),
+        ({"units": {"beside": {}}}, "units.beside is not a valid unit name"),
     ],
 )
 def test_a_wrong_stack_is_refused_with_the_key_and_what_it_should_be(
@@ -271,10 +271,10 @@ def test_all_problems_of_a_stack_are_said_at_once(site: Site) -> None:
     ("text", "words"),
     [
         ("stack_definition: [", "is not valid YAML"),
-        ("stack: {}", "must have the one top-level key stack_definition"),
-        ("", "must have the one top-level key"),
+        ("stack: {}", "must have a single top-level key stack_definition"),
+        ("", "must have a single top-level key"),
         ("stack_definition: {}\nextra: {}", "it has stack_definition, extra"),
-        ("stack_definition: {a: 1, a: 2}", "the key 'a' stands twice"),
+        ("stack_definition: {a: 1, a: 2}", "duplicate key 'a'"),
         ("stack_definition: !!python/object/apply:os.getcwd []", "is not valid YAML"),
         ("\u0001", "is not valid YAML"),
     ],
@@ -338,7 +338,7 @@ def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
     [
         ({"stack": "other"}, "is that of the stack other"),
         ({"wheels": {"cp312-linux-aarch64": ["torch==2.13.0"]}}, "--hash=sha256"),
-        ({"wheels": {"cp312-linux-arm64": []}}, "cp312-linux-arm64 is not a name"),
+        ({"wheels": {"cp312-linux-arm64": []}}, "cp312-linux-arm64 is not a valid name"),
         ({"wheels": {"cp312-linux-aarch64": [f"torch @ https://x --hash=sha256:{SHA}"]}}, "name==version"),
         ({"format": 2}, "format is 2"),
     ],
@@ -497,7 +497,7 @@ def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
     [
         (remove("sources", "llvm"), "the commit of llvm is not known"),
         (remove("build_requirements"), "the build requirements of triton have no hashes"),
-        (remove("run_requirements"), "what the units need at run time is not resolved"),
+        (remove("run_requirements"), "the units' run-time requirements are not resolved"),
         (replace("v2.12.0", "sources", "pytorch", "ref"), "it has pytorch v2.12.0, the stack says v2.13.0"),
         (
             replace("9" * 40, "sources", "pytorch", "commit"),

@@ -65,7 +65,7 @@ def test_a_second_key_in_the_file_is_seen_and_refused(one, other, form: int):
     both = one[form] + other[form]
     assert openpgp.primary_fingerprints(both) == [one[0], other[0]]
     assert openpgp.dearmor(both) == one[1] + other[1]
-    with pytest.raises(SparkforgeError, match=f"has the fingerprint {other[0]}, the pin says {one[0]}"):
+    with pytest.raises(SparkforgeError, match=f"has the fingerprint {other[0]}, expected {one[0]}"):
         openpgp.require_fingerprint(both, one[0], "key.pub")
 
 
@@ -78,7 +78,7 @@ def test_a_key_without_a_user_id_is_seen_too(one, other):
 
 def test_a_secret_key_is_refused(keys: Keys, one):
     secret = keys.gpg("--pinentry-mode", "loopback", "--passphrase", "", "--export-secret-keys", one[0])
-    with pytest.raises(SparkforgeError, match="holds a secret key"):
+    with pytest.raises(SparkforgeError, match="contains a secret key"):
         openpgp.require_fingerprint(secret, one[0], "key.pub")
 
 

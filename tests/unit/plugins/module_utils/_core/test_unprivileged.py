@@ -43,7 +43,7 @@ def test_root_s_group_is_given_to_nobody(open_path: Path) -> None:
     closed.chmod(0o750)
     os.chown(closed, 0, 0)
     assert unprivileged.groups_that_may_enter(str(closed / "bin/python")) == set()
-    with pytest.raises(SparkforgeError, match=f"lies in {closed}, which is closed"):
+    with pytest.raises(SparkforgeError, match=f"lies in {closed}, which only its owner"):
         unprivileged.check_open(str(closed / "bin/python"), "The interpreter", "Open it.")
     os.chown(closed, 0, 65534)
     assert unprivileged.groups_that_may_enter(str(closed / "bin/python")) == {65534}

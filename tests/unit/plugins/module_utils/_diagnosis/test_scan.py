@@ -93,8 +93,8 @@ def test_a_line_alone_is_recognised(line: str, rule: str) -> None:
     [
         ("library-not-found.nvpl", "role math_libraries, package libnvpl-lapack0"),
         ("cudss-soname", "libcudss.so.1"),
-        ("submodule-failed.clone", "third_party/XNNPACK cannot be had from file://"),
-        ("submodule-failed.commit", "third_party/XNNPACK cannot be had: its repository has no commit caf9292"),
+        ("submodule-failed.clone", "third_party/XNNPACK cannot be fetched from file://"),
+        ("submodule-failed.commit", "third_party/XNNPACK cannot be fetched: its repository has no commit caf9292"),
         ("apt-locked", "/var/lib/dpkg/lock-frontend, which is held by process 859 (python3)"),
         ("missing-header.cudnn", "libcudnn9-dev-cuda-13"),
         ("cmake-package-missing.config", "NVPL (role math_libraries)"),

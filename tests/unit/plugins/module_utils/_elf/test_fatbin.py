@@ -262,7 +262,7 @@ def test_a_container_of_another_kind_is_refused_rather_than_passed_over(tmp_path
     code[4] = 2
     path = library(tmp_path / "lib.so", {".nv_fatbin": bytes(code)})
     with pytest.raises(
-        reader.CorruptElfError, match=r"shown\.so is damaged: what stands at byte 4096 is not a container"
+        reader.CorruptElfError, match=r"shown\.so is damaged: byte 4096 does not start a known container"
     ):
         fatbin.architectures(str(path), "shown.so")
 

@@ -151,7 +151,7 @@ def test_a_cut_off_file_is_one_clear_error(tmp_path: pathlib.Path, size: int) ->
 def test_a_file_that_lacks_only_its_end_is_called_cut_off(tmp_path: pathlib.Path) -> None:
     data = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"], padding=4096)
     (tmp_path / "x.so").write_bytes(data[:-1])
-    with pytest.raises(reader.CorruptElfError, match=f"cut off: its program headers name {len(data)} bytes"):
+    with pytest.raises(reader.CorruptElfError, match=f"truncated: its program headers cover {len(data)} bytes"):
         reader.read_elf(str(tmp_path / "x.so"))
 
 

@@ -40,6 +40,6 @@ def test_a_wheel_that_was_changed_since_it_was_hashed_is_not_kept(tmp_path: Path
     source.write_bytes(b"another wheel")
     digest = hashlib.sha256(b"a wheel").hexdigest()
     wheel = model.Wheel(requirement.parse_wheel_name(source.name), digest, str(source), True)
-    with pytest.raises(SparkforgeError, match=f"the pin says {digest}"):
+    with pytest.raises(SparkforgeError, match=f"expected {digest}"):
         apply._copy_verified(wheel, str(source), str(kept))
     assert not list(kept.parent.iterdir())

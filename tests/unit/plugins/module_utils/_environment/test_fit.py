@@ -36,9 +36,9 @@ def test_the_series_of_a_version_is_what_must_stay(version: str, expected: tuple
             "libnccl2",
             "2.28.3-1+cuda13.0",
             "2.27.7-1+cuda13.0",
-            "libnccl2 is 2.27.7-1+cuda13.0, and the",
+            "libnccl2 is 2.27.7-1+cuda13.0, but the",
         ),
-        ("libnccl2", "2.28.3-1+cuda13.0", "2.29.1-1+cuda12.9", "made with 2.28.3-1+cuda13.0"),
+        ("libnccl2", "2.28.3-1+cuda13.0", "2.29.1-1+cuda12.9", "created with 2.28.3-1+cuda13.0"),
         ("libcudnn9-cuda-13", "9.14.0.64-1", "10.0.0.1-1", "is 10.0.0.1-1"),
         ("libcusparselt0-cuda-13", "0.8.1.1-1", "0.9.0.2-1", "is 0.9.0.2-1"),
     ],
@@ -55,7 +55,7 @@ def test_what_is_the_same_or_newer_in_its_series_fits_and_the_newer_is_told() ->
     recorded = {"libnccl2": "2.28.3-1+cuda13.0", "python3.12": "3.12.3-0ubuntu2"}
     found = fit.misfit(recorded, {**recorded, "libnccl2": "2.29.1-1+cuda13.1", "another": "1"})
     assert found.wrong == []
-    assert found.newer == ["libnccl2 is 2.29.1-1+cuda13.1, and the environment was made with 2.28.3-1+cuda13.0"]
+    assert found.newer == ["libnccl2 is 2.29.1-1+cuda13.1, but the environment was created with 2.28.3-1+cuda13.0"]
 
 
 def test_only_packages_whose_files_the_environment_loads_are_needed(

@@ -93,7 +93,7 @@ def test_a_place_that_ends_the_line_is_refused(end: str) -> None:
 
 
 def test_a_place_that_cannot_be_a_url_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match="which is no URL"):
+    with pytest.raises(SparkforgeError, match="which is not a URL"):
         requirement.place_option("find_links", "https://[a/")
 
 
@@ -133,7 +133,7 @@ def test_a_wheel_for_another_platform_is_told_by_its_name(
 
 @pytest.mark.parametrize("file", ["a.whl", "a-1.0.tar.gz", "a-1.0-py3-none.whl", "a b-1-py3-none-any.whl"])
 def test_what_is_not_the_name_of_a_wheel_is_refused(file: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not the file name of a wheel"):
+    with pytest.raises(SparkforgeError, match="is not a wheel file name"):
         requirement.parse_wheel_name(file)
 
 
@@ -163,7 +163,7 @@ PIP = [
         "package versions, please update the hashes.\n"
         "    torch==2.9.1 from https://user:secret@index/torch-2.9.1.whl (from -r r.txt (line 1)):\n"
         f"        Expected sha256 {A}\n        Expected     or {B}\n             Got        {'c' * 64}\n",
-        f"The sha256 of torch==2.9.1 is {'c' * 64}, the lock says {A} or {B}.",
+        f"The sha256 of torch==2.9.1 is {'c' * 64}, but the lock says {A} or {B}.",
     ),
     (
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
@@ -182,32 +182,32 @@ PIP = [
     (
         "ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements. "
         "Here is a list:\n    sympy==1.13 --hash=sha256:0123\n",
-        "sympy==1.13 is needed and has no hash",
+        "sympy==1.13 is required but has no hash",
     ),
     (
         "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by 'NewConnectionError("
         "'<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new "
         "connection: [Errno 111] Connection refused')': /simple/torch/\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index when it asked for torch: Connection refused",
+        "could not reach its index for torch: Connection refused",
     ),
     (
         "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<x>: Failed to "
         "establish a new connection: [Errno -2] Name or service not known')': /simple/torch/\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index when it asked for torch: Name or service not known",
+        "could not reach its index for torch: Name or service not known",
     ),
     (
         "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to "
         "proxy.', OSError('Tunnel connection failed: 403 Forbidden'))': /simple/torch/\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index when it asked for torch: Tunnel connection failed: 403 Forbidden",
+        "could not reach its index for torch: Tunnel connection failed: 403 Forbidden",
     ),
     (
         "Could not fetch URL https://index/simple/torch/: There was a problem confirming the ssl "
         "certificate: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed - skipping\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index when it asked for torch: There was a problem confirming the ssl certificate",
+        "could not reach its index for torch: There was a problem confirming the ssl certificate",
     ),
     (
         "ERROR: Could not find a version that satisfies the requirement torch==2.9.1 (from versions: 2.8.0, 2.9.0)",
@@ -239,13 +239,13 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
     [
         (
             "No module named 'ensurepip'",
-            "cannot make virtual environments",
+            "cannot create virtual environments",
             "apt install python3.12-venv",
         ),
-        ("No module named 'venv'", "cannot make", "build_toolchain"),
-        ("ensurepip has no wheel of pip\n", "cannot make", "build_toolchain"),
+        ("No module named 'venv'", "cannot create", "build_toolchain"),
+        ("ensurepip has no wheel of pip\n", "cannot create", "build_toolchain"),
         ("[Errno 28] No space left on device: '/x'", "no space left", "Free space"),
-        ("Error: what", "makes no virtual environment: Error: what", "CPython 3.12"),
+        ("Error: what", "cannot create a virtual environment: Error: what", "CPython 3.12"),
     ],
 )
 def test_a_missing_venv_names_the_package_that_brings_it(output: str, cause: str, remedy: str) -> None:

@@ -263,7 +263,7 @@ def test_sizes_count_a_file_once(tree: Tree) -> None:
 def test_a_name_that_is_no_directory_is_refused(tree: Tree) -> None:
     with pytest.raises(SparkforgeError) as refused:
         tree.look(name="../torch")
-    assert "'../torch' cannot be the name of an environment." in refused.value.cause
+    assert "'../torch' is not a valid environment name." in refused.value.cause
 
 
 def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> None:

@@ -67,7 +67,7 @@ def test_a_slow_link_is_named(spark: Spark) -> None:
     spark.write("sys/class/net/enp1s0f0np0/speed", "100000\n")
     rows = check(spark)
     assert failed(rows) == {"state.cable1.0", "halves.port0"}
-    assert "runs at 100 Gb/s, and 200 Gb/s are wanted" in rows["state.cable1.0"]["cause"]
+    assert "runs at 100 Gb/s, but 200 Gb/s are required" in rows["state.cable1.0"]["cause"]
 
 
 def test_an_rdma_device_without_the_rail_s_gid_is_named(spark: Spark) -> None:
@@ -94,7 +94,7 @@ def test_two_pcie_lanes_are_named(spark: Spark) -> None:
 def test_a_port_that_is_not_there_is_named(spark: Spark) -> None:
     for name in ("enp1s0f1np1", "enP2p1s0f1np1"):
         (spark.root / f"sys/class/net/{name}").rename(spark.root / f"gone-{name}")
-    assert "Half 1 of port 1 has no interface here" in check(spark, port=1)["state.cable1.1"]["cause"]
+    assert "Half 1 of port 1 has no interface on this host" in check(spark, port=1)["state.cable1.1"]["cause"]
 
 
 def test_at_a_switch_either_the_other_end_or_the_switch_is_to_blame(spark: Spark) -> None:
@@ -102,7 +102,7 @@ def test_at_a_switch_either_the_other_end_or_the_switch_is_to_blame(spark: Spark
         return None if frame <= 1504 else "no answer"
 
     rows = check(spark, probe, topology="switch", switch_mtu=9000)
-    assert "the other end or the switch between takes 1504" in rows["jumbo.switch1.0.spark02"]["cause"]
+    assert "the other end or the switch between accepts 1504" in rows["jumbo.switch1.0.spark02"]["cause"]
     assert "lower fabric_switch_mtu" in rows["jumbo.switch1.0.spark02"]["remedy"]
 
 
@@ -154,13 +154,13 @@ def test_the_server_names_no_peer_and_has_no_figure(spark: Spark) -> None:
 def test_thirteen_gigabits_on_a_200_gigabit_link_are_the_degraded_state(spark: Spark) -> None:
     row = measure(spark, 13.23)[0]
     assert row["status"] == "fail"
-    assert "writes 13.2 Gb/s to spark02 although the link says 200 Gb/s" in row["cause"]
+    assert "writes 13.2 Gb/s to spark02 although the link reports 200 Gb/s" in row["cause"]
     assert "power supplies for 60 s" in row["remedy"]
 
 
 def test_other_low_figures_are_only_low(spark: Spark) -> None:
     row = measure(spark, 49.0)[0]
-    assert row["cause"] == "rocep1s0f0 writes 49.0 Gb/s to spark02; 80 are wanted."
+    assert row["cause"] == "rocep1s0f0 writes 49.0 Gb/s to spark02; 80 are required."
 
 
 def test_without_perftest_it_is_skipped_with_the_reason(spark: Spark) -> None:

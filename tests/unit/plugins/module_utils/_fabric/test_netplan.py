@@ -189,7 +189,7 @@ def test_a_failed_apply_brings_the_old_file_back(setup: Setup) -> None:
         rail["address"] = rail["address"].replace("192.168", "10.77")
     error = setup.failed()
     assert "`netplan apply` failed: networkd is ill." in error.cause
-    assert "as it was before" in error.remedy
+    assert "is unchanged" in error.remedy
     assert setup.file.read_text() == before
     assert (setup.root / "receipts/fabric.json").read_text() == receipt
     assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
@@ -248,7 +248,7 @@ def test_a_subnet_that_the_host_has_elsewhere_is_refused(setup: Setup) -> None:
 
 def test_another_netplan_file_for_the_same_interface_is_refused(setup: Setup) -> None:
     setup.spark.write("etc/netplan/40-cx7.yaml", "network: {ethernets: {enP2p1s0f0np0: {dhcp4: true}}}\n")
-    assert "/etc/netplan/40-cx7.yaml configures enP2p1s0f0np0 too" in setup.failed().cause
+    assert "/etc/netplan/40-cx7.yaml also configures enP2p1s0f0np0" in setup.failed().cause
 
 
 def test_a_host_without_the_card_is_told_what_it_lacks(setup: Setup) -> None:
@@ -288,4 +288,4 @@ def test_the_session_is_read_as_ssh_writes_it() -> None:
 
 @pytest.mark.parametrize("file", ["/etc/netplan/fabric.yml", "/etc/netplan/a b.yaml"])
 def test_a_file_that_netplan_would_not_read_is_refused(setup: Setup, file: str) -> None:
-    assert "is not a name that netplan reads" in setup.failed(file=file).cause
+    assert "is not a file that netplan reads" in setup.failed(file=file).cause

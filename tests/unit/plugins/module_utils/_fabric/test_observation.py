@@ -85,7 +85,7 @@ def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> 
     assert info["kernel"]["kho"] == {"asked": None, "reserved_mib": 9932, "source": "/proc/meminfo"}
     (problem,) = observation.problems(info)
     assert problem["check"] == "kernel.kho"
-    assert "keeps 9932 MiB for Kexec HandOver" in problem["cause"]
+    assert "reserves 9932 MiB for Kexec HandOver" in problem["cause"]
     assert "kho=off" in problem["remedy"]
 
 

@@ -29,8 +29,8 @@ PAGE = b"<html><head><title>Sign in &amp; out</title></head></html>"
         ({"url": "https://[a/", "username": "a", "password": "b"}, "names no server"),
         ({"host": "a", "username": "", "password": "b"}, "have no user name"),
         ({"host": "a", "username": "a", "password": ""}, "have no password"),
-        ({"host": "a", "username": "a", "password": "b\n"}, "cannot carry"),
-        ({"host": "a", "username": "a", "password": "\u20ac"}, "cannot carry"),
+        ({"host": "a", "username": "a", "password": "b\n"}, "cannot encode"),
+        ({"host": "a", "username": "a", "password": "\u20ac"}, "cannot encode"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_refused_and_no_password_is_told(entry: dict[str, t.Any], cause: str) -> None:
@@ -42,7 +42,7 @@ def test_an_entry_that_cannot_be_used_is_refused_and_no_password_is_told(entry: 
 def test_one_server_has_one_password() -> None:
     one = {"host": "a", "username": "a", "password": "b"}
     assert len(index.credentials([one, {**one, "host": "", "url": "https://a:8443/x"}])) == 1
-    with pytest.raises(SparkforgeError, match="two user names or passwords for a"):
+    with pytest.raises(SparkforgeError, match="a has two user names or passwords"):
         index.credentials([one, {**one, "password": "c"}])
 
 
@@ -68,13 +68,13 @@ def test_an_older_python_is_not_given_what_it_cannot_read() -> None:
         (
             URL,
             index.Answer(200, "text/html", PAGE),
-            "an HTML page ('Sign in & out') and status 200 that",
+            "an HTML page ('Sign in & out') and status 200 without files",
         ),
         (URL, index.Answer(200, "", b"<!doctype html>"), "an HTML page and status 200"),
-        (URL + "a%2B1.whl", index.Answer(200, "text/html", PAGE), "in place of a+1.whl"),
-        (URL, index.Answer(401), "asks for a user name and a password"),
-        (URL, index.Answer(403), "is forbidden to this host without credentials"),
-        (URL, index.Answer(407), "The proxy asks for a user name"),
+        (URL + "a%2B1.whl", index.Answer(200, "text/html", PAGE), "instead of a+1.whl"),
+        (URL, index.Answer(401), "requires a user name and password"),
+        (URL, index.Answer(403), "is forbidden for this host without credentials"),
+        (URL, index.Answer(407), "The proxy requires a user name"),
         (URL, index.Answer(502, server_error="Bad Gateway"), "answers HTTP 502 Bad Gateway"),
     ],
 )

@@ -86,28 +86,28 @@ def test_the_times_of_the_archive_stay_but_never_lie_in_the_future(tmp_path: Pat
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        (member("../evil"), "climbs out by '..'"),
-        (member("top/../../evil"), "climbs out by '..'"),
-        (member("top/a/../evil"), "climbs out by '..'"),
+        (member("../evil"), "leaves the archive with '..'"),
+        (member("top/../../evil"), "leaves the archive with '..'"),
+        (member("top/a/../evil"), "leaves the archive with '..'"),
         (member("/top/evil"), "which is absolute"),
-        (member("other/evil"), "more than one directory at its top: 'top' and 'other'"),
-        (member("evil"), "more than one directory at its top"),
-        (member("top/l", tarfile.SYMTYPE, "/etc"), "leaves the archive"),
-        (member("top/l", tarfile.SYMTYPE, "../other"), "leaves the archive"),
-        (member("top/a/l", tarfile.SYMTYPE, "../../other"), "leaves the archive"),
-        (member("top/l", tarfile.SYMTYPE, "./../other"), "leaves the archive"),
-        (member("top/l", tarfile.SYMTYPE, "first/../../other"), "leaves the archive"),
-        (member("top/l", tarfile.SYMTYPE, ""), "leaves the archive"),
+        (member("other/evil"), "more than one top-level directory: 'top' and 'other'"),
+        (member("evil"), "more than one top-level directory"),
+        (member("top/l", tarfile.SYMTYPE, "/etc"), "outside the archive"),
+        (member("top/l", tarfile.SYMTYPE, "../other"), "outside the archive"),
+        (member("top/a/l", tarfile.SYMTYPE, "../../other"), "outside the archive"),
+        (member("top/l", tarfile.SYMTYPE, "./../other"), "outside the archive"),
+        (member("top/l", tarfile.SYMTYPE, "first/../../other"), "outside the archive"),
+        (member("top/l", tarfile.SYMTYPE, ""), "outside the archive"),
         (member("top/h", tarfile.LNKTYPE, "/etc/passwd"), "which is absolute"),
-        (member("top/h", tarfile.LNKTYPE, "top/../../etc/passwd"), "climbs out"),
-        (member("top/h", tarfile.LNKTYPE, "top/later"), "which is no earlier file"),
-        (member("top/h", tarfile.LNKTYPE, "other/first"), "which is no earlier file"),
+        (member("top/h", tarfile.LNKTYPE, "top/../../etc/passwd"), "leaves the archive with"),
+        (member("top/h", tarfile.LNKTYPE, "top/later"), "which is not an earlier file"),
+        (member("top/h", tarfile.LNKTYPE, "other/first"), "which is not an earlier file"),
         (member("top/d", tarfile.CHRTYPE), "the device node 'top/d'"),
         (member("top/d", tarfile.BLKTYPE), "the device node 'top/d'"),
         (member("top/p", tarfile.FIFOTYPE), "the named pipe 'top/p'"),
-        (member("top/first"), "holds 'top/first' twice"),
-        (member("top/first/below"), "as a file and as a directory"),
-        (member("top/first", tarfile.DIRTYPE), "as a file and as a directory"),
+        (member("top/first"), "contains 'top/first' twice"),
+        (member("top/first/below"), "as both a file and a directory"),
+        (member("top/first", tarfile.DIRTYPE), "as both a file and a directory"),
     ],
 )
 def test_a_member_that_leaves_the_directory_is_refused(tmp_path: Path, bad: t.Any, words: t.Any) -> None:
@@ -121,19 +121,19 @@ def test_a_file_through_a_symlink_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
-    assert "holds 'top/link' twice" in refused(tmp_path, link, (member("top/link"), b"x"))
+    assert "contains 'top/link' twice" in refused(tmp_path, link, (member("top/link"), b"x"))
 
 
 def test_a_hard_link_to_a_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
     hard = (member("top/hard", tarfile.LNKTYPE, "top/link"), b"")
-    assert "which is no earlier file" in refused(tmp_path, link, hard)
+    assert "which is not an earlier file" in refused(tmp_path, link, hard)
 
 
 def test_a_climb_behind_another_link_is_refused_though_its_words_stay_inside(tmp_path: Path) -> None:
     up = (member("top/a/up", tarfile.SYMTYPE, ".."), b"")
     out = (member("top/a/out", tarfile.SYMTYPE, "up/../x"), b"")
-    assert "'top/a/out' to 'up/../x', which leaves" in refused(tmp_path, up, out)
+    assert "'top/a/out' to 'up/../x', outside" in refused(tmp_path, up, out)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, shar
 
 def test_an_archive_without_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "archive").write_bytes(tar([(member("top", tarfile.DIRTYPE), b"")]))
-    with pytest.raises(SparkforgeError, match="holds no file"):
+    with pytest.raises(SparkforgeError, match="contains no file"):
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
 
 
@@ -206,7 +206,7 @@ def test_the_length_of_all_names_is_bounded(tmp_path: Path, monkeypatch: pytest.
 def test_a_refused_archive_is_gone_however_deep_it_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
     deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
-    assert "climbs out" in refused(tmp_path, deep, (member("top/../x"), b""))
+    assert "leaves the archive with" in refused(tmp_path, deep, (member("top/../x"), b""))
 
 
 def test_what_somebody_puts_there_meanwhile_is_not_written_through(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_containers_outside_of_nvccs_sections_count_as_well(tmp_path: Path) -> N
     [
         ("thing-1.0-py3-none-any.whl", b"text", "not a zip file"),
         ("thing-1.0-py3-none-any.whl", None, "No such file"),
-        ("thing.whl", b"", "is not the file name of a wheel"),
+        ("thing.whl", b"", "is not a wheel file name"),
     ],
 )
 def test_what_is_no_wheel_is_one_error(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:

@@ -63,10 +63,10 @@ def test_jobs_are_what_the_memory_carries(cores: int, available: int, options: d
 
 def test_the_reason_names_the_numbers() -> None:
     assert size(20, 41 * GIB, TOTAL) == Jobs(
-        5, "5 jobs for 20 cores: 41 GiB are available, less a reserve of 17.9 GiB, at 4 GiB a job."
+        5, "5 jobs for 20 cores: 41 GiB are available, minus a reserve of 17.9 GiB, at 4 GiB per job."
     )
-    assert size(20, 23 * GIB, TOTAL, requested=9).why.startswith("1 job of 9 asked for: 23 GiB are available")
-    assert size(2, 100 * GIB, TOTAL).why == "2 jobs for 2 cores: the memory would do for 20."
+    assert size(20, 23 * GIB, TOTAL, requested=9).why.startswith("1 job of 9 requested: 23 GiB are available")
+    assert size(2, 100 * GIB, TOTAL).why == "2 jobs for 2 cores: the memory would allow 20."
 
 
 def test_the_reserve_is_the_greater_of_16_gib_and_15_percent() -> None:
@@ -82,7 +82,7 @@ def test_below_64_gib_the_reserve_is_a_quarter(total: int, kept: float) -> None:
 
 
 def test_a_host_where_not_one_job_fits_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match=r"Not one job of 4 GiB fits .*: 19\.5 GiB are available") as error:
+    with pytest.raises(SparkforgeError, match=r"Not even one job of 4 GiB fits .*: 19\.5 GiB are available") as error:
         size(20, 20_000, TOTAL)
     assert "memory_reserve" in error.value.remedy
     assert error.value.details["available_mib"] == 20_000
@@ -101,7 +101,7 @@ def test_gpu_processes_that_hold_the_memory_refuse_the_build_by_name() -> None:
     with pytest.raises(SparkforgeError) as error:
         size(CORES, 30 * GIB, TOTAL, gpu=gpu)
     assert error.value.cause == (
-        "GPU processes hold memory that GPU and CPU share: 4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); "
+        "GPU processes use the memory that GPU and CPU share: 4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); "
         "3 of 20 jobs are left."
     )
     assert error.value.details["gpu_processes"][0]["pid"] == 4711
@@ -121,7 +121,7 @@ def test_without_room_for_one_job_the_gpu_processes_are_named() -> None:
     with pytest.raises(SparkforgeError, match=r"5 python3 \(9216 MiB\) and 4 more; 0 of"):
         size(CORES, 10 * GIB, TOTAL, gpu=many)
     # What they hold would not make room either: the memory is what is short.
-    with pytest.raises(SparkforgeError, match="GPU processes hold"):
+    with pytest.raises(SparkforgeError, match="GPU processes use"):
         size(CORES, 1 * GIB, 16 * GIB, gpu=[GpuProcess(1, "x", 1)])
 
 
@@ -211,7 +211,7 @@ def test_in_a_container_the_group_is_the_mounted_one(tmp_path: pathlib.Path) -> 
 
 
 def test_a_kernel_that_tells_nothing_is_an_error(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(SparkforgeError, match="/proc/meminfo does not say"):
+    with pytest.raises(SparkforgeError, match="/proc/meminfo does not show"):
         _jobs.memory(host(tmp_path, {"/proc/meminfo": "MemTotal: 1 kB\n"}))
     assert _jobs.oom_kills(host(tmp_path, {})) is None
 

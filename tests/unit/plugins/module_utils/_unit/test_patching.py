@@ -243,7 +243,7 @@ def test_a_patch_that_the_source_has_already(sources: Sources) -> None:
     patch = sources.diff(replace("src/kernel.cu", "line 20\n", "line twenty\n"))
     sources.apply(patch)
     error = sources.fails(patch)
-    assert error.cause == "The patch patch1 does not apply: the source has its changes already."
+    assert error.cause == "The patch patch1 does not apply: the source already has its changes."
     assert "Remove the patch" in error.remedy
 
 
@@ -258,7 +258,7 @@ def test_a_patch_for_a_file_that_is_not_there(sources: Sources) -> None:
 def test_a_patch_that_creates_what_is_there(sources: Sources) -> None:
     patch = sources.diff(lambda tree: (tree / "new.h").write_text("x\n"))  # type: ignore[arg-type]
     sources.write("new.h", "y\n")
-    assert "it creates new.h, which the source has already" in sources.fails(patch).cause
+    assert "it creates new.h, which the source already has" in sources.fails(patch).cause
 
 
 def test_a_patch_that_makes_a_directory_of_a_file(sources: Sources) -> None:
@@ -286,15 +286,15 @@ def test_a_patch_and_an_edit_do_not_go_through_a_symlink(sources: Sources) -> No
     (sources.path / "source/inner").symlink_to("src")
     (sources.path / "source/file.cu").symlink_to("src/kernel.cu")
     new = "--- /dev/null\n+++ b/{}\n@@ -0,0 +1 @@\n+x\n"
-    assert "which leads out of the source" in sources.fails(new.format("out/sparkforge-x")).cause
+    assert "which points outside the source" in sources.fails(new.format("out/sparkforge-x")).cause
     error = sources.fails(edits=[{"path": "inner/kernel.cu", "match": "line 20\n", "replace": ""}])
     assert "through the symlink inner to src" in error.cause
     assert error.remedy == "Name the file as src/kernel.cu."
     assert "a symlink to src/kernel.cu" in sources.fails(edits=[{"path": "file.cu", "match": "x", "replace": ""}]).cause
     made = "diff --git a/evil b/evil\nnew file mode 120000\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+{}\n"
     made += "\\ No newline at end of file\n"
-    assert "leads out of the source" in sources.fails(made.format("/etc")).cause
-    assert "leads out of the source" in sources.fails(made.format("../twin")).cause
+    assert "points outside the source" in sources.fails(made.format("/etc")).cause
+    assert "points outside the source" in sources.fails(made.format("../twin")).cause
     assert "through the symlink evil" in sources.fails(made.format("src"), new.format("evil/x")).cause
 
 
@@ -376,16 +376,16 @@ def test_an_edit_by_a_regular_expression(sources: Sources) -> None:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        ({"match": "line 1", "count": 1}, "wants 1 match in src/kernel.cu and finds 11, in line 1, 10, 11, 12,"),
-        ({"match": "line 20\n", "count": 2}, "wants 2 matches in src/kernel.cu and finds 1, in line 20."),
-        ({"match": "nowhere"}, "wants 1 match of 'nowhere' in src/kernel.cu and finds none."),
+        ({"match": "line 1", "count": 1}, "wants 1 match in src/kernel.cu but finds 11, in line 1, 10, 11, 12,"),
+        ({"match": "line 20\n", "count": 2}, "wants 2 matches in src/kernel.cu but finds 1, in line 20."),
+        ({"match": "nowhere"}, "wants 1 match of 'nowhere' in src/kernel.cu but finds none."),
         ({"match": "line 7\n  line 8\n"}, "finds none; the nearest text differs in line 8: 'line 8'."),
-        ({"match": r"line \d{3}", "regex": True}, r"of 'line \\d{3}' in src/kernel.cu and finds none."),
+        ({"match": r"line \d{3}", "regex": True}, r"of 'line \\d{3}' in src/kernel.cu but finds none."),
         ({"match": "line [", "regex": True}, "no valid regular expression"),
         ({"match": "line 20", "replace": r"\1", "regex": True}, "does not fit its expression"),
         ({"match": ""}, "has no match"),
         ({"match": "line 20", "replace": None}, "has no replace"),
-        ({"match": "line 20", "count": 0}, "wants 0 matches"),
+        ({"match": "line 20", "count": 0}, "requires 0 matches"),
         ({"match": "x", "path": "none.c"}, "changes none.c, which the source does not have"),
         ({"match": "x", "path": "src"}, "changes src, which is not a file"),
         ({"match": "x", "path": "../outside"}, "outside the source"),
@@ -403,7 +403,7 @@ def test_an_edit_that_does_not_fit(sources: Sources, edit: t.Any, words: t.Any) 
 def test_windows_line_ends_are_named(sources: Sources) -> None:
     sources.write("dos.txt", "one\r\ntwo\r\n")
     error = sources.fails(edits=[{"path": "dos.txt", "match": "one\ntwo\n", "replace": ""}])
-    assert "Windows line ends" in error.cause
+    assert "Windows line endings" in error.cause
 
 
 # --- the fingerprint ---

@@ -242,19 +242,19 @@ def failure(tools: Tools, python: str | None = None, **wanted: str) -> Sparkforg
 
 def test_a_missing_tool_is_named_with_the_role_that_brings_it(tools: Tools) -> None:
     error = failure(tools, cc="gcc-99")
-    assert error.cause == f"gcc-99, which is wanted as cc, is in none of {tools.path}."
-    assert error.remedy == "Run the role build_toolchain, or give its path in the option toolchain.cc."
+    assert error.cause == f"gcc-99, needed as cc, is not on the PATH {tools.path}."
+    assert error.remedy == "Run the role build_toolchain, or set its path in the option toolchain.cc."
     assert "role cuda_libraries" in failure(tools, nvcc="/nowhere/nvcc").remedy
-    assert "/nowhere/python3.12, which is wanted as python, is not there" in failure(tools, "/nowhere/python3.12").cause
+    assert "/nowhere/python3.12, needed as python, is missing" in failure(tools, "/nowhere/python3.12").cause
     (tools.bin / "cmake-plain").write_text("not executable")
-    assert "is not there or not executable" in failure(tools, cmake=str(tools.bin / "cmake-plain")).cause
+    assert "is missing or not executable" in failure(tools, cmake=str(tools.bin / "cmake-plain")).cause
 
 
 def test_a_tool_that_fails_is_named_with_what_it_said(tools: Tools) -> None:
     tools.add("cmake", "cmake: error while loading shared libraries: libuv.so.1.", 127, "stderr")
     error = failure(tools, cmake="cmake")
     assert error.cause == (
-        f"{tools.bin}/cmake --version, which is wanted as cmake, failed (127): "
+        f"{tools.bin}/cmake --version, needed as cmake, failed (127): "
         "cmake: error while loading shared libraries: libuv.so.1."
     )
     tools.add("ninja", "hello")
@@ -262,7 +262,7 @@ def test_a_tool_that_fails_is_named_with_what_it_said(tools: Tools) -> None:
     (tools.bin / "gcc").write_bytes(b"\x7fELF garbage")
     (tools.bin / "gcc").chmod(0o755)
     assert "cannot be started" in failure(tools, cc="gcc").cause
-    assert "did not tell its version" in failure(tools, "ninja").cause
+    assert "did not report its version" in failure(tools, "ninja").cause
     assert not tools.cache.exists(), "of a failure nothing is kept"
 
 
@@ -271,7 +271,7 @@ def test_a_tool_that_does_not_end_is_an_error(tools: Tools, monkeypatch: pytest.
     script.write_text("#!/bin/sh\nexec sleep 600\n")
     script.chmod(0o755)
     monkeypatch.setattr(toolchain, "ANSWER_LIMIT", 0.1)
-    assert "did not end within 0.1 s" in failure(tools, cmake="cmake").cause
+    assert "did not exit within 0.1 s" in failure(tools, cmake="cmake").cause
 
 
 @pytest.mark.parametrize(

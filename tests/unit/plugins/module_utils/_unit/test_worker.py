@@ -206,7 +206,7 @@ def test_a_pip_configuration_that_the_account_may_not_read_is_no_reason_to_ask_a
     assert prepared(worker, monkeypatch)[1] == "a==1 --hash=sha256:00\n"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
-    with pytest.raises(SparkforgeError, match=r"pip\.conf, which says where packages come from"):
+    with pytest.raises(SparkforgeError, match=r"pip\.conf, which sets the package index"):
         prepared(worker, monkeypatch)
     # Who names an index needs none of it.
     prepared(worker, monkeypatch, index_url="https://pypi.example.com/simple")

@@ -100,13 +100,13 @@ def test_what_a_wheel_requires_is_read_from_the_head_of_its_metadata(tmp_path: P
 def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     path = write_wheel(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a whole wheel: File is not a zip file\."):
+    with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a complete wheel: File is not a zip file\."):
         artefact.collect_wheels(str(tmp_path))
 
 
 def test_a_file_with_the_name_of_no_wheel_is_refused(tmp_path: Path) -> None:
     shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
-    with pytest.raises(SparkforgeError, match="does not have the name of a wheel"):
+    with pytest.raises(SparkforgeError, match="is not a valid wheel name"):
         artefact.collect_wheels(str(tmp_path))
 
 
@@ -211,7 +211,7 @@ def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:
 def test_what_cannot_be_a_build_tag_is_refused(tmp_path: Path, build_tag: str) -> None:
     path = write_wheel(tmp_path)
     before = path.read_bytes()
-    with pytest.raises(SparkforgeError, match="cannot be a build tag"):
+    with pytest.raises(SparkforgeError, match="is not a valid build tag"):
         artefact.retag(str(path), build_tag)
     assert path.read_bytes() == before
 
@@ -220,7 +220,7 @@ def test_a_damaged_member_leaves_the_wheel_as_it_was(tmp_path: Path) -> None:
     path = write_wheel(tmp_path)
     data = path.read_bytes()
     path.write_bytes(b"XX" + data[2:])  # the first member's own header
-    with pytest.raises(SparkforgeError, match=r"is not a whole wheel: the member tiny_torch\.py is not where"):
+    with pytest.raises(SparkforgeError, match=r"is not a complete wheel: the member tiny_torch\.py is not where"):
         artefact.retag(str(path), "1")
     assert os.listdir(tmp_path) == [path.name]
 
@@ -320,10 +320,10 @@ def chosen(cache: str | None, **wanted: t.Any) -> list[str]:
 def test_what_cmake_dropped_is_named_with_what_it_did_not_find(configure: t.Callable[..., str]) -> None:
     cache = configure("USE_CUDNN=1", "USE_CUBLAS=1")
     assert chosen(cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL") == [
-        "USE_CUDNN was asked for (ON), CMake chose OFF: cuDNN was not found (CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)",
-        "USE_CUBLAS was asked for (1), but the project declares no such option",
-        "USE_MKL was asked for (OFF), CMake knows no such variable",
-        "BLAS was asked for (NVPL), CMake chose OpenBLAS",
+        "USE_CUDNN was requested (ON), CMake chose OFF: cuDNN was not found (CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)",
+        "USE_CUBLAS was requested (1), but the project declares no such option",
+        "USE_MKL was requested (OFF), CMake has no such variable",
+        "BLAS was requested (NVPL), CMake chose OpenBLAS",
     ]
 
 
@@ -331,7 +331,7 @@ def test_an_option_whose_condition_is_off_is_no_option_that_is_on(configure: t.C
     cache = configure("USE_CUDA=OFF", "USE_CUFILE=1")
     assert "USE_CUFILE:INTERNAL=1" in Path(cache).read_text()
     assert chosen(cache, USE_CUFILE="1") == [
-        "USE_CUFILE was asked for (1), CMake set it aside: an option that it depends on is off (USE_CUDA is)"
+        "USE_CUFILE was requested (1), CMake ignored it: an option that it depends on is off (USE_CUDA is)"
     ]
 
 
@@ -357,9 +357,9 @@ def test_what_cmake_chose_as_asked_is_no_problem(configure: t.Callable[..., str]
 def test_a_pattern_stands_for_nothing_that_was_not_found(configure: t.Callable[..., str]) -> None:
     problems = chosen(configure(), CUDNN_LIBRARY_PATH="*", CUDSS_HINT="*", NVPL_DIR="/usr/*")
     assert problems == [
-        "CUDNN_LIBRARY_PATH was asked for (*), CMake chose CUDNN_LIBRARY_PATH-NOTFOUND",
-        "CUDSS_HINT was asked for (*), CMake chose nothing",
-        "NVPL_DIR was asked for (/usr/*), CMake chose /opt/nvpl/lib/cmake",
+        "CUDNN_LIBRARY_PATH was requested (*), CMake chose CUDNN_LIBRARY_PATH-NOTFOUND",
+        "CUDSS_HINT was requested (*), CMake chose nothing",
+        "NVPL_DIR was requested (/usr/*), CMake chose /opt/nvpl/lib/cmake",
     ]
 
 
@@ -376,7 +376,7 @@ def test_the_outermost_cache_counts(tmp_path: Path) -> None:
 
 def test_without_a_cache_what_cmake_chose_is_not_known() -> None:
     assert chosen(None, USE_CUDNN="ON") == [
-        "USE_CUDNN was asked for (ON), there is no CMakeCache.txt, so that what CMake chose is not known"
+        "USE_CUDNN was requested (ON), there is no CMakeCache.txt that shows what CMake chose"
     ]
     with pytest.raises(SparkforgeError, match=r"/nowhere/CMakeCache\.txt cannot be read"):
         chosen("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
@@ -409,7 +409,7 @@ def test_a_wheel_of_the_version_that_was_asked_for_passes(tmp_path: Path, wanted
 def test_a_wheel_of_another_version_is_named(tmp_path: Path, wanted: str) -> None:
     path = write_wheel(tmp_path, {"torch/a.py": b""}, version="2.9.1+cu130.sf0123abcd")
     assert artefact.check({"version": wanted}, wheels=wheels(path)) == [
-        f"{path.name} has the version 2.9.1+cu130.sf0123abcd and not {wanted}"
+        f"{path.name} has version 2.9.1+cu130.sf0123abcd, not {wanted}"
     ]
 
 
@@ -511,7 +511,7 @@ def test_a_file_that_runs_nowhere_it_was_asked_to_is_named(tmp_path: Path) -> No
 def test_gpu_code_that_is_nowhere_is_a_problem_of_its_own(tmp_path: Path) -> None:
     path = write_wheel(tmp_path, {"torch/_C.so": linked("libc.so.6")})
     assert artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(path)) == [
-        f"no file of {path.name} has GPU code, which was asked for 12.0, 12.1a"
+        f"no file of {path.name} has GPU code, which was requested for 12.0, 12.1a"
     ]
 
 
@@ -529,7 +529,7 @@ def test_a_wheel_whose_content_is_damaged_is_a_clear_error(tmp_path: Path) -> No
     place = data.index(b"torch/lib/libtorch.so") + 2000
     data[place : place + 20] = bytes(20)
     path.write_bytes(data)
-    with pytest.raises(SparkforgeError, match="is not a whole wheel"):
+    with pytest.raises(SparkforgeError, match="is not a complete wheel"):
         artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
     assert os.listdir(tmp_path) == [path.name]
 
@@ -538,7 +538,7 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     one, two = write_wheel(tmp_path), write_wheel(tmp_path, {"b/x.so": b""}, name="b")
     expect = {"files": ["tiny_torch.py", "b/*.so", "torch/lib/libtorch_cuda.so"]}
     assert artefact.check(expect, wheels=wheels(one, two)) == [
-        f"no file torch/lib/libtorch_cuda.so is in {one.name} or {two.name}"
+        f"{one.name} or {two.name} has no file torch/lib/libtorch_cuda.so"
     ]
 
 
@@ -562,7 +562,7 @@ def test_nothing_expected_is_no_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expect", "says"),
     [
-        ({"library": ["libcudnn.so.9"]}, "no key 'library'"),
+        ({"library": ["libcudnn.so.9"]}, "unknown key 'library'"),
         ({"architectures": ["121"]}, "'121' in expect.architectures names no GPU architecture"),
         ({"architectures": ["sm_121a"]}, "'sm_121a' in expect.architectures"),
     ],

@@ -107,7 +107,7 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
         (lambda one: one.update(python="3.12; rm"), "python is"),
         (lambda one: one.pop("host"), "host is missing"),
         (lambda one: one.update(units={}), "units is not a list"),
-        (lambda one: one["units"].append(one["units"][0]), "names a unit twice"),
+        (lambda one: one["units"].append(one["units"][0]), "lists a unit twice"),
         (lambda one: one["units"][0].update(name="a/b"), "names the unit 'a/b'"),
         (lambda one: one["units"][0].update(wheels=None), "the wheels of llvm are not a list"),
         (lambda one: one["units"][1]["wheels"][0].update(file="../x.whl"), "file of a wheel of pytorch"),
@@ -119,11 +119,11 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
     ],
 )
 def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any, message: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not a manifest of a wheelhouse") as caught:
+    with pytest.raises(SparkforgeError, match="is not a wheelhouse manifest") as caught:
         publication.check(broken(change))
     assert message in caught.value.cause
     # What a schema can say; the modules that read manifests have no library for it on a host.
-    beyond = message in ("names a unit twice", "the path of torch")
+    beyond = message in ("lists a unit twice", "the path of torch")
     assert SCHEMA.is_valid(broken(change)) is beyond
 
 

@@ -151,7 +151,7 @@ def test_a_wheel_whose_hash_is_wrong_is_refused_and_nothing_is_published(
         ),
         (lambda tree, units: units["triton"]["wheels"][0].update(sha256="0" * 64), "and the option units 000"),
         (lambda tree, units: units["triton"].pop("fingerprint"), "has no fingerprint"),
-        (lambda tree, units: units.clear(), "no unit to publish"),
+        (lambda tree, units: units.clear(), "nothing to publish"),
     ],
     ids=["wheel missing", "receipt missing", "receipt edited", "another fact", "no fingerprint", "no unit"],
 )

@@ -84,7 +84,7 @@ def at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
         (("checks", 1, "cause"), "", "checks[1].cause is empty"),
         (("checks", 1, "ratio"), float("inf"), "checks[1].ratio must be a number, it is inf"),
         (("checks", 0, "seconds"), -1, "checks[0].seconds is -1, it must be 0 or more"),
-        (("checks", 0, "colour"), "red", "checks[0].colour is not a key of it"),
+        (("checks", 0, "colour"), "red", "checks[0].colour is not a known key"),
         (("verdict",), "proven", "summary.fail is 2, it must be 0"),
         (("summary", "pass"), 7, "summary does not count what is in checks"),
         (("checks", 0, "name"), "storage.gds", "checks has two named storage.gds"),
@@ -115,7 +115,7 @@ def test_what_may_be_left_out_is_filled_in() -> None:
     ("change", "said"),
     [
         ({"format": 1}, "format is 1, it must be 3"),
-        ({"level": "host"}, "level is not a key of it"),
+        ({"level": "host"}, "level is not a known key"),
         ({"checks": ["torch"]}, "checks[0]"),
         ({"checks": {"torch": "pass"}}, "checks"),
         ({"verdict": None}, "verdict is empty"),
@@ -158,9 +158,9 @@ def test_a_name_without_letters_is_refused() -> None:
         (b"\xff\xfe\x00", "is damaged", "verify.yml"),
         (b'{"format": NaN}', "NaN is not a number of JSON", "verify.yml"),
         (b"[" * 100_000, "is damaged", "verify.yml"),
-        (b"[]", "it has no format", "verify.yml"),
-        (b'{"hello": "world"}', "it has no format", "verify.yml"),
-        (b'{"format": 1, "host": "spark01"}', "has format 1; format 3 is read here", "verify.yml"),
+        (b"[]", "has no format", "verify.yml"),
+        (b'{"hello": "world"}', "has no format", "verify.yml"),
+        (b'{"format": 1, "host": "spark01"}', "has format 1; this version reads format 3", "verify.yml"),
         (b'{"format": true}', "has format True", "verify.yml"),
         (b'{"format": 3, "host": "spark01"}', "is damaged: stack is missing", "verify.yml"),
     ],
@@ -258,7 +258,7 @@ def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_p
     save(tmp_path, examples.unproven("spark3"))
     said = {row["host"]: _fleet.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
     assert "matmul.fp8_rowwise" in said["spark2"]
-    assert "Required and not asked for: cpu.matmul.float32." in said["spark3"]
+    assert "Required but not selected: cpu.matmul.float32." in said["spark3"]
     assert "report_require: unproven" in said["spark3"]
     assert "verify.yml -l spark4" in said["spark4"]
 

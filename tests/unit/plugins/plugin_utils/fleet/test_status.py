@@ -129,12 +129,12 @@ def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
 
 
 def test_what_is_done_to_many_things_is_one_line_and_anything_else_a_line_of_its_own() -> None:
-    changes = ["take back its packages", "write /etc/a", "take back its archive", "write /etc/b"]
+    changes = ["remove its packages", "write /etc/a", "take over its archive", "write /etc/b"]
     said = text(row(changes={"cusparselt": changes})).split("\n\n")[1]
     assert [line.strip() for line in said.splitlines()[1:]] == [
-        "cusparselt: take back its packages",
+        "cusparselt: remove its packages",
         "cusparselt: write /etc/a, /etc/b",
-        "cusparselt: take back its archive",
+        "cusparselt: take over its archive",
     ]
 
 
@@ -149,8 +149,8 @@ def test_the_words_of_a_plugin_are_shown_without_those_that_wrap_them() -> None:
 
 
 def test_an_environment_that_another_role_waits_for_is_said_by_the_playbook() -> None:
-    found = row(plan=None, changes={"python_env": ["make the environment once pytorch would be built"]})
-    assert found["changes"] == {"python_env": ["make the environment once pytorch would be built"]}
+    found = row(plan=None, changes={"python_env": ["create the environment once pytorch is built"]})
+    assert found["changes"] == {"python_env": ["create the environment once pytorch is built"]}
 
 
 def test_what_would_stop_the_site_comes_before_what_would_change() -> None:

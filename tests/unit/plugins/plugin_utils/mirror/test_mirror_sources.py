@@ -110,7 +110,7 @@ def test_objects_that_are_gone_come_again_and_changed_ones_are_refused(place: Pl
     assert place.collect().changed
     pack().chmod(0o644)
     pack().write_bytes(b"other")
-    with pytest.raises(SparkforgeError, match="it was changed"):
+    with pytest.raises(SparkforgeError, match="the file was changed"):
         place.collect()
 
 

@@ -76,5 +76,9 @@ def test_a_cpu_build_does_where_no_gpu_is_required(found: dict[str, t.Any]) -> N
 
 
 def test_a_stack_that_cannot_be_read_is_none(found: dict[str, t.Any]) -> None:
-    failed = {"failed": False, "cause": "There is no stack torch-2.31.0.", "msg": "There is no stack. Correct it."}
-    assert bridge(failed, spark()).as_result()["refused"] == "There is no stack torch-2.31.0."
+    failed = {
+        "failed": False,
+        "cause": "Stack torch-2.31.0 is unknown.",
+        "msg": "Stack torch-2.31.0 is unknown. Correct it.",
+    }
+    assert bridge(failed, spark()).as_result()["refused"] == "Stack torch-2.31.0 is unknown."

@@ -156,7 +156,7 @@ def test_a_newer_one_of_the_same_soname_stays_and_the_archive_does_not_take_over
         choice = choose(ALL, offers, packages=upgraded)
         assert (choice["backend"], choice["settled"], choice["undecided"]) == ("apt", True, False)
         assert choice["reason"] == (
-            "0.10.0.3 is installed by package, newer than 0.8.1 and with its SONAME libcusparseLt.so.0"
+            "0.10.0.3 is installed as a package, newer than 0.8.1 and with its SONAME libcusparseLt.so.0"
         )
     # 0.8.10 is newer than 0.8.1 too.
     assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1"))["settled"]
@@ -174,7 +174,9 @@ def test_a_newer_one_of_another_soname_or_beside_a_version_that_was_named_does_n
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     assert not choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"})["settled"]
     assert choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")["backend"] == "redist"
-    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the cuSPARSELt 0\.8\.1"):
+    with pytest.raises(
+        SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the requested cuSPARSELt 0\.8\.1"
+    ):
         choose(ALL, OFFERED, packages=upgraded, exact=True)
 
 

@@ -105,19 +105,19 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
 @pytest.mark.parametrize(
     ("said", "hosts", "options"),
     [
-        ("needs two hosts at least", ["spark01"], {}),
-        ("needs two hosts at least, each once; fabric_hosts has none", [], {}),
-        ("each once", ["spark01", "spark01"], {}),
+        ("needs at least two different hosts", ["spark01"], {}),
+        ("needs at least two different hosts; fabric_hosts has none", [], {}),
+        ("different hosts", ["spark01", "spark01"], {}),
         ("fabric_topology is 'star'", PAIR, {"topology": "star"}),
         ("fabric_topology is pair, and fabric_hosts has 3 hosts", RING, {"topology": "pair"}),
-        ("A ring without a switch takes three Sparks", FOUR, {"topology": "ring"}),
+        ("A ring without a switch has three Sparks", FOUR, {"topology": "ring"}),
         ("fabric_port is 2", PAIR, {"port": 2}),
         ("has no list 'ends'", PAIR, {"links": [{"end": []}]}),
         ("unknown key speed", PAIR, {"links": [{"ends": ["spark01:0", "spark02:0"], "speed": 1}]}),
         ("the end 'spark09:0' is not a port", PAIR, {"links": [{"ends": ["spark01:0", "spark09:0"]}]}),
         ("the end 'spark02' is not a port", PAIR, {"links": [{"ends": ["spark01:0", "spark02"]}]}),
-        ("has spark01 twice. One port", PAIR, {"links": [{"ends": ["spark01:0", "spark01:1"]}]}),
-        ("is at the end of a and of b", PAIR, {"links": [
+        ("has spark01 twice. Remove one", PAIR, {"links": [{"ends": ["spark01:0", "spark01:1"]}]}),
+        ("is used by a and by b", PAIR, {"links": [
             {"name": "a", "ends": ["spark01:0", "spark02:0"]}, {"name": "b", "ends": ["spark01:0", "spark02:1"]}]}),
         ("have the name a", PAIR, {"links": [
             {"name": "a", "ends": ["spark01:0", "spark02:0"]}, {"name": "a", "ends": ["spark01:1", "spark02:1"]}]}),

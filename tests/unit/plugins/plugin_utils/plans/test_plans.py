@@ -86,7 +86,7 @@ def test_the_headers_of_image_formats_are_for_torchvision_alone() -> None:
 def test_cuda_code_is_built_for_known_architectures_alone() -> None:
     refused = extensions(None, torch_extensions_names=["torchvision"])
     assert refused.steps == {}
-    assert refused.as_result()["refused"].startswith("The profile generic has no list of architectures, and this host")
+    assert refused.as_result()["refused"].startswith("The profile generic lists no architectures, and this host")
     unit = extensions(None, [{"compute_capability": "12.1"}], torch_extensions_names=["torchvision"]).steps["units"][0]
     assert unit["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.1"
     assert extensions(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
@@ -127,14 +127,14 @@ def test_llvm_is_one_of_three_and_never_two() -> None:
     other = {"repo": "https://user:secret@example.com/llvm.git", "version": "main"}
     plan = llvm_of(llvm_override=other)
     assert plan.steps["override"].startswith("LLVM main from https://example.com/llvm.git in place of 7d5de303")
-    assert "on your own responsibility" in plan.notes[0] and "secret" not in plan.notes[0]
+    assert "at your own risk" in plan.notes[0] and "secret" not in plan.notes[0]
     two = llvm_of(llvm_override=other, llvm_method="prebuilt").as_result()
-    assert two["steps"] == {} and two["refused"].endswith("names another one. Remove one of them.")
+    assert two["steps"] == {} and two["refused"].endswith("names another LLVM. Remove one of them.")
 
 
 def test_the_archive_of_llvm_needs_a_sha256() -> None:
     refused = llvm_of(llvm_method="prebuilt").as_result()["refused"]
-    assert refused.startswith("No sha256 is known of llvm-7d5de303-ubuntu-arm64.tar.gz: ")
+    assert refused.startswith("No sha256 is known for llvm-7d5de303-ubuntu-arm64.tar.gz: ")
     [unit] = llvm_of(llvm_method="prebuilt", llvm_prebuilt_sha256="b" * 64).steps["units"]
     assert (unit["source"]["sha256"], unit["patches"]) == ("b" * 64, ["prebuilt.patch"])
     assert llvm_of(llvm_state="absent") == plans.Plan()
@@ -238,7 +238,7 @@ def test_an_archive_that_is_not_there_is_installed_and_one_of_another_platform_i
     assert plan.steps["archives"]["platform"] == "linux-sbsa"
     assert [row["component"] for row in plan.steps["archives"]["rows"]] == ["libcudss"]
     assert list(plan.reasons) == ["install libcudss 0.8.0.10"]
-    assert list(plan.notes) == ["NVIDIA has no nvpl for linux-sbsa: left out."]
+    assert list(plan.notes) == ["NVIDIA has no nvpl for linux-sbsa: skipped."]
 
 
 def test_an_archive_without_a_pin_is_refused_whatever_else_there_is_to_do() -> None:
@@ -274,14 +274,14 @@ def sparse(packages: t.Any = None, offers: t.Any = None, files: t.Any = None, **
 def test_apt_is_asked_before_cusparselt_is_decided() -> None:
     plan = sparse()
     assert list(plan.steps) == ["ask"]
-    assert list(plan.reasons) == ["install cuSPARSELt 0.8.1, from where it is offered"]
+    assert list(plan.reasons) == ["install cuSPARSELt 0.8.1, from the first source that has it"]
 
 
 def test_cusparselt_by_apt_takes_the_place_of_its_archive() -> None:
     plan = sparse(offers=OFFERED, files={REDIST: "0" * 64})
     assert list(plan.steps) == ["packages", "archive_absent", "loader"]
     assert plan.steps["loader"] == "/usr/lib/aarch64-linux-gnu/libcusparseLt/13\n"
-    assert list(plan.notes) == ["cuSPARSELt 0.8.1 by apt: an apt source of the host offers 0.8.1."]
+    assert list(plan.notes) == ["cuSPARSELt 0.8.1 from apt: an apt source of the host offers 0.8.1."]
 
 
 def test_cusparselt_that_is_there_needs_nothing() -> None:
@@ -308,8 +308,8 @@ def test_the_archive_of_cusparselt_retires_its_packages_and_local_repository() -
     assert plan.steps["archive"]["archive"]["sha256"] == "d3" * 32
     assert plan.steps["local_repo_absent"] == {"keep_foreign": True}
     assert list(plan.reasons) == [
-        "install the archive of cuSPARSELt 0.8.1", "take back its packages", f"remove {LOADER}",
-        "take back its local repository",
+        "install the archive of cuSPARSELt 0.8.1", "remove its packages", f"remove {LOADER}",
+        "remove its local repository",
     ]  # fmt: skip
 
 

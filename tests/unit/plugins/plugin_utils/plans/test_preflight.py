@@ -118,7 +118,7 @@ def test_a_host_with_less_memory_than_its_profile_is_for_is_told_so_and_goes_on(
     assert judge(stack=profile) == []
     problems = judge({"memory": {"total_mib": 64000}}, profile)
     assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
-    assert "The host has 62.5 GiB of memory, and profile gb10 is for 110.0 GiB or more." in problems[0]["cause"]
+    assert "The host has 62.5 GiB of memory, but profile gb10 needs 110.0 GiB or more." in problems[0]["cause"]
     assert "stack_profile" in problems[0]["remedy"]
     # Without its GPU the host is not the profile's machine at all: said by another check, or not required.
     without = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
@@ -429,7 +429,7 @@ def test_a_python_of_ones_own_must_bring_headers_and_venv() -> None:
     python = {"path": "/usr/local/bin/python3.13", "version": "3.13.1", "headers": False, "venv": True}
     stack = {"python": {"version": "3.13"}, "lock": {"wheels": None}}
     problems = judge({"python": [python]}, stack)
-    assert "/usr/local/bin/python3.13 is there without its headers" in problems[0]["cause"]
+    assert "/usr/local/bin/python3.13 lacks its headers" in problems[0]["cause"]
     assert judge({"python": [{**python, "headers": True}]}, stack) == []
 
 

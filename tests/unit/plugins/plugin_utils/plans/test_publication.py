@@ -58,8 +58,8 @@ def test_a_lock_of_another_version_is_told_with_both_and_the_remedy() -> None:
     assert refused([*without("sympy"), "sympy==1.14.0"]) == (
         f"What was built does not fit the lock of the stack mine: {SAID}sympy ==1.13.1, and 1.14.0 is in the lock."
         " Correct requires of these units, or versions, in the stack mine,"
-        " and run playbooks/lock.yml -e stack_name=mine; what is none of the stack's goes into"
-        " python_env_extra_requirements. What was built stays."
+        " and run playbooks/lock.yml -e stack_name=mine; packages that are not part of the stack go into "
+        "python_env_extra_requirements. The builds are kept."
     )
 
 

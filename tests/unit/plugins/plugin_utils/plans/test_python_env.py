@@ -138,7 +138,7 @@ def test_a_unit_that_is_not_built_is_named_with_who_was_asked() -> None:
     [refusal] = plan(units=UNITS[:2], sparkforge_found={"tried": tried}).refusals
     assert refusal["cause"] == (
         "triton, torchvision of the stack torch-2.9.1 are not built for ubuntu24.04-aarch64"
-        " (asked were the cache: There is none)."
+        " (searched: the cache: There is none)."
     )
     assert refusal["remedy"].startswith("Run playbooks/build.yml")
     assert plan(units=None).refusals[0]["cause"].startswith("triton, pytorch, torchvision of the stack")
@@ -146,7 +146,7 @@ def test_a_unit_that_is_not_built_is_named_with_who_was_asked() -> None:
 
 def test_in_check_mode_the_builder_says_what_it_would_build() -> None:
     made = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
-    assert made == plans.Plan(reasons=["make the environment once pytorch would be built"])
+    assert made == plans.Plan(reasons=["create the environment once pytorch is built"])
     assert made.as_result()["settled"]
     # status.yml is no check mode: the reason is there as well.
     assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(made.reasons)

@@ -121,7 +121,7 @@ def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
 @pytest.mark.parametrize(
     ("names", "layers", "words"),
     [
-        (["toool"], [{"tool": {"source": SOURCE}}], "There is no unit toool; the known units are tool"),
+        (["toool"], [{"tool": {"source": SOURCE}}], "Unit toool is unknown; the known units are tool"),
         (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
         (["tool"], [{"tool": {"source": None}}], "Run playbooks/lock.yml"),
         (["tool"], [{"tool": {"source": SOURCE, "enviroment": {}}}], "Did you mean environment?"),
