@@ -28,19 +28,12 @@ TOPOLOGIES = ("auto", "pair", "ring", "switch")
 RING_ENVIRONMENT = {"NCCL_IB_SUBNET_AWARE_ROUTING": "1", "NCCL_NET_PLUGIN": "none", "NCCL_IB_MERGE_NICS": "0"}
 
 
-class Problem(t.NamedTuple):
-    """One fault of the variables."""
-
-    cause: str
-    remedy: str
-
-
 class PlanError(Exception):
-    """All faults of the variables at once."""
+    """All faults of the variables at once, each cause with its remedy."""
 
-    def __init__(self, problems: t.Sequence[Problem]) -> None:
-        super().__init__(" ".join(f"{problem.cause} {problem.remedy}" for problem in problems))
-        self.problems = list(problems)
+    def __init__(self, faults: t.Mapping[str, str]) -> None:
+        super().__init__(" ".join(f"{cause} {remedy}" for cause, remedy in faults.items()))
+        self.faults = faults
 
 
 class Link(t.NamedTuple):
@@ -64,18 +57,15 @@ def find_links(
 
     :raises PlanError: with every fault.
     """
-    faults = []
+    faults: dict[str, str] = {}
     if len(set(hosts)) != len(hosts) or len(hosts) < 2:
-        faults.append(
-            Problem(
-                f"A fabric needs at least two different hosts; fabric_hosts has {', '.join(hosts) or 'none'}.",
-                "Add the Sparks that are cabled together to the inventory's group fabric.",
-            )
+        faults[f"A fabric needs at least two different hosts; fabric_hosts has {', '.join(hosts) or 'none'}."] = (
+            "Add the Sparks that are cabled together to the inventory's group fabric."
         )
     if topology not in TOPOLOGIES:
-        faults.append(Problem(f"fabric_topology is {topology!r}.", f"Set it to one of {', '.join(TOPOLOGIES)}."))
+        faults[f"fabric_topology is {topology!r}."] = f"Set it to one of {', '.join(TOPOLOGIES)}."
     if port not in PORTS:
-        faults.append(Problem(f"fabric_port is {port!r}.", "A Spark has the ports 0 (next to Ethernet) and 1."))
+        faults[f"fabric_port is {port!r}."] = "A Spark has the ports 0 (next to Ethernet) and 1."
     if faults:
         raise PlanError(faults)
     if not given:
@@ -87,25 +77,17 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
     if topology == "auto":
         topology = {2: "pair", 3: "ring"}.get(len(hosts), "switch")
     if topology == "pair" and len(hosts) != 2:
-        raise PlanError(
-            [
-                Problem(
-                    f"fabric_topology is pair, and fabric_hosts has {len(hosts)} hosts.",
-                    "Name two hosts, or set fabric_topology to ring (three) or switch.",
-                )
-            ]
-        )
+        cause = f"fabric_topology is pair, and fabric_hosts has {len(hosts)} hosts."
+        raise PlanError({cause: "Name two hosts, or set fabric_topology to ring (three) or switch."})
     if topology == "ring":
         # With four and more, hosts that are no neighbours have no link: NVIDIA's script refuses that too.
         if len(hosts) != 3:
+            cause = f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts."
             raise PlanError(
-                [
-                    Problem(
-                        f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts.",
-                        "A ring without a switch has three Sparks, each cabled to the other two. "
-                        "Set fabric_topology to pair or switch, or list the cables in fabric_links.",
-                    )
-                ]
+                {
+                    cause: "A ring without a switch has three Sparks, each cabled to the other two. "
+                    "Set fabric_topology to pair or switch, or list the cables in fabric_links."
+                }
             )
         return [{"name": f"cable{number}", "ends": ends} for number, ends in enumerate(ring(hosts), 1)]
     ends = [f"{host}:{port}" for host in hosts]
@@ -115,58 +97,48 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
 
 
 def _parsed(given: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mtu: int) -> list[Link]:
-    faults: list[Problem] = []
+    faults: dict[str, str] = {}
     found: list[Link] = []
     taken: dict[tuple[str, int], str] = {}
     for number, row in enumerate(given, 1):
         where = f"fabric_links[{number - 1}]"
         if not isinstance(row, t.Mapping) or not isinstance(row.get("ends"), list):
-            faults.append(
-                Problem(f"{where} has no list 'ends'.", "Write ends: [spark01:0, spark02:0], host:port each.")
-            )
+            faults[f"{where} has no list 'ends'."] = "Write ends: [spark01:0, spark02:0], host:port each."
             continue
         unknown = sorted(set(row) - {"name", "ends", "switch", "mtu"})
         if unknown:
-            faults.append(Problem(f"{where} has the unknown key {unknown[0]}.", "Keys are name, ends, switch and mtu."))
+            faults[f"{where} has the unknown key {unknown[0]}."] = "Keys are name, ends, switch and mtu."
         name, ends = str(row.get("name") or f"link{number}"), []
         if name in [link.name for link in found]:
-            faults.append(Problem(f"Two rows of fabric_links have the name {name}.", "Give each a unique name."))
+            faults[f"Two rows of fabric_links have the name {name}."] = "Give each a unique name."
         for text in row["ends"]:
             host, _colon, port = str(text).rpartition(":")
             if port not in ("0", "1") or host not in hosts:
-                faults.append(
-                    Problem(
-                        f"{where}: the end {text!r} is not a port of a host in the fabric.",
-                        f"Write host:0 or host:1; the hosts are {', '.join(hosts)}.",
-                    )
+                faults[f"{where}: the end {text!r} is not a port of a host in the fabric."] = (
+                    f"Write host:0 or host:1; the hosts are {', '.join(hosts)}."
                 )
                 continue
             end = (host, int(port))
             if end in taken:
-                faults.append(
-                    Problem(
-                        f"Port {port} of {host} is used by {taken[end]} and by {name}.",
-                        "Correct fabric_links: a port takes one cable.",
-                    )
+                faults[f"Port {port} of {host} is used by {taken[end]} and by {name}."] = (
+                    "Correct fabric_links: a port takes one cable."
                 )
             taken[end] = name
             ends.append(end)
         is_switch = bool(row.get("switch", len(row["ends"]) > 2))
         if not is_switch and len(row["ends"]) != 2:
-            faults.append(Problem(f"{where} is a cable with {len(row['ends'])} ends.", "Give it two ends."))
+            faults[f"{where} is a cable with {len(row['ends'])} ends."] = "Give it two ends."
         names = [host for host, _port in ends]
         if is_switch and len(set(names)) < 2:
-            faults.append(
-                Problem(f"{where} is a switch with fewer than two hosts.", "List every host connected to it.")
-            )
+            faults[f"{where} is a switch with fewer than two hosts."] = "List every host connected to it."
         for host in sorted({host for host in names if names.count(host) > 1}):
             # Both ports share two PCIe links: a second cable to the same place adds nothing
             # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
-            faults.append(Problem(f"{where} has {host} twice.", "Remove one of them: one port of each host is enough."))
+            faults[f"{where} has {host} twice."] = "Remove one of them: one port of each host is enough."
         frame = row.get("mtu") or (switch_mtu if is_switch else mtu)
         if not isinstance(frame, int) or not 1280 <= frame <= 9978:
             # 9978 is the largest that the driver mlx5 takes.
-            faults.append(Problem(f"The MTU of {name} is {frame!r}.", "Give a number from 1280 to 9978, such as 9000."))
+            faults[f"The MTU of {name} is {frame!r}."] = "Give a number from 1280 to 9978, such as 9000."
         ends.sort(key=lambda end: (hosts.index(end[0]), end[1]))
         found.append(Link(name, "switch" if is_switch else "cable", tuple(ends), frame))
     if faults:
@@ -187,21 +159,15 @@ def addresses(
     networks, faults = _networks(subnets)
     needed = len(found) * len(HALVES)
     if not faults and len(networks) < needed:
-        faults.append(
-            Problem(
-                f"The fabric has {needed} rails (two for each of {len(found)} links), and fabric_subnets has "
-                f"{len(networks)}.",
-                "Add unused subnets, one for each rail.",
-            )
-        )
+        faults[
+            f"The fabric has {needed} rails (two for each of {len(found)} links), and fabric_subnets has "
+            f"{len(networks)}."
+        ] = "Add unused subnets, one for each rail."
     for network in networks[:needed]:
         if network.num_addresses - 2 < len(hosts):
-            faults.append(
-                Problem(
-                    f"{network} has room for {max(network.num_addresses - 2, 0)} hosts; the fabric has {len(hosts)}.",
-                    "Give a larger subnet in fabric_subnets.",
-                )
-            )
+            faults[
+                f"{network} has room for {max(network.num_addresses - 2, 0)} hosts; the fabric has {len(hosts)}."
+            ] = "Give a larger subnet in fabric_subnets."
     if faults:
         raise PlanError(faults)
     rails: dict[str, list[dict[str, t.Any]]] = {host: [] for host in hosts}
@@ -229,25 +195,20 @@ def addresses(
     return rails
 
 
-def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], list[Problem]]:
+def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], dict[str, str]]:
     networks: list[ipaddress.IPv4Network] = []
-    faults = []
+    faults: dict[str, str] = {}
     for text in subnets:
         try:
             network = ipaddress.IPv4Network(str(text))
         except ValueError:
-            faults.append(
-                Problem(
-                    f"fabric_subnets: {text!r} is not an IPv4 network.",
-                    "Write it as 192.168.200.0/24, with the host bits zero.",
-                )
+            faults[f"fabric_subnets: {text!r} is not an IPv4 network."] = (
+                "Write it as 192.168.200.0/24, with the host bits zero."
             )
             continue
         other = next((known for known in networks if known.overlaps(network)), None)
         if other:
-            faults.append(
-                Problem(f"fabric_subnets: {network} overlaps with {other}.", "Give each rail its own subnet.")
-            )
+            faults[f"fabric_subnets: {network} overlaps with {other}."] = "Give each rail its own subnet."
         networks.append(network)
     return networks, faults
 
@@ -297,11 +258,11 @@ def of_host(
     found = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
-        raise PlanError([Problem(cause, "Add it to the inventory's group fabric, or exclude it with -l.")])
+        raise PlanError({cause: "Add it to the inventory's group fabric, or exclude it with -l."})
     rails = addresses(found, hosts, subnets)[host]
     if not rails:
         cause = f"No link of fabric_links ends at {host}."
-        raise PlanError([Problem(cause, "Add its cable, or remove it from the group.")])
+        raise PlanError({cause: "Add its cable, or remove it from the group."})
     return {"rails": rails, "environment": environment(rails), "rounds": _parts(rounds(found), host)}
 
 
@@ -328,5 +289,5 @@ def plan(settings: t.Mapping[str, t.Any], _observation: t.Mapping[str, t.Any]) -
             list(settings["fabric_hosts"]), settings["inventory_hostname"], settings["fabric_subnets"], **options
         )
     except PlanError as error:
-        return Plan(refusals=[problem._asdict() for problem in error.problems])
+        return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in error.faults.items()])
     return Plan(steps)
