@@ -228,7 +228,7 @@ def warned(host: str = "example-spark04") -> Report:
         status="warn",
         measured="",
         ratio=None,
-        cause="The profile requires linalg.cudss, and it was skipped: cuDSS is not installed. This does not block, "
+        cause="The profile requires linalg.cudss, but it was skipped: cuDSS is not installed. This does not block, "
         "because the basis of the requirement is unknown: cuDSS has computed nowhere yet.",
         remedy="Bring what it lacks.",
         evidence="unknown: cuDSS has computed nowhere yet",

@@ -43,7 +43,7 @@ KILLED, SURVIVED, ERROR = "killed", "survived", "error"
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant, the end of what pytest printed, and duration of the last proof in seconds."""
+    """What became of a mutant, the end of what pytest printed, and how long it took in seconds."""
 
     mutant: Mutant
     status: str

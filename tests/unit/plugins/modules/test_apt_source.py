@@ -238,7 +238,7 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
     [
         ({"name": "x", "url": "ftp://x.invalid"}, "is not the URL"),
         ({"name": "x", "url": "https://x.invalid/ [trusted=yes]"}, "is not the URL"),
-        ({"name": "../x", "url": URL}, "cannot be the name"),
+        ({"name": "../x", "url": URL}, "is not a valid name"),
         ({"name": "x", "url": URL, "suite": "noble"}, "needs components"),
         ({"name": "x", "url": URL, "suite": "/\nTrusted: yes"}, "neither a suite"),
         ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),

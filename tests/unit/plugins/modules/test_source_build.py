@@ -322,7 +322,7 @@ def test_a_receipt_that_was_edited_vouches_for_nothing(host: EngineHost) -> None
     receipt.write_text(text.replace('"attempts": 1', '"attempts": 2'))
     healed = host.build(source)
     assert healed["status"] == "unchanged"
-    assert "changed by hand" in json.dumps(healed["warnings"])
+    assert "was modified" in json.dumps(healed["warnings"])
     assert receipt.read_text() == text
     # Where the copy beside the artefact was edited too, the unit is built again.
     for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
@@ -370,7 +370,7 @@ def test_a_failure_tells_what_the_log_notices_beside_it(host: EngineHost) -> Non
     failed = host.failed(host.packed(tree))
     assert "too dark" in failed["cause"]
     (notice,) = failed["notices"]
-    assert notice.startswith("CMake did not find cuSPARSELt, turned its option off and went on. Provide the library")
+    assert notice.startswith("CMake did not find cuSPARSELt, turned its option off and went on. Install the library")
 
 
 def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost) -> None:
@@ -519,7 +519,7 @@ def test_a_disk_that_is_full_at_the_packaging_is_told_and_only_that_is_done_agai
     [
         ({"README": ""}, {}, ["top folder has no CMakeLists.txt", "README", "Correct the source"]),
         ({"llvm/CMakeLists.txt": ""}, {}, ["top folder has no CMakeLists.txt", "subdirectory: llvm would work"]),
-        ({"CMakeLists.txt": ""}, {"subdirectory": "llvm"}, ["folder llvm has no CMakeLists.txt", "not there"]),
+        ({"CMakeLists.txt": ""}, {"subdirectory": "llvm"}, ["folder llvm has no CMakeLists.txt", "missing"]),
         ({"CMakeLists.txt": ""}, {"kind": "wheel"}, ["no pyproject.toml and no setup.py", "CMakeLists.txt"]),
         (
             {"CMakeLists.txt": "", ".gitmodules": '[submodule "a"]\n\tpath = third_party/a\n\turl = x\n'},

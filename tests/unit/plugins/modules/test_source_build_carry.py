@@ -140,7 +140,7 @@ def test_a_header_that_is_added_may_be_found_by_what_had_found_another(
     add = "--- /dev/null\n+++ b/config.h\n@@ -0,0 +1 @@\n+#define LOUD_OR_NOT 3\n"
     mended = host.built(source, patches=[{"name": "add", "content": add}], edits=[MEND])
     assert len(again(host)) == UNITS
-    assert any("set up again: config.h is new" in note for note in mended["notes"]), mended["notes"]
+    assert any("was recreated: config.h is new" in note for note in mended["notes"]), mended["notes"]
 
 
 def test_an_edit_that_fits_nowhere_costs_nothing_and_going_back_neither(

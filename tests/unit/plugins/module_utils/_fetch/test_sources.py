@@ -146,7 +146,7 @@ def test_a_tag_that_does_not_exist_is_answered_with_those_spelt_alike(bench: Ben
         git("tag", "--annotate", "--message=m", tag, cwd=one.tree)
     with pytest.raises(SparkforgeError) as failure:
         bench.resolve("one", "2.9.1")
-    assert failure.value.cause == f"The repository {bench.url('one')} has no tag and no branch '2.9.1'."
+    assert failure.value.cause == f"The repository {bench.url('one')} has no tag or branch '2.9.1'."
     assert failure.value.remedy.startswith("Use one that exists, for example v2.9.1,")
     assert failure.value.details["near"][0] == "v2.9.1"
     with pytest.raises(SparkforgeError, match="use all 40 digits"):
@@ -254,12 +254,13 @@ def test_a_server_that_gives_no_single_commit_gives_its_branches(bench: Bench) -
     bench.fetch(sources.Git(bench.url("one"), commits[1]))
     assert git("rev-parse", "HEAD", cwd=bench.tree) == commits[1]
     assert (bench.tree / "file").read_text() == "1"
-    assert any("gives no single commit" in line for line in bench.said)
+    assert any("does not serve single commits" in line for line in bench.said)
     nowhere = one.commit({"file": "gone"})
     git("reset", "--hard", "--quiet", commits[3], cwd=one.tree)
     sources.disk.remove(str(bench.tree))
     error = bench.fails(sources.Git(bench.url("one"), nowhere))
-    assert error.cause.startswith(f"The repository {bench.url('one')} gives no single commit, and {nowhere} is in none")
+    assert f"no branch or tag contains {nowhere}" in error.cause
+    assert error.cause.startswith(f"The repository {bench.url('one')} serves no single commits, and no branch or")
 
 
 def test_a_plain_file_server_will_do(bench: Bench) -> None:
@@ -442,7 +443,7 @@ def test_credentials_do_not_follow_a_redirection(bench: Bench, tmp_path: Path, u
         assert bench.server.requests == []
         assert bench.server.credentials == []
         assert "redirects" in error.cause
-        assert "use the final URL" in error.remedy
+        assert "Use the final URL" in error.remedy
         assert "secret" not in str(error.as_result())
     finally:
         mirror.stop()

@@ -387,9 +387,9 @@ def test_failures_come_before_skips_and_those_before_what_passed() -> None:
 
 def test_the_verdict_is_explained_in_one_sentence() -> None:
     said = {name: Page(_page.host_page(report)).text for name, report in EXAMPLES.items()}
-    assert "Proven on the GPU" in said["healthy"] and "equals a float64 reference" in said["healthy"]
-    assert "do not trust what this stack computes" in said["broken"]
-    assert "nothing is shown either" in said["unproven"]
+    assert "Proven on the GPU" in said["healthy"] and "match a float64 reference" in said["healthy"]
+    assert "do not trust this stack's results" in said["broken"]
+    assert "nothing is proven either" in said["unproven"]
     on_cpu = Page(_page.host_page({**examples.healthy(), "scope": "cpu"})).text
     assert "Proven on the CPU" in on_cpu and "Nothing was computed on a GPU." in on_cpu
 
@@ -413,7 +413,7 @@ def test_of_many_hosts_the_worst_are_shown_check_by_check(tmp_path: Path) -> Non
         (tmp_path / f"{name}.html").touch()
     text = _page.fleet_page(fleet(tmp_path, *names), str(tmp_path))
     page = Page(text)
-    assert "124 hosts" in page.text and f"the {_page.DETAILED} of them that ended worst" in page.text
+    assert "124 hosts" in page.text and f"the {_page.DETAILED} worst" in page.text
     sections = [str(a["id"]) for tag, a in page.tags if tag == "section" and "one" in str(a.get("class")).split()]
     assert len(sections) == _page.DETAILED
     links = {str(attributes["href"]) for tag, attributes in page.tags if tag == "a"}
