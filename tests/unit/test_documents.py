@@ -122,3 +122,25 @@ def test_a_row_without_a_path_and_a_path_with_two_rows_are_faults() -> None:
     assert ownership.faults([], ROWS, "build") == ["/srv/*: no path"]
     twice = [*ROWS, Row("<root>/a/*", {"f": ("0644",)}, "root", "root", "", "build")]
     assert ownership.faults(FOUND, twice, "site") == [f"{FOUND[1]}: <root>/** and <root>/a/*"]
+
+
+#: Words that mean something of their own in this project, but for what concepts.md alone uses.
+OURS = """
+    bridge builder canary closure fabric fingerprint fleet lab lane lock manifest meanwhile mirror preflight profile
+    proof proven receipt rollout stack staged survey switch unit unproven verdict verify wave wheelhouse
+""".split()
+#: Those that the first page uses, each with the words on it that say what it means.
+EXPLAINED = {
+    "lab": "(the simulated Sparks)",
+    "proven": "If the numbers are right",
+    "unproven": "where nothing was computed",
+    "verdict": "`proven`, `fail`, or `unproven`",
+}
+
+
+def test_the_first_page_explains_each_word_of_ours_that_it_uses() -> None:
+    text = re.sub(r"```.*?```", "", (CHECKOUT / "README.md").read_text(), flags=re.S)
+    words = set(re.findall(r"[a-z]+", re.sub(r"\]\([^)]*\)", "]", text).lower()))
+    used = {word for word in OURS if {word, f"{word}s"} & words}
+    assert used == set(EXPLAINED)
+    assert [word for word, said in EXPLAINED.items() if said not in " ".join(text.split())] == []
