@@ -119,7 +119,7 @@ VERSION = $(shell sed -n 's/^version: //p' galaxy.yml)
 docs: .venv-docs/.ready ## build the documentation's site in dist/docs/html; a broken link fails it
 	.venv-docs/bin/python -m lab.site
 
-recording: setup .venv-docs/.ready ## record `make demo` as docs/demo.cast and docs/demo.svg (PLATFORM=native; BENCH=recording)
+recording: setup .venv-docs/.ready ## record `make demo` as docs/demo.cast, demo.svg and demo-report.png (PLATFORM=native; BENCH=recording)
 	.venv-docs/bin/python -m lab.recording $(PLATFORM) $(BENCH)
 
 .venv-%/.ready: requirements-%.txt

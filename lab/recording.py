@@ -2,21 +2,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records the real `make demo` in a terminal as docs/demo.cast (asciinema) and docs/demo.svg: `make recording`.
+"""Records the real `make demo` in a terminal, and its page: `make recording`.
 
-asciinema records, with every pause cut to a second, and termtosvg draws; both are in requirements-docs.txt. The paths
-of this machine are removed, since a reader has others.
+asciinema records docs/demo.cast, with every pause cut to a second, and termtosvg draws docs/demo.svg; both are in
+requirements-docs.txt. Chromium draws docs/demo-report.png. The paths of this machine are removed, since a reader has
+others.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CAST, PICTURE = ROOT / "docs/demo.cast", ROOT / "docs/demo.svg"
+REPORT, PAGE = ROOT / "docs/demo-report.png", ROOT / "reports/spark01.html"
 COLUMNS, ROWS = 100, 28
 #: Seconds: the longest pause, and how long a picture is shown at least and at most.
 IDLE, SHORTEST, LONGEST = 1.0, 0.1, 2.0
@@ -36,6 +39,18 @@ def without_paths(cast: str, home: str, checkout: str) -> str:
         text = text.replace(checkout, "~/dgx_spark").replace(home, "~") if kind == "o" else text
         lines.append(json.dumps([round(when, 3), kind, text], ensure_ascii=False))
     return "\n".join(lines) + "\n"
+
+
+def draw_page() -> None:
+    """Draw the page of the demo's host as a picture.
+
+    :raises FileNotFoundError: there is no Chromium.
+    """
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        raise FileNotFoundError("there is no Chromium to draw the page with: install Debian's package chromium")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,1250"]
+    subprocess.run([browser, *options, f"--screenshot={REPORT}", PAGE.as_uri()], check=True, capture_output=True)
 
 
 def main(platform: str = "native", bench: str = "recording") -> int:
@@ -59,7 +74,8 @@ def main(platform: str = "native", bench: str = "recording") -> int:
     CAST.write_text(without_paths(CAST.read_text(encoding="utf-8"), str(Path.home()), str(ROOT)), encoding="utf-8")
     draw = ["render", CAST, PICTURE, "-m", f"{SHORTEST * 1000:.0f}", "-M", f"{LONGEST * 1000:.0f}", "-D", "5000"]
     subprocess.run([str(word) for word in (tools / "termtosvg", *draw)], cwd=ROOT, check=True)
-    for path in (CAST, PICTURE):
+    draw_page()
+    for path in (CAST, PICTURE, REPORT):
         print(f"recording: {path.relative_to(ROOT)}, {path.stat().st_size // 1000} kB")
     return status
 
