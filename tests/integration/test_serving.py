@@ -88,6 +88,19 @@ def test_what_is_wrong_is_said_before_anything_changes(
     assert host.contents() == before
 
 
+def test_somebody_else_on_the_port_is_not_taken_for_the_server(host: Host, wheels: tuple[str, str]) -> None:
+    host.execute(
+        "cd / && { setsid python3 -m http.server --bind 127.0.0.1 8001 >/dev/null 2>&1 & echo $! > /tmp/other.pid; }"
+    )
+    host.execute("timeout 20 sh -c 'until curl -s -o /dev/null http://127.0.0.1:8001/; do sleep 0.1; done'")
+    before = host.contents()
+    try:
+        assert "Something else listens on port 8001" in serve(host, wheels[0], serving_port=8001).failed().text
+        assert host.contents() == before
+    finally:
+        host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
+
+
 def test_check_mode_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
     before = host.contents()
     assert serve(host, wheels[0], "--check", "--diff").succeeded().changed > 0
