@@ -135,7 +135,10 @@ NOT_RUN = "<!-- not run by a test: "
 #: line that it prints, and the other runs that playbook.
 RUN_BY = {
     r"make setup": "Makefile",
-    r"make (demo|lab-down)": "integration/test_ordinary_user.py::test_make_demo_and_make_lab_down_word_for_word",
+    r"make (demo|lab-down)": (
+        "integration/test_ordinary_user.py::"
+        "test_make_demo_and_make_lab_down_word_for_word_leave_the_user_nothing_of_roots"
+    ),
     r"git clone .*": "lint/test_package.py::test_the_clone_of_the_readme_has_its_targets",
     r"uvx .* sparkforge setup": "lint/test_package.py::test_the_line_of_the_readme_runs",
     r"sparkforge setup( --dry-run| --host .*)": (
