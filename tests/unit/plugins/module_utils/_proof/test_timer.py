@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.doc_fragments import proof
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer
 from ansible_collections.sparkforge.dgx_spark.plugins.modules import cuda_proof
 
 
 def test_the_timer_proves_with_every_option_of_the_module() -> None:
-    assert set(timer.SETTINGS) == set(yaml.safe_load(cuda_proof.DOCUMENTATION)["options"])
+    texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
+    assert set(timer.SETTINGS) == {option for text in texts for option in yaml.safe_load(text)["options"]}
     options = {"root": "/opt/sparkforge", "state": "present", "user": "nobody", "limits": {"seconds": 60}}
     assert timer.ProofTimer(options).settings == {**dict.fromkeys(timer.SETTINGS), "user": "nobody",
                                                   "limits": {"seconds": 60}}  # fmt: skip
