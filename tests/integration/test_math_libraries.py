@@ -371,7 +371,7 @@ def test_one_bad_archive_keeps_all_others_from_being_switched(
     blas = {"product": "nvpl", "component": "nvpl_blas", "release": "25.1.1", "version": "0.4.0.1", "variant": ""}
     bad = publish(mirror, "8.0.0", tar(member("/etc/x", size=1)))
     play = install(math_libraries_archives=[{**blas, "sha256": {PLATFORM: pin}}, bad]).failed()
-    assert "which is absolute: refused, nothing of it was kept" in play.text
+    assert "which is absolute: refused, and nothing was kept" in play.text
     assert installed.contents() == before
 
 
@@ -380,7 +380,7 @@ def test_without_an_accepted_licence_nothing_is_fetched(
 ) -> None:
     before = installed.contents()
     play = install(math_libraries_archives=[cudss("0.8.0", mirror)], sparkforge_accept_nvidia_license="false").failed()
-    assert "libcudss are under licences of NVIDIA that nobody has accepted" in play.text
+    assert "libcudss are under NVIDIA licences that nobody has accepted" in play.text
     assert "set sparkforge_accept_nvidia_license to true" in play.text
     assert mirror.requests == []
     assert installed.contents() == before

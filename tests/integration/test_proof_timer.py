@@ -120,7 +120,7 @@ def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(
     report = json.loads(scheduled.execute(f"cat {HISTORY}/{newest}"))
     assert report["verdict"] == "fail" and report["stack"] == "lab"
     said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
-    assert "There is no torch in the environment of /usr/bin/python3. Run playbooks/deploy.yml" in said
+    assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in said
 
 
 @pytest.mark.long

@@ -73,7 +73,7 @@ def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
 def test_without_a_previous_environment_it_is_refused(host: Host) -> None:
     before = host.contents()
     play = back(host).failed()
-    assert "There is no previous environment of torch on this host to go back to; none is current." in play.text
+    assert "There is no previous environment of torch on this host to roll back to; none is current." in play.text
     assert host.contents() == before
 
 

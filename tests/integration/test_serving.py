@@ -76,7 +76,7 @@ def current(host: Host) -> str:
     [
         ({"serving_model": "/srv/models/none"}, "There is no directory /srv/models/none on this host"),
         ({"serving_model": ""}, "serving_model is empty"),
-        ({"serving_engine": "other"}, "knows no engine other"),
+        ({"serving_engine": "other"}, "has no engine other"),
         ({"serving_memory_share": 1.5}, "serving_memory_share is 1.5"),
     ],
 )

@@ -62,7 +62,7 @@ def removed(provisioned: Host) -> Removed:
 def test_a_removed_library_fails_with_its_soname_who_needs_it_and_the_role(removed: Removed) -> None:
     said = removed.play.failed().text
     assert "The loader does not find libcublas.so.13, which " in said and "libcudss.so.0.7.1 needs" in said
-    assert "Run the role cuda_libraries, which brings the package libcublas-13-0" in said
+    assert "Run the role cuda_libraries, which installs the package libcublas-13-0" in said
 
 
 def test_the_play_names_every_failure_at_once_and_so_does_the_report(removed: Removed) -> None:

@@ -320,7 +320,7 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
     served.host.execute("python3 -m http.server 8700 --bind 127.0.0.1 >/dev/null 2>&1 & echo $! > /tmp/other.pid")
     served.host.execute("until python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8700))'; do :; done")
     try:
-        assert_refused(served, "The port 8700 is used by python3", "Set wheelhouse_port", wheelhouse_port=8700)
+        assert_refused(served, "Port 8700 is used by python3", "Set wheelhouse_port", wheelhouse_port=8700)
     finally:
         served.host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
 

@@ -163,13 +163,16 @@ FAULTS: tuple[Fault, ...] = (
         options={"gpu_required": True},
         fits={"gpu_required": False},
     ),
-    Fault("onednn_lost", {"identity.onednn": r"built without oneDNN, though the unit pytorch asked.*compute_library"}),
+    Fault(
+        "onednn_lost",
+        {"identity.onednn": r"built without oneDNN, although the unit pytorch requested.*compute_library"},
+    ),
     Fault("file_changed_by_hand", {"identity.files": r"torch/nn/functional\.py.*deploy\.yml"}),
     Fault("stray_library_in_torch", {"identity.files": r"belong to no wheel: torch/lib/libcudss\.so\.0"}),
     Fault(
         "companion_of_another_torch",
         {
-            "identity.import": r"torchvision::nms does not exist.*belongs to this torch",
+            "identity.import": r"torchvision::nms does not exist.*matches this torch",
             "identity.versions": r"torchvision 0\.27\.0 requires torch ==2\.12\.0",
         },
     ),
@@ -208,7 +211,7 @@ FAULTS: tuple[Fault, ...] = (
     # no environment to speak of
     Fault(
         "no_torch",
-        {"python": r"There is no torch in the environment.*deploy\.yml"},
+        {"python": r"The environment of .* has no torch.*deploy\.yml"},
         checks=("identity.build",),
         sound=None,
     ),
@@ -219,7 +222,10 @@ FAULTS: tuple[Fault, ...] = (
         sound=None,
     ),
     Fault(
-        "python_removed", {"python": r"There is no interpreter.*deploy\.yml"}, checks=("identity.build",), sound=None
+        "python_removed",
+        {"python": r"The interpreter .* does not exist.*deploy\.yml"},
+        checks=("identity.build",),
+        sound=None,
     ),
     Fault(
         "import_hangs",

@@ -81,13 +81,13 @@ def _address(text: str) -> str:
 def _place(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) -> t.Iterator[Fault]:
     if not re.fullmatch(r"/[A-Za-z0-9._/+-]+", root):
         yield (
-            f"The root {root} cannot be used in a configuration of nginx.",
-            "Give an absolute path of letters, digits, '.', '_', '+' and '-'.",
+            f"The root {root} cannot be used in nginx's configuration.",
+            "Set sparkforge_root to an absolute path of letters, digits, '.', '_', '+' and '-'.",
         )
     if not addresses or not all(addresses):
         yield (
-            f"{json.dumps(listen)} are not addresses to listen at.",
-            "Set wheelhouse_listen to addresses of this host, or to 0.0.0.0 for every one.",
+            f"{json.dumps(listen)} are not addresses to listen on.",
+            "Set wheelhouse_listen to addresses of this host, or to 0.0.0.0 for all of them.",
         )
     if not re.fullmatch(r"\d{1,5}", str(port)) or not 0 < int(port) < 65536:
         yield f"{port} is not a port.", "Set wheelhouse_port to a number from 1 to 65535."
@@ -97,7 +97,7 @@ def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
     """Return certificate and key in one text, which is replaced on a host in one go; empty for plain HTTP."""
     both = "wheelhouse_tls_certificate and wheelhouse_tls_key"
     if bool(paths[0]) != bool(paths[1]):
-        has = "certificate and no key" if paths[0] else "key and no certificate"
+        has = "certificate but no key" if paths[0] else "key but no certificate"
         return "", [(f"The wheelhouse has a {has}.", f"Set both {both}, or neither.")]
     texts, faults = [], []
     for path in filter(None, paths):
@@ -107,14 +107,14 @@ def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
             cause = f"{path} is not a file on the controller that can be read as PEM."
             faults.append((cause, f"Set {both} to the PEM files, or clear both for plain HTTP."))
     if any("ENCRYPTED" in text for text in texts):
-        cause = f"{paths[1]} asks for a passphrase."
-        faults.append((cause, "Give a wheelhouse_tls_key without one: nginx starts by itself."))
+        cause = f"{paths[1]} has a passphrase."
+        faults.append((cause, "Set wheelhouse_tls_key to a key without one: nginx starts unattended."))
     return "\n".join(texts), faults
 
 
 def _account(username: str, password: str) -> t.Iterator[Fault]:
     if bool(username) != bool(password):
-        has = "user name and no password" if username else "password and no user name"
+        has = "user name but no password" if username else "password but no user name"
         yield f"The wheelhouse has a {has}.", "Set both wheelhouse_username and wheelhouse_password, or neither."
     # openssl passwd reads no more than 256 bytes.
     if (
@@ -125,5 +125,5 @@ def _account(username: str, password: str) -> t.Iterator[Fault]:
         yield (
             "The user name of the wheelhouse has a colon, or it or the password has a line break or another control"
             " character, or the password is longer than 255 bytes.",
-            "Set another wheelhouse_username or wheelhouse_password; | trim takes a file's last line break off.",
+            "Set another wheelhouse_username or wheelhouse_password; | trim removes a file's trailing line break.",
         )
