@@ -34,7 +34,7 @@ NOT_RUN = (
     "*storage.*",
     "*triton_kernels.*",
     "speed.*",
-    "attention.cudnn",
+    "attention.cudnn*",
     "*tensors.memory",
     "*sizes.elements",
 )

@@ -35,7 +35,7 @@ from tests.proof import environment, on_gpu, outcome, provisioned
 from tests.proof.faults import FAULTS, Report
 
 #: Seconds of the whole proof on a GPU host, at most.
-SECONDS_GOAL = 90.0
+SECONDS_GOAL = 75.0
 
 #: 4 x the products of queries and keys, and of probabilities and values, forward.
 _ATTENTION = """

@@ -125,7 +125,8 @@ def plan(formats: t.Sequence[str], thin: bool = False, small: bool = False) -> l
     # One length that kernels cut into whole tiles, and one that they do not.
     even, odd = ((1, 2, 2, 40, 40), (1, 1, 1, 77, 77)) if small else ((1, 2, 2, 128, 128), (1, 1, 1, 197, 197))
     long = (1, 1, 1, 200, 200, 64) if small else (1, 1, 1, 640, 640, 64)
-    for number, form in enumerate(formats):
+    for form in formats:
+        number = FORMATS.index(form)
         for row, mask in enumerate(MASKS[:3] if thin and not small else MASKS):
             for column, size in enumerate(SMALL_HEAD_SIZES if small else HEAD_SIZES):
                 if not (thin and (number + row + column) % 2):
@@ -599,7 +600,7 @@ def _not_built(backend: str) -> str | None:
     return None
 
 
-def _backend(context: Context, backend: str) -> Measured:
+def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS) -> Measured:
     """Compare one kernel over all that torch offers it for."""
     import torch
 
@@ -618,7 +619,7 @@ def _backend(context: Context, backend: str) -> Measured:
     }[backend]
     cases = Cases(_WHAT[backend], _remedy(context, backend))
     # cuDNN compiles a graph for each new shape, which takes longer than all the rest.
-    planned = plan(FORMATS, thin=backend == "cudnn" or not cuda, small=not cuda)
+    planned = plan(formats, thin=backend == "cudnn" or not cuda, small=not cuda)
     if backend in ("flash", "cudnn") and cuda:
         planned = [case for case in planned if case.format in HALF]
     offered = 0
@@ -676,8 +677,14 @@ def flash(context: Context) -> Measured:
 
 @check("attention.cudnn", seconds=120)
 def cudnn(context: Context) -> Measured:
-    """cuDNN's attention: the default on data centre GPUs. The head of this file has the bounds."""
-    return _backend(context, "cudnn")
+    """cuDNN's attention in bfloat16: the default on data centre GPUs. The head of this file has the bounds."""
+    return _backend(context, "cudnn", ("bfloat16",))
+
+
+@check("attention.cudnn_float16", seconds=120)
+def cudnn_float16(context: Context) -> Measured:
+    """The same in float16, by itself: a core builds cuDNN's plans for one format in twenty seconds."""
+    return _backend(context, "cudnn", ("float16",))
 
 
 @check("attention.default", devices=("cuda", "cpu"))

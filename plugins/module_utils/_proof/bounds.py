@@ -155,7 +155,7 @@ class Cases:
         got = actual.detach().to("cpu", torch.float64)
         if got.shape != expected.shape:
             return self._note(case, math.inf, f"has the shape {tuple(got.shape)} instead of {tuple(expected.shape)}")
-        if got.numel() == 0:
+        if got.numel() == 0 or torch.equal(got, expected):
             return self._note(case, 0.0, "")
         error = (got - expected).abs()
         same_infinity = torch.isinf(expected) & (got == expected)
@@ -188,6 +188,9 @@ class Cases:
         """Compare what no rounding touches: copies, integers, comparisons."""
         import torch
 
+        if actual.dtype == expected.dtype and torch.equal(actual.detach().to("cpu"), expected.to("cpu")):
+            self.count += 1
+            return self._note(case, 0.0, "")
         return self.compare(case, actual, expected.to("cpu", torch.float64), torch.zeros((), dtype=torch.float64))
 
     def _note(self, case: str, value: float, said: str) -> float:

@@ -77,30 +77,40 @@ ALONE = ("tensors.memory", "speed.")
 #: From so many cores on, what takes long has lanes of its own.
 MANY_CORES = 8
 #: Lanes beside ``host`` and ``others``, by the beginning of a check's name; the first that fits. Building cuDNN's plans
-#: of attention takes one core half a minute, the references of a network and the survey's own compiling as long.
+#: of attention takes one core half a minute, the references of a network and the survey's own compiling as long. Split
+#: by the seconds that each took on 16 cores and an H200 (docs/evidence/survey.md): some 35 in a lane.
 LANES = {
-    "attention.cudnn": "cudnn",
+    "attention.cudnn_float16": "cuDNN in float16",
+    "attention.cudnn": "cuDNN",
     "attention.": "attention",
-    "compilation.": "attention",
-    "survey.float64": "survey",
-    "survey.bfloat16": "survey",
-    "survey.": "rest of the survey",
+    "compilation.": "compiler",
+    "survey.float64": "survey in float64",
+    "survey.float32": "survey in float32",
+    "survey.optimizers": "survey in float64",
+    "survey.modules": "survey in float32",
+    "survey.": "survey in 16 bits",
     "training.transformer": "transformer",
-    "training.compiled": "compiled",
+    "training.compiled_": "second compiled network",
+    "training.compiled": "compiled network",
+    "training.recurrent": "recurrent",
     "training.": "networks",
+    "sizes.heads": "language model",
     "sizes.": "sizes",
-    "inference.": "transformer",
+    "inference.": "language model",
+    "cpu.training.data_parallel": "sizes on the host",
     "cpu.training.": "networks on the host",
     "cpu.inference.": "networks on the host",
+    "cpu.survey.float32": "survey on the host in float32",
+    "cpu.survey.modules": "survey on the host in float32",
     "cpu.survey.": "survey on the host",
-    "cpu.sizes.": "networks on the host",
+    "cpu.sizes.": "sizes on the host",
 }
 #: The same with few cores.
 FEW_LANES = {"attention.": "attention"}
 
 
-def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[list[str]]]:
-    """Return what runs side by side, each in an interpreter of its own, and what runs alone after it.
+def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
+    """Return what runs side by side, each list in a process of its own, and what runs alone after it.
 
     Everything on the GPU begins with whether it can be reached.
 
@@ -122,4 +132,4 @@ def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[s
     if device.NAME in names and not on_gpu:
         groups["others"].append(device.NAME)
     alone = groups.pop("alone")
-    return [group for group in groups.values() if group], [alone] if alone else []
+    return [group for group in groups.values() if group], alone

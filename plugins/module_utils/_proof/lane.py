@@ -4,13 +4,14 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""A lane: checks that one process of the environment's interpreter runs, one after the other."""
+"""Lanes: checks that a process of the environment's interpreter runs one after the other, and others beside it."""
 
 # There is no module here to run commands with: the timer runs this too.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
@@ -65,21 +66,41 @@ class Lanes:
     software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
 
 
-def run(lanes: Lanes, names: t.Sequence[str]) -> list[Result]:
-    """Run checks, one after the other in one process."""
+class Gate:
+    """Keeps a lane that has imported torch from its first check, until it is opened: a pipe whose end is closed."""
+
+    def __init__(self) -> None:
+        self.reading, self._writing = os.pipe()
+
+    def open(self) -> None:
+        """Let the lane begin."""
+        os.close(self._writing)
+
+    def close(self) -> None:
+        """Give up the pipe, when the lane is done."""
+        os.close(self.reading)
+
+
+def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = None) -> list[Result]:
+    """Run groups of checks side by side, those of a group one after the other; torch is imported once.
+
+    :param gate: what the first of them waits for.
+    """
+    names = [name for group in groups for name in group]
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
         return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy))
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
-        return _run_in(lanes, directory, names)
+        return _run_in(lanes, directory, groups, gate)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result]:
-    reading, writing = os.pipe()
+def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: Gate | None) -> list[Result]:
+    names = [name for group in groups for name in group]
+    pipes = [os.pipe() for _group in groups]
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
     modules = {catalogue.CHECKS[name].function.__module__ for name in names}
@@ -87,12 +108,14 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
     bundle.write(directory, bundle.files(PROGRAM, *families))
     program = _MAIN.format(package=bundle.PACKAGE, program=PROGRAM, families=families)
     job = {
-        "checks": list(names),
+        "lanes": [
+            {"checks": list(names), "directory": os.path.join(scratch, str(number)), "results": writing}
+            for number, (names, (_reading, writing)) in enumerate(zip(groups, pipes))
+        ],
         "profile": lanes.profile,
         "reference": lanes.reference,
         "limits": lanes.limits,
-        "directory": scratch,
-        "results": writing,
+        "gate": gate.reading if gate else None,
     }
     for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
@@ -109,12 +132,13 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
                 stderr=subprocess.STDOUT,
                 cwd=scratch,
                 env=_variables(lanes, scratch),
-                pass_fds=[writing],
+                pass_fds=[*(writing for _reading, writing in pipes), *([gate.reading] if gate else [])],
                 start_new_session=True,
                 **identity,
             )
         except OSError as error:
-            os.close(reading)
+            for reading, _writing in pipes:
+                os.close(reading)
             who = f" as the account {lanes.user}" if identity else ""
             cause = f"{lanes.python} does not start{who}: {error.strerror}."
             remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
@@ -122,11 +146,20 @@ def _run_in(lanes: Lanes, directory: str, names: t.Sequence[str]) -> list[Result
                 remedy = "Set verify_user to an account that can read the environment."
             return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy))
         finally:
-            os.close(writing)
+            for _reading, writing in pipes:
+                os.close(writing)
     try:
-        return _collect(lanes, process, reading, names, output)
+        # What it waits for takes as long as it may itself.
+        seconds = lanes.limits["seconds"] * (2 if gate else 1)
+        with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
+            found = [
+                pool.submit(_collect, lanes, process, reading, names, output, seconds)
+                for names, (reading, _writing) in zip(groups, pipes)
+            ]
+        return [result for one in found for result in one.result()]
     finally:
-        os.close(reading)
+        for reading, _writing in pipes:
+            os.close(reading)
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
                 kill(process.pid, signal.SIGKILL)
@@ -183,11 +216,16 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
 
 
 def _collect(
-    lanes: Lanes, process: subprocess.Popen[bytes], reading: int, names: t.Sequence[str], output: str
+    lanes: Lanes,
+    process: subprocess.Popen[bytes],
+    reading: int,
+    names: t.Sequence[str],
+    output: str,
+    seconds: float,
 ) -> list[Result]:
     """Read results until the runner ends or the time is up."""
     results: dict[str, Result] = {}
-    end = time.monotonic() + lanes.limits["seconds"]
+    end = time.monotonic() + seconds
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
     ready, buffered = False, b""
     while time.monotonic() < deadline and len(buffered) < _LONGEST:
@@ -212,8 +250,10 @@ def _collect(
         return found
     printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
-    status = None if time.monotonic() >= deadline else _status(process, 10)
-    how = "did not respond in time" if status is None else _how(status)
+    late = time.monotonic() >= deadline
+    # Where other lanes go on, so does what forked them.
+    status = None if late else _status(process, 10)
+    how = "did not respond in time" if late else _how(status) if status is not None else "exited"
     if not ready:
         return found + _nothing(missing, _import_failure(lanes.python, last, how))
     cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
@@ -283,7 +323,7 @@ def skipped(name: str, cause: str, blocked: bool) -> Result:
     return Result(name, SKIP, cause=cause, family=check.family, numeric=check.numeric, blocked=blocked)
 
 
-def _how(status: int | None) -> str:
-    if status is not None and status < 0:
+def _how(status: int) -> str:
+    if status < 0:
         return f"was killed by {signal.Signals(-status).name}"
     return f"exited with status {status}"

@@ -193,15 +193,22 @@ class Proof:
             if reason:
                 results[name] = lane.skipped(name, reason, blocked)
         wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
-        beside, after = catalogue.lanes(wanted)
+        beside, alone = catalogue.lanes(wanted)
         lanes = lane.Lanes(self.python, self.profile, self.reference, self.limits, self.user, max(1, len(beside)))
-        with concurrent.futures.ThreadPoolExecutor(lanes.beside) as pool:
-            found = [result for of_one in pool.map(lambda names: lane.run(lanes, names), beside) for result in of_one]
-        lanes.beside = 1
-        for names in after:
-            found += lane.run(lanes, names)
+        by_itself = dataclasses.replace(lanes, beside=1)
+        gate = lane.Gate()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            # It imports torch beside the others, and begins behind them.
+            last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
+            try:
+                found = lane.run(lanes, beside) if beside else []
+            finally:
+                gate.open()
+            found += last.result() if last else []
+        gate.close()
         results.update({result.name: result for result in found})
-        return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], lanes.software
+        software = lanes.software or by_itself.software
+        return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software
 
 
 def _as_row(result: Result) -> dict[str, t.Any]:

@@ -6,12 +6,14 @@
 
 """Runs the checks in the environment's interpreter, so that a crash or a hang is a result and not the end.
 
-torch is imported once. Then a child is forked for each family, before CUDA is initialised anywhere, so that each has a
-context, a memory and flags of its own. The child runs its checks one after the other and says when each begins and what
-it found. When one crashes, hangs or leaves the device unusable, that check has failed, and a new child does the rest.
+torch is imported once, which takes a core some seconds. Then a child is forked for each lane, which runs beside the
+others, and where ``job["gate"]`` is a file descriptor not before its other end is closed. A lane forks a child for each
+family, before CUDA is initialised anywhere, so that each has a context, a memory and flags of its own. That child runs
+its checks one after the other and says when each begins and what it found. When one crashes, hangs or leaves the device
+unusable, that check has failed, and a new child does the rest.
 
-What is said goes to the file descriptor ``job["results"]``, one JSON object a line: ``{"event": "ready"}`` once torch
-is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
+What a lane says goes to a file descriptor of its own, ``results``, one JSON object a line: ``{"event": "ready"}`` once
+torch is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
 """
 
 from __future__ import annotations
@@ -80,15 +82,56 @@ def main(path: str) -> None:
     with open(path, encoding="utf-8") as stream:
         job = json.load(stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    results = t.cast(t.TextIO, os.fdopen(job["results"], "w", encoding="utf-8", buffering=1))
     faulthandler.enable()
     # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
     torch = importlib.import_module("torch")
-    say(results, event="ready", software=identity.software())
+    software = identity.software()
     initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
+    processes = [_forked(job, number, software, initialised) for number in range(len(job["lanes"]))]
+    for one in job["lanes"]:
+        # So that the end of a lane is the end of what it says.
+        os.close(one["results"])
+    for process in processes:
+        os.waitpid(process, 0)
+
+
+def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
+    """Run a lane in a process of its own and return its number."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if process:
+        return process
+    status = 1
+    try:
+        mine = job["lanes"][number]
+        for one in job["lanes"]:
+            if one is not mine:
+                os.close(one["results"])
+        os.makedirs(mine["directory"], exist_ok=True)
+        results = t.cast(t.TextIO, os.fdopen(mine["results"], "w", encoding="utf-8", buffering=1))
+        say(results, event="ready", software=software)
+        run({**job, **mine}, results, initialised)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
+    """Run the checks of a lane.
+
+    :param job: the file's, with ``checks`` and ``directory`` of this lane.
+    :param initialised: whether importing torch has started CUDA.
+    """
+    if job.get("gate") is not None:
+        # Until the other end is closed: torch is there by then.
+        os.read(job["gate"], 1)
     blocked = False
-    for family in dict.fromkeys(CHECKS[name].family for name in job["checks"]):
-        names = [name for name in job["checks"] if CHECKS[name].family == family]
+    for names in by_process(job["checks"]):
         if initialised:
             # A torch that starts CUDA while it is imported cannot be used after a fork.
             for name in names:
@@ -96,16 +139,30 @@ def main(path: str) -> None:
                 remedy = "Find the cause with python -X importtime: a .pth file or sitecustomize of the environment."
                 say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
             continue
-        if blocked:
-            for name in [name for name in names if CHECKS[name].device == "cuda"]:
+        passed_over: dict[str, dict[str, str]] = {}
+        while names:
+            for name in [name for name in names if blocked and CHECKS[name].device == "cuda"]:
                 names.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
                 say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
-        passed_over: dict[str, dict[str, str]] = {}
-        while names:
-            child = Child(names, job, results, passed_over)
-            names = child.run()
-            blocked = blocked or device.NAME in child.failed
+            if names:
+                child = Child(names, job, results, passed_over)
+                names = child.run()
+                blocked = blocked or device.NAME in child.failed
+
+
+def by_process(names: t.Sequence[str]) -> list[list[str]]:
+    """Return the checks that share a process: a family each.
+
+    Whether the GPU can be reached is seen in the process of the family behind it, for CUDA takes seconds to start.
+    """
+    families: dict[str, list[str]] = {}
+    for name in names:
+        families.setdefault(CHECKS[name].family, []).append(name)
+    found = list(families.values())
+    if len(found) > 1 and found[0] == [device.NAME]:
+        found[:2] = [found[0] + found[1]]
+    return found
 
 
 def say(stream: t.TextIO, **words: t.Any) -> None:
@@ -193,7 +250,7 @@ class Child:
             result.seconds = round(time.monotonic() - began, 3)
             self._read_output(result, offset)
             say_result(pipe, result, definition)
-            if not usable:
+            if not usable or (name == device.NAME and result.status == FAIL):
                 return
 
     def _one(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import select
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,43 +65,80 @@ def steps(context, end):
 def steps_crashes(context): return steps(context, lambda: os.kill(os.getpid(), signal.SIGSEGV))
 def steps_hangs(context): return steps(context, lambda: time.sleep(600))
 
-functions = dict(steps_crashes=steps_crashes, steps_hangs=steps_hangs,
+def meets(context):
+    # Whoever comes first waits for the other.
+    there = os.path.dirname(context.directory)
+    os.mkdir(os.path.join(there, f"met-{{os.path.basename(context.directory)}}"))
+    while len([name for name in os.listdir(there) if name.startswith("met-")]) < 2:
+        time.sleep(0.01)
+    return Measured("1", "1")
+def opened(context):
+    if not os.path.exists(os.path.join(os.path.dirname(context.directory), "opened")):
+        raise Failed("It is closed.", "Wait.")
+    return Measured("1", "1")
+
+functions = dict(meets=meets, opened=opened, on_the_gpu=right, steps_crashes=steps_crashes, steps_hangs=steps_hangs,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
                  refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
-        f"{{name}}{{number}}", "family", "cpu", True, 1.5 if "hangs" in name else 30, function,
-        steps="steps" in name)
+        f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
+        1.5 if "hangs" in name else 30, function, steps="steps" in name)
     for name, function in functions.items() for number in (1, 2)}}
+runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False, 30, wrong)
 runner.main(sys.argv[1])
 """
 
 
 def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
     """Return the results by name; torch is an empty module, for nothing is computed."""
+    (found,) = run_lanes(tmp_path, checks, torch=torch)
+    return found
+
+
+def run_lanes(
+    tmp_path: Path, *lanes: tuple[str, ...], torch: str = "", before: Callable[[], None] | None = None
+) -> list[dict[str, dict[str, Any]]]:
+    """Return the results of each lane; where something is done before, a closed gate is opened behind it."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(
         "from . import version\n__version__ = version.__version__\n" + torch
     )
     (tmp_path / "torch" / "version.py").write_text("__version__ = '0'\ncuda = None\n")
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()))
-    reading, writing = os.pipe()
-    job = {"checks": checks, "profile": {}, "reference": {}, "limits": {"factor": 1.0}, "directory": str(tmp_path)}
-    (tmp_path / "job.json").write_text(json.dumps({**job, "results": writing}))
+    pipes = [os.pipe() for _lane in lanes]
+    gate = os.pipe()
+    listed = [
+        {"checks": checks, "directory": str(tmp_path / str(number)), "results": writing}
+        for number, (checks, (_reading, writing)) in enumerate(zip(lanes, pipes, strict=True))
+    ]
+    job = {"lanes": listed, "profile": {}, "reference": {}, "limits": {"factor": 1.0}}
+    (tmp_path / "job.json").write_text(json.dumps({**job, "gate": gate[0] if before else None}))
     collections = Path(runner.__file__).parents[6]
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "job.json")],
-        pass_fds=[writing],
+        pass_fds=[gate[0], *(writing for _reading, writing in pipes)],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{collections}"},
         stdout=subprocess.DEVNULL,
     )
-    os.close(writing)
-    with os.fdopen(reading) as stream:
-        said = [json.loads(line) for line in stream]
+    for _reading, writing in pipes:
+        os.close(writing)
+    streams, found = [os.fdopen(reading) for reading, _writing in pipes], []
+    for stream in streams:
+        assert json.loads(stream.readline())["event"] == "ready"
+    if before:
+        # Half a second in which nothing is said.
+        assert select.select(streams, [], [], 0.5)[0] == []
+        before()
+    os.close(gate[1])
+    for stream in streams:
+        with stream:
+            said = [json.loads(line) for line in stream]
+        found.append({line["name"]: line for line in said})
     assert process.wait(30) == 0
-    assert said[0]["event"] == "ready"
-    return {line["name"]: line for line in said[1:]}
+    os.close(gate[0])
+    return found
 
 
 def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
@@ -129,6 +168,30 @@ def test_a_part_that_ends_its_check_is_passed_over_and_the_other_parts_run(tmp_p
     found = run(tmp_path, f"steps_{name}1", "right1")
     assert found[f"steps_{name}1"]["measured"] == f"without {{'two': '{how}'}}"
     assert found["right1"]["status"] == "pass"
+
+
+def test_lanes_run_side_by_side_and_what_ends_in_one_does_not_touch_the_other(tmp_path: Path) -> None:
+    one, other = run_lanes(tmp_path, ("meets1", "crashes1", "right1"), ("meets2", "right2"))
+    assert [one[name]["status"] for name in ("meets1", "crashes1", "right1")] == ["pass", "fail", "pass"]
+    assert [other[name]["status"] for name in ("meets2", "right2")] == ["pass", "pass"]
+
+
+def test_a_lane_begins_when_its_gate_is_opened(tmp_path: Path) -> None:
+    (found,) = run_lanes(tmp_path, ("opened1",), before=(tmp_path / "opened").touch)
+    assert found["opened1"]["status"] == "pass"
+
+
+def test_cuda_starts_in_the_process_of_the_family_behind_and_what_needs_it_is_skipped_where_it_does_not(
+    tmp_path: Path,
+) -> None:
+    found = run(tmp_path, "device.cuda", "on_the_gpu1", "right1", "on_the_gpu2")
+    assert {name: row["status"] for name, row in found.items()} == {
+        "device.cuda": "fail",
+        "on_the_gpu1": "skip",
+        "right1": "pass",
+        "on_the_gpu2": "skip",
+    }
+    assert found["on_the_gpu1"]["blocked"] and "see device.cuda" in found["on_the_gpu1"]["cause"]
 
 
 def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
