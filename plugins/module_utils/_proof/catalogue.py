@@ -18,6 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     companions,
     compilation,
     convolution,
+    data_parallel,
     device,
     identity,
     inference,
@@ -37,7 +38,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Definition
 
 #: Files whose checks belong to a family of another name.
-PARTS = (survey_modules,)
+PARTS = (data_parallel, survey_modules)
 
 # Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
 FAMILIES = (

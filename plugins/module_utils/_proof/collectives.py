@@ -20,6 +20,7 @@ import contextlib
 import ctypes
 import dataclasses
 import datetime
+import importlib
 import json
 import os
 import signal
@@ -47,6 +48,9 @@ _REMEDY = (
     "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
     "and run again with NCCL_DEBUG=INFO."
 )
+#: By device what the ranks talk through.
+BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
+NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
 _LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
 _PDEATHSIG = 1
 
@@ -58,10 +62,31 @@ def known_trap(version: t.Sequence[int]) -> str:
     return ""
 
 
-@contextlib.contextmanager
-def _group(context: Context, backend: str, rank: int, world: int) -> t.Iterator[None]:
+def ranks(context: Context) -> int:
+    """Return how many ranks there are: one for each GPU, two on the CPU.
+
+    :raises Skipped: this torch has nothing that they could talk through.
+    """
+    import torch
     import torch.distributed as dist
 
+    if not dist.is_available():
+        raise Skipped("This torch was built without torch.distributed.")
+    cuda = context.device == "cuda"
+    if not (dist.is_nccl_available() if cuda else dist.is_gloo_available()):
+        raise Skipped(f"This torch was built without {NAMES[BACKENDS[context.device]]}.")
+    return torch.cuda.device_count() if cuda else 2
+
+
+@contextlib.contextmanager
+def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
+    """Take part as ``rank``; on GPUs that of the same number is the current device."""
+    import torch
+    import torch.distributed as dist
+
+    if context.device == "cuda":
+        torch.cuda.set_device(rank)
+    backend = BACKENDS[context.device]
     variable = _LOOPBACK[backend]
     before = os.environ.get(variable)
     if before is None:
@@ -96,18 +121,16 @@ def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]
     }
 
 
-def exchange(context: Context, backend: str, rank: int, world: int, length: int) -> Cases:
+def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
     """Take part as ``rank`` and compare what arrives with what all ranks brought."""
     import torch
     import torch.distributed as dist
 
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
-    cases = Cases(f"the exchange by {'NCCL' if backend == 'nccl' else 'Gloo'} of {world} ranks", _REMEDY)
+    cases = Cases(f"the exchange by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
     brought = [_inputs(context, number, length) for number in range(world)]
     mine = {name: value.to(device) for name, value in brought[rank].items()}
-    with _group(context, backend, rank, world):
+    with group(context, rank, world):
         for name, value in mine.items():
             every = torch.stack([other[name] for other in brought])
             result = value.clone()
@@ -130,23 +153,34 @@ def exchange(context: Context, backend: str, rank: int, world: int, length: int)
     return cases
 
 
-def other_rank(text: str) -> None:
-    """Be one of the further ranks; ``text`` is JSON of ``exchange``'s arguments."""
+def other_rank(function: str, text: str) -> None:
+    """Be one of the further ranks.
+
+    :param function: its module and its name.
+    :param text: JSON of its arguments.
+    """
     # Ends with the check, also where that is killed.
     ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
     arguments = json.loads(text)
     context = Context(**arguments.pop("context"))
+    module, _unused, name = function.rpartition(".")
     try:
-        exchange(context, **arguments).result()
+        found = getattr(importlib.import_module(module), name)(context, **arguments)
+        if isinstance(found, Cases):
+            found.result()
     except Failed as failure:
         sys.stderr.write(failure.cause + "\n")
         raise SystemExit(1) from failure
 
 
 @contextlib.contextmanager
-def _others(context: Context, backend: str, world: int, length: int) -> t.Iterator[None]:
-    """Run the ranks from 1 on, and see that each ends well."""
-    code = f"from {__name__} import other_rank; import sys; other_rank(sys.argv[1])"
+def others(context: Context, function: t.Callable[..., t.Any], world: int, **given: t.Any) -> t.Iterator[None]:
+    """Run the ranks from 1 on, and see that each ends well.
+
+    :param function: of a module; called with the context, ``rank``, ``world`` and what is given. Comparisons that it
+        returns must be right.
+    """
+    code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     running: list[tuple[int, subprocess.Popen[bytes], t.Any]] = []
     told = {"device": context.device, "directory": context.directory}
@@ -154,8 +188,9 @@ def _others(context: Context, backend: str, world: int, length: int) -> t.Iterat
     try:
         for rank in range(1, world):
             said = tempfile.TemporaryFile(dir=context.directory)  # noqa: SIM115
-            arguments = {"context": told, "backend": backend, "rank": rank, "world": world, "length": length}
-            command = [sys.executable, "-c", code, json.dumps(arguments)]
+            arguments = {"context": told, "rank": rank, "world": world, **given}
+            named = f"{function.__module__}.{function.__name__}"
+            command = [sys.executable, "-c", code, named, json.dumps(arguments)]
             process = subprocess.Popen(
                 command,
                 cwd=context.directory,
@@ -186,6 +221,11 @@ def _others(context: Context, backend: str, world: int, length: int) -> t.Iterat
             raise Failed(problems[0], _REMEDY)
 
 
+def by_itself(context: Context) -> Context:
+    """Return a context with a directory of its own, in which ranks meet."""
+    return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
+
+
 @check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150)
 def all_reduce(context: Context) -> Measured:
     """All-reduce, maximum, all-gather and broadcast: one rank a GPU through NCCL, two ranks through Gloo on the CPU.
@@ -195,19 +235,12 @@ def all_reduce(context: Context) -> Measured:
     order the ranks add them and however often they round.
     """
     import torch
-    import torch.distributed as dist
 
-    if not dist.is_available():
-        raise Skipped("This torch was built without torch.distributed.")
-    backend = "nccl" if context.device == "cuda" else "gloo"
-    offered = dist.is_nccl_available() if backend == "nccl" else dist.is_gloo_available()
-    if not offered:
-        raise Skipped(f"This torch was built without {'NCCL' if backend == 'nccl' else 'Gloo'}.")
-    cuda = context.device == "cuda"
-    world, length = (torch.cuda.device_count(), 1_000_003) if cuda else (2, 1_003)
-    context = dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
-    with _others(context, backend, world, length):
-        cases = exchange(context, backend, 0, world, length)
+    cuda, world = context.device == "cuda", ranks(context)
+    length = 1_000_003 if cuda else 1_003
+    context = by_itself(context)
+    with others(context, exchange, world, length=length):
+        cases = exchange(context, 0, world, length)
     measured = cases.result()
     measured.measured += f", {world} rank{'s' if world > 1 else ''}"
     if cuda:

@@ -1,0 +1,31 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gradients of data-parallel processes are added up, and not their mean taken."""
+
+from __future__ import annotations
+
+from tests.proof import record
+from tests.proof.environment import Environment
+
+PATCH = """
+_made = DistributedDataParallel.__init__
+
+
+def _summed(state, bucket):
+    return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda done: done.value()[0])
+
+
+def _with_sums(self, *arguments, **options):
+    _made(self, *arguments, **options)
+    self.register_comm_hook(None, _summed)
+
+
+DistributedDataParallel.__init__ = _with_sums
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/nn/parallel/distributed.py", PATCH)
+    record.rewrite(environment, "torch/nn/parallel/distributed.py")
