@@ -18,6 +18,7 @@ import math
 import typing as t
 import warnings
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import matmul
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
     UNIT_ROUNDOFF,
     Cases,
@@ -30,11 +31,22 @@ if t.TYPE_CHECKING:
     import torch
 
     Step = t.Callable[[torch.Tensor], torch.Tensor]
+    Linear = t.Callable[[torch.Tensor, str], torch.Tensor]
     Weights = t.Mapping[str, torch.Tensor]
+    Operand = tuple[torch.Tensor, torch.Tensor]
+    Product = t.Callable[[Operand, Operand], torch.Tensor]
 
 WORDS, WIDTH, HEADS, SHARED, LAYERS = 97, 64, 4, 2, 2
 #: Tokens of a text, of which so many are there from the beginning.
 LENGTH, PROMPT = 40, 23
+#: In what parts a text is read.
+WAYS = {
+    "the whole text": [LENGTH],
+    "a prompt and word by word": [PROMPT, *[1] * (LENGTH - PROMPT)],
+    "in chunks": [1, 16, 7, LENGTH - 24],
+}
+#: Weights of E2M1 with a scale of E4M3 for each 16 of them.
+FLOAT4 = "4 bits"
 MARGIN, MOVED = 8.0, 2
 #: Standard deviations that a sound stack does not exceed.
 SIGMAS = 6.0
@@ -94,11 +106,14 @@ class Cache:
         return self.keys[layer][:, :, :end], self.values[layer][:, :, :end]
 
 
-def _model(weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step) -> torch.Tensor:
+def _model(
+    weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step, linear: Linear | None = None
+) -> torch.Tensor:
     """Return the scores of the next word behind each token.
 
     :param text: tokens (batch, length), which stand in the whole text from ``start`` on.
     :param step: what each intermediate result goes through.
+    :param linear: computes a layer's projection, given what goes in and the weight's name; by default by that weight.
     """
     import torch
     import torch.nn.functional as f
@@ -107,7 +122,7 @@ def _model(weights: Weights, text: torch.Tensor, cache: Cache, start: int, step:
         return step(f.rms_norm(x, (WIDTH,), weight, eps=1e-5))
 
     def project(x: torch.Tensor, name: str) -> torch.Tensor:
-        return step(f.linear(x, weights[name]))
+        return step(f.linear(x, weights[name]) if linear is None else linear(x, name))
 
     def heads(x: torch.Tensor) -> torch.Tensor:
         return x.unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
@@ -148,13 +163,15 @@ def _turned(x: torch.Tensor, turn: tuple[torch.Tensor, torch.Tensor]) -> torch.T
     return torch.cat([one * cosine - other * sine, other * cosine + one * sine], -1)
 
 
-def _generate(weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step) -> torch.Tensor:
+def _generate(
+    weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step, linear: Linear | None = None
+) -> torch.Tensor:
     """Return the scores behind every token, which come in chunks."""
     import torch
 
     cache, start, found = Cache(weights["words"][:1].expand(text.shape[0], -1)), 0, []
     for chunk in chunks:
-        found.append(_model(weights, text[:, start : start + chunk], cache, start, step))
+        found.append(_model(weights, text[:, start : start + chunk], cache, start, step, linear))
         start += chunk
     return torch.cat(found, 1)
 
@@ -165,30 +182,61 @@ def decode(context: Context) -> Measured:
     import torch
 
     cases = Cases("a language model", REMEDY)
-    exact = _weights(context)
-    text = torch.randint(0, WORDS, (3, LENGTH), generator=context.generator("inference text"))
-    ways = {
-        "the whole text": [LENGTH],
-        "a prompt and word by word": [PROMPT, *[1] * (LENGTH - PROMPT)],
-        "in chunks": [1, 16, 7, LENGTH - 24],
-    }
+    exact, text = _weights(context), _text(context)
     with torch.no_grad(), allow_tf32(torch.backends.cuda.matmul, False):
         for form in ("float32", "bfloat16", "float16"):
-            for word in ("", "float8_e4m3fn"):
-                if word and not hasattr(torch, word):
+            for word in ("", "float8_e4m3fn", FLOAT4):
+                if "float8" in word and not hasattr(torch, word):
                     continue
-                stored = _stored(exact, word)
-                held = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
-                wanted, allowed = _explained(context, held, text, form)
                 dtype = getattr(torch, form)
-                # Of 8 bits they become the format's where they are needed; their scales are powers of two.
-                given = {name: weight.to(context.device).to(dtype) * scale for name, (weight, scale) in stored.items()}
-                for name, chunks in ways.items():
+                if word == FLOAT4:
+                    given, held = _of_4_bits(exact, dtype, context.device)
+                else:
+                    stored = _stored(exact, word)
+                    held = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
+                    # Of 8 bits they become the format's where they are needed; their scales are powers of two.
+                    given = {
+                        name: weight.to(context.device).to(dtype) * scale for name, (weight, scale) in stored.items()
+                    }
+                wanted, allowed = _explained(context, held, text, form)
+                for name, chunks in WAYS.items():
                     found = _generate(given, text.to(context.device), chunks, lambda x: x)
                     away = (found.to("cpu", torch.float64) - wanted).norm(dim=-1)
                     case = f"{form}{', weights of ' + word if word else ''}, {name}"
                     cases.compare(case, away, torch.zeros_like(away), allowed)
     return cases.result()
+
+
+def _text(context: Context) -> torch.Tensor:
+    """Return some texts (3, length)."""
+    import torch
+
+    return torch.randint(0, WORDS, (3, LENGTH), generator=context.generator("inference text"))
+
+
+def _is_projection(name: str) -> bool:
+    """Say whether a weight is one that is kept in 4 bits: of the layers, which is where all of a large model is."""
+    return name.partition(".")[2] in ("query", "key", "value", "output", "gate", "up", "down")
+
+
+def _of_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
+    """Return weights that were kept in 4 bits as a device makes them the format's, and what they are exactly.
+
+    Two of E2M1 in a byte, and a scale of E4M3 for each 16: 2 bits and 4 bits, whose product each format has.
+    """
+    import torch
+
+    given, held = {}, {}
+    for name, weight in exact.items():
+        given[name], held[name] = weight.to(device).to(dtype), weight
+        if _is_projection(name):
+            codes, scales = matmul.as_float4(weight)
+            there, table = matmul.packed(codes).to(device), torch.tensor([*matmul.FLOAT4], device=device)
+            found = matmul.unpacked(there).long()
+            values = torch.where(found >= 8, -table[found % 8], table[found % 8]).to(dtype)
+            given[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
+            held[name] = matmul.of_float4(codes, scales)
+    return given, held
 
 
 def _stored(exact: Weights, word: str) -> dict[str, tuple[torch.Tensor, float]]:
@@ -205,13 +253,15 @@ def _stored(exact: Weights, word: str) -> dict[str, tuple[torch.Tensor, float]]:
     return found
 
 
-def _explained(context: Context, weights: Weights, text: torch.Tensor, form: str) -> tuple[torch.Tensor, torch.Tensor]:
+def _explained(
+    context: Context, weights: Weights, text: torch.Tensor, form: str, linear: Linear | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the float64 scores, and how far as a whole those behind each token may be off."""
     import torch
 
     unit = UNIT_ROUNDOFF[form]
     with one_thread():
-        wanted = _generate(weights, text, [LENGTH], lambda x: x)
+        wanted = _generate(weights, text, [LENGTH], lambda x: x, linear)
         away = torch.zeros(wanted.shape[:2], dtype=torch.float64)
         for number in range(MOVED):
             generator = context.generator(f"inference {form} {number}")
@@ -219,8 +269,72 @@ def _explained(context: Context, weights: Weights, text: torch.Tensor, form: str
             def moved(x: torch.Tensor, generator: torch.Generator = generator) -> torch.Tensor:
                 return x * (1 + unit * (torch.rand(x.shape, generator=generator, dtype=torch.float64) * 2 - 1))
 
-            away = torch.maximum(away, (_generate(weights, text, [LENGTH], moved) - wanted).norm(dim=-1))
+            away = torch.maximum(away, (_generate(weights, text, [LENGTH], moved, linear) - wanted).norm(dim=-1))
     return wanted, MARGIN * (away + unit * wanted.norm(dim=-1))
+
+
+class Of4Bits:
+    """The projections of a model whose weights and inputs have 4 bits, as Blackwell's matrix units multiply them.
+
+    :param weights: all of the model's; those of projections become codes and scales on the device.
+    :param product: multiplies two matrices of packed codes and swizzled scales: the device's, or none for float64.
+    :param cases: what each product is compared in with the same codes' in float64.
+    """
+
+    def __init__(self, weights: Weights, product: Product | None = None, cases: Cases | None = None) -> None:
+        self.product, self.cases = product, cases
+        self.coded = {name: matmul.as_float4(weight) for name, weight in weights.items() if _is_projection(name)}
+        self.given = {
+            name: (matmul.packed(codes), matmul.swizzled(scales)) for name, (codes, scales) in self.coded.items()
+        }
+
+    def __call__(self, x: torch.Tensor, name: str) -> torch.Tensor:
+        import torch
+
+        rows = x.reshape(-1, x.shape[-1])
+        count, right = rows.shape[0], matmul.of_float4(*(part.cpu() for part in self.coded[name]))
+        if self.product is None:
+            return (matmul.of_float4(*matmul.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
+        # As many rows as a tile of scales has.
+        whole = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
+        whole[:count] = rows
+        coded = matmul.as_float4(whole)
+        left = matmul.of_float4(*(part[:count].cpu() for part in coded))
+        found = self.product((matmul.packed(coded[0]), matmul.swizzled(coded[1])), self.given[name])[:count]
+        if self.cases is not None:
+            self.cases.exactly("numbers of 4 bits", left, matmul.of_float4(*matmul.as_float4(rows.cpu())))
+            bound = matmul.float4_bound(left, right, plain=False)
+            self.cases.compare(f"{name}, {count} rows", found, left @ right.t(), bound)
+        return found.view(*x.shape[:-1], -1).to(x.dtype)
+
+
+@check("inference.float4", trial=("cuda",))
+def float4(context: Context) -> Measured:
+    """The model with weights and inputs of 4 bits (NVFP4), multiplied as such: read at once, in chunks, word by word.
+
+    Bound: of each product that of matmul.float4, beside the same codes in float64. What goes into it is rounded to 4
+    bits, and a rounding before that decides to which: so the scores as a whole are held to no more than the moved runs
+    of the reference explain, which is much.
+    """
+    matmul.needs_float4()
+    return float4_scores(context, matmul.float4_product)
+
+
+def float4_scores(context: Context, product: Product) -> Measured:
+    """Compare what the model makes of a product of 4-bit numbers with float64."""
+    import torch
+
+    cases = Cases("a language model of 4 bits", REMEDY)
+    exact, text = _weights(context), _text(context)
+    with torch.no_grad():
+        wanted, allowed = _explained(context, exact, text, "bfloat16", Of4Bits(exact))
+        given = {name: weight.to(context.device, torch.bfloat16) for name, weight in exact.items()}
+        linear = Of4Bits(given, product, cases)
+        for name, chunks in WAYS.items():
+            found = _generate(given, text.to(context.device), chunks, lambda x: x, linear)
+            away = (found.to("cpu", torch.float64) - wanted).norm(dim=-1)
+            cases.compare(name, away, torch.zeros_like(away), allowed)
+    return cases.result()
 
 
 # -- what is drawn

@@ -666,35 +666,107 @@ def scale_offset(row: int, block: int, blocks: int) -> int:
     return tile * 512 + (row % 32) * 16 + (row % 128) // 32 * 4 + block % 4
 
 
-def _swizzled(scales: torch.Tensor) -> torch.Tensor:
-    """Return scales (rows, blocks) in the order in which cuBLAS reads them."""
+def swizzled(scales: torch.Tensor) -> torch.Tensor:
+    """Return scales (rows, blocks), numbers of E4M3, in the order in which cuBLAS reads them."""
     import torch
 
     rows, blocks = scales.shape
-    placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), dtype=torch.float32)
+    placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
     offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
-    placed[torch.tensor(offsets)] = scales.float().flatten()
+    placed[torch.tensor(offsets, device=scales.device)] = scales.float().flatten()
     return placed.to(torch.float8_e4m3fn)
+
+
+def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the codes (rows, length) of 4 bits nearest to some values, and a scale of E4M3 (rows, length / 16) each.
+
+    As NVIDIA's description of NVFP4 has it: a scale is a sixth of the largest of its 16 values, and what lies in the
+    middle of two numbers goes to the one whose last bit is zero. The scale is a number of E4M3 held as float32.
+    """
+    import torch
+
+    blocks = values.float().unflatten(-1, (-1, 16))
+    scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
+    # Of nothing but zeros, or of what is too small for a scale.
+    scales = torch.where(scales == 0, torch.ones_like(scales), scales)
+    sizes = (blocks.abs() / scales.unsqueeze(-1)).flatten(-2)
+    table = torch.tensor(FLOAT4, device=values.device)
+    middles = (table[1:] + table[:-1]) / 2
+    odd = torch.arange(len(middles), device=values.device) % 2 == 1
+    beyond = (sizes.unsqueeze(-1) > middles) | ((sizes.unsqueeze(-1) == middles) & odd)
+    return beyond.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
+
+
+def of_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """Return the numbers that codes and scales mean, exactly, as float64."""
+    import torch
+
+    table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
+    return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
+
+
+def packed(codes: torch.Tensor) -> torch.Tensor:
+    """Return codes in bytes, two in each: the first in its lower half."""
+    return codes[..., ::2] | codes[..., 1::2] << 4
+
+
+def unpacked(two: torch.Tensor) -> torch.Tensor:
+    """Return the codes of bytes that hold two each."""
+    import torch
+
+    return torch.stack([two & 15, two >> 4], -1).flatten(-2)
+
+
+def needs_float4() -> None:
+    """Skip where there are no products of 4-bit numbers.
+
+    :raises Skipped: naming what is missing.
+    """
+    import torch
+
+    if torch.cuda.get_device_capability() < (10, 0):
+        raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
+    if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
+        raise Skipped("This torch has no 4-bit floating-point numbers.")
+
+
+def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """Return left right^T in bfloat16 as the device computes it, each given as packed codes and swizzled scales."""
+    import torch
+
+    return torch._scaled_mm(
+        left[0].view(torch.float4_e2m1fn_x2),
+        right[0].view(torch.float4_e2m1fn_x2).t(),
+        left[1],
+        right[1],
+        out_dtype=torch.bfloat16,
+    )
+
+
+def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
+    """Return how far each number of left right^T may be off, of what their codes and scales mean in float64.
+
+    One rounding to bfloat16; where scales are powers of two (``plain``) every sum has at most 13 bits and is exact.
+    Where they have all bits, each instruction adds 64 values as at most 5 addends (4 scaled blocks and the
+    accumulator) and keeps 13 bits behind the largest at least: 5 k / 64 times 2**-13 of the sum of magnitudes.
+    """
+    length, expected = left.shape[1], left @ right.t()
+    summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
+    wide = gamma(length / 16 + 4, UNIT_ROUNDOFF["float32"])
+    return UNIT_ROUNDOFF["bfloat16"] * expected.abs() + (summed + wide) * (left.abs() @ right.abs().t())
 
 
 @check("matmul.float4")
 def float4(context: Context) -> Measured:
     """Show that NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them.
 
-    Bound: one rounding to bfloat16; where scales are powers of two every sum has at most 13 bits and is exact.
-    Where they have all bits, each instruction adds 64 values as at most 5 addends (4 scaled blocks and the
-    accumulator) and keeps 13 bits behind the largest at least: 5 k / 64 times 2**-13 of the sum of magnitudes.
+    Bound: see float4_bound.
     """
     import torch
 
-    capability = torch.cuda.get_device_capability()
-    if capability < (10, 0):
-        raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
-    if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
-        raise Skipped("This torch has no 4-bit floating-point numbers.")
+    needs_float4()
     cases = Cases("the NVFP4 matrix product", _remedy(context))
     generator = context.generator("matmul.float4")
-    table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64)
 
     def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         codes = torch.randint(0, 16, (rows, length), generator=generator, dtype=torch.uint8)
@@ -703,25 +775,16 @@ def float4(context: Context) -> Measured:
             scales = 2.0 ** torch.randint(0, 2, shape, generator=generator).double()
         else:
             scales = torch.randint(8, 16, shape, generator=generator).double() / 16
-        packed = codes[:, ::2] | (codes[:, 1::2] << 4)
-        values = table[codes.long()] * scales.repeat_interleave(16, dim=1)
-        return packed, _swizzled(scales), values
+        return packed(codes), swizzled(scales), of_float4(codes, scales)
 
-    unit, wide = UNIT_ROUNDOFF["bfloat16"], UNIT_ROUNDOFF["float32"]
     for rows, length, columns, plain in ((160, 64, 96, True), (256, 256, 128, False), (128, 1024, 256, False)):
         packed_a, scales_a, a = operand(rows, length, plain)
         packed_b, scales_b, b = operand(columns, length, plain)
-        expected = a @ b.t()
-        magnitudes = a.abs() @ b.abs().t()
-        summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
-        bound = unit * expected.abs() + (summed + gamma(length / 16 + 4, wide)) * magnitudes
+        expected, bound = a @ b.t(), float4_bound(a, b, plain)
         for repeat in range(3):
-            actual = torch._scaled_mm(
-                packed_a.to(context.device).view(torch.float4_e2m1fn_x2),
-                packed_b.to(context.device).view(torch.float4_e2m1fn_x2).t(),
-                scales_a.to(context.device),
-                scales_b.to(context.device),
-                out_dtype=torch.bfloat16,
+            actual = float4_product(
+                (packed_a.to(context.device), scales_a.to(context.device)),
+                (packed_b.to(context.device), scales_b.to(context.device)),
             )
             words = "scales of powers of two" if plain else "scales of all bits"
             cases.compare(f"{rows} x {length} x {columns}, {words}, run {repeat + 1}", actual, expected, bound)
