@@ -55,6 +55,23 @@ def refuses(x):
 sine.op = refuses
 survey.catalogue = lambda: chosen
 """
+#: The operator of optimisers that takes many roots, whose gradient is a twentieth too large.
+GRADIENT_OFF = """
+import torch
+(chosen,) = [one for one in survey.catalogue() if one.name == "_foreach_sqrt"]
+function = chosen.op
+class Larger(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+    @staticmethod
+    def backward(context, gradient):
+        return gradient * 1.05
+def off(inputs):
+    return [one if one.dtype is torch.float64 else Larger.apply(one) for one in function(inputs)]
+chosen.op = off
+survey.catalogue = lambda: [chosen]
+"""
 
 
 def said(
@@ -99,6 +116,18 @@ def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_compute
     status, cause = found["cpu.survey.float32"]
     assert status == "fail"
     assert cause == "In float32: sin failed with an error: no luck today. The others still ran."
+
+
+def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environment) -> None:
+    status, cause = said(healthy, "cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
+    assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
+
+
+def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(healthy: Environment) -> None:
+    few = BROKEN.replace("sine.op = refuses", "")
+    status, measured = said(healthy, "cpu.survey.float32", between=few)["cpu.survey.float32"]
+    assert status == "pass"
+    assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
 
 
 def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(healthy: Environment) -> None:

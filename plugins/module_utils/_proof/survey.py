@@ -72,6 +72,9 @@ class Survey:
     :ivar ended: operators that ended with an error where the CPU in float64 computes them, and with which.
     :ivar left_out: operators that are not compared, see ``survey_bounds.LEFT_OUT``.
     :ivar waiting: how many there was no time for.
+    :ivar listed: how many operators the catalogue has.
+    :ivar differentiable: how many of them it has gradients for in this format.
+    :ivar backward: those whose gradients were compared.
     """
 
     units: dict[str, list[float]] = dataclasses.field(default_factory=dict)
@@ -80,15 +83,35 @@ class Survey:
     ended: dict[str, str] = dataclasses.field(default_factory=dict)
     samples: int = 0
     waiting: int = 0
+    listed: int = 0
+    differentiable: int = 0
+    backward: set[str] = dataclasses.field(default_factory=set)
 
     def note(self, name: str, both: t.Sequence[float]) -> None:
         """Keep the larger of these errors and of those that are there."""
         self.units[name] = [max(pair) for pair in zip(both, self.units.get(name, (0.0, 0.0)))]
 
+    def drop(self, name: str, why: str) -> None:
+        """Note that an operator is not offered, whatever was computed of it."""
+        self.units.pop(name, None)
+        self.backward.discard(name)
+        self.refused[name] = why
+
     @property
     def operators(self) -> int:
         """How many were computed."""
         return len([name for name in self.units if "," not in name])
+
+    @property
+    def coverage(self) -> str:
+        """How many of the catalogue were computed, and of those with gradients backward; in words."""
+        if not self.differentiable:
+            return f"{self.operators}"
+        part = len(self.backward) / self.differentiable
+        return (
+            f"{self.operators} of {self.listed} (backward {len(self.backward)} of {self.differentiable}"
+            f" differentiable, {part:.1%})"
+        )
 
 
 def catalogue() -> list[t.Any]:
@@ -158,6 +181,8 @@ def survey(
     import torch
 
     found, dtype, operators = Survey(), getattr(torch, form), catalogue()
+    found.listed = len(operators)
+    found.differentiable = sum(differentiable(operator, dtype, device) for operator in operators)
     random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
     if device == "cuda":
         operators.sort(key=lambda operator: survey_bounds.compiled(name_of(operator)))
@@ -180,9 +205,13 @@ def survey(
             try:
                 _operator(found, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
-                found.units.pop(name, None)
-                found.refused[name] = str(error)
+                found.drop(name, str(error))
     return found
+
+
+def differentiable(operator: t.Any, dtype: torch.dtype, device: str) -> bool:
+    """Say whether the catalogue has gradients of an operator in a format."""
+    return bool(operator.supports_autograd) and dtype in operator.supported_backward_dtypes(device)
 
 
 class NotOffered(Exception):
@@ -208,27 +237,26 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
     import torch
 
     name = name_of(operator)
-    # Optimisers differentiate nothing.
-    differentiable = (
-        bool(operator.supports_autograd)
-        and dtype in operator.supported_backward_dtypes(device)
-        and not name.startswith("_foreach")
-    )
+    gradients = differentiable(operator, dtype, device)
     torch.manual_seed(number_of(seed))
     try:
-        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=differentiable), samples, seed)
+        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed)
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
     found.note(name, (0.0, 0.0))
+    refused: list[BaseException] = []
     for number, sample in enumerate(inputs):
         found.samples += 1
         # A probability of dropout: two devices draw other numbers.
         if sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"):
             continue
         try:
-            exact = computed(operator, *exact_of(sample), dtype, seed)
+            sample, exact = _exact(operator, sample, dtype, seed)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
-            raise NotOffered(f"the CPU in float64: {short(error)}") from error
+            refused.append(error)
+            if len(refused) == len(inputs):
+                raise NotOffered(f"the CPU in float64: {short(error)}") from error
+            continue
         moved = exact
         # A step may lead out of what an operator takes: a probability beyond 1.
         with contextlib.suppress(RuntimeError, ValueError):
@@ -244,9 +272,28 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             found.ended[name] = f"failed with an error: {short(error)}"
             continue
         found.note(name, away(plain, exact, moved, dtype))
+        if any(one is not None for one in plain.gradients):
+            found.backward.add(name)
         # By one of the inputs, or by all where all are asked for: the last, for the first may be without a dimension.
         if number == len(inputs) - 1 or samples >= FULL["samples"]:
             _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
+
+
+def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tuple[t.Any, Computed]:
+    """Return what an operator makes of a sample in float64 on the CPU, and the sample.
+
+    Those of optimisers are given empty lists, truth values and scalars too, which are not differentiated for: there it
+    is the sample without gradients.
+    """
+    import torch
+
+    try:
+        return sample, computed(operator, *exact_of(sample), dtype, seed)
+    except (RuntimeError, TypeError, IndexError):
+        if not operator.name.startswith("_foreach"):
+            raise
+    plain = sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
+    return plain, computed(operator, *exact_of(plain), dtype, seed)
 
 
 def _other_ways(
@@ -525,7 +572,7 @@ def judged(
                 off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
     bound = "four times the error of known good stacks"
     measured = (
-        f"{found.operators} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
+        f"{found.coverage} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
         f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not supported, "
         f"{len(found.left_out)} excluded, {found.waiting} for another day; seed {seed}"
     )
