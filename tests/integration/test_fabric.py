@@ -135,7 +135,7 @@ def test_the_end_with_the_smaller_mtu_is_named_from_both_ends(pair: Fabric) -> N
     far = failures(pair.check("spark01"))
     assert set(far) == {"jumbo.cable1.1.spark02", "halves.port0"}
     # A veth takes 4 bytes more than its MTU, as most drivers do.
-    assert "the other end takes 1504" in far["jumbo.cable1.1.spark02"]
+    assert "the other end accepts 1504" in far["jumbo.cable1.1.spark02"]
     assert "Run playbooks/fabric.yml on spark02." in far["jumbo.cable1.1.spark02"]
     here = failures(pair.check("spark02"))
     assert set(here) == {"mtu.cable1.1", "halves.port0"}
@@ -308,7 +308,7 @@ def test_what_somebody_changed_by_hand_is_named_and_mended(configured: Sparks) -
     configured.both[0].execute("ip link set enP2p1s0f0np0 mtu 1500")
     play = configured.run("--tags", "fabric_check").failed()
     assert "This end, enP2p1s0f0np0, has an MTU of 1500" in play.text
-    assert "the other end takes 1504" in play.text
+    assert "the other end accepts 1504" in play.text
     assert configured.module(check=True)["deviations"] == ["enP2p1s0f0np0 has an MTU of 1500"]
     assert configured.module()["changed"] is True
     assert configured.module()["changed"] is False
