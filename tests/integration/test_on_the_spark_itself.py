@@ -68,7 +68,7 @@ def play(host: Host, command: str) -> tuple[int, str]:
     """Run ansible-playbook inside the container, as a person who is logged in there does."""
     script = (
         "cd /srv/checkout && export LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 PYTHONPATH=/srv/ansible\n"
-        f"python3 -m ansible {command.removeprefix('ansible-')} 2>&1; echo ended with $?"
+        f"python3 -m ansible {command.removeprefix('ansible-')} 2>&1; echo exited with $?"
     )
     output = host.execute(script)
     code = re.search(r"exited with (\d+)$", output)
