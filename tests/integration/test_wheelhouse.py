@@ -87,7 +87,7 @@ class Builder:
 
 
 def send(host: Host, tree: WheelTree) -> None:
-    """Put a tree on the host, owned by the account that builds."""
+    """Put a tree on the host, with what builds leave owned by the account that builds."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as packed:
         packed.add(tree.root, "opt/sparkforge")
@@ -97,8 +97,8 @@ def send(host: Host, tree: WheelTree) -> None:
     host.copy(place, "/tmp/tree.tar")
     host.execute(
         "tar -xf /tmp/tree.tar -C / --no-same-owner && rm /tmp/tree.tar"
-        " && chown root: /opt /var /var/log && cd /opt/sparkforge && chown root: . receipts"
-        " && chown -R sparkforge: wheelhouse builds receipts/units"
+        " && chown root: /opt /var /var/log && cd /opt/sparkforge && chown root: . wheelhouse wheelhouse/*"
+        " && chown -R root: receipts && chown -R sparkforge: builds wheelhouse/*/*"
     )
 
 
@@ -171,7 +171,6 @@ def version_of(target: Path) -> str:
 
 
 def test_what_is_published_is_root_s_and_a_second_time_changes_nothing(published: Builder) -> None:
-    # What was sent had an older version's owners: all was the account's.
     again = published.publish()
     assert not again["changed"], again["diff"]
     assert not published.publish(check=True)["changed"]
