@@ -43,8 +43,8 @@ from pathlib import Path
 
 from ansible.errors import AnsibleUndefinedVariable
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.lookup import LookupBase
-from yaml import safe_load
 
 
 class LookupModule(LookupBase):
@@ -77,7 +77,7 @@ def options() -> dict[str, dict[str, t.Any]]:
     """
     found: dict[str, dict[str, t.Any]] = {}
     for path in sorted((Path(__file__).parents[2] / "roles").glob("*/meta/argument_specs.yml")):
-        specs = safe_load(path.read_text(encoding="utf-8"))["argument_specs"]
+        specs = yaml_load(path.read_text(encoding="utf-8"))["argument_specs"]
         for name, option in specs["main"]["options"].items():
             found[name] = {key: value for key, value in option.items() if key != "default"}
     return found
