@@ -164,13 +164,18 @@ def other_rank(function: str, text: str) -> None:
     arguments = json.loads(text)
     context = Context(**arguments.pop("context"))
     module, _unused, name = function.rpartition(".")
+    status = 0
     try:
         found = getattr(importlib.import_module(module), name)(context, **arguments)
         if isinstance(found, Cases):
             found.result()
     except Failed as failure:
         sys.stderr.write(failure.cause + "\n")
-        raise SystemExit(1) from failure
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not by the interpreter's end, in which a thread of torch's that still runs aborts the process now and then.
+    os._exit(status)
 
 
 @contextlib.contextmanager
