@@ -142,7 +142,6 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("adam_without_correction", {"training.optimizers": r"Adam.*fused=True"}),
     _on_cpu("weight_decay_twice", {"training.optimizers": r"SGD .*weight_decay", "training.convolutional": r"SGD"}),
     _on_cpu("infinite_step_is_taken", {"training.loss_scaling": r"weights behind step"}),
-    _on_cpu("data_parallel_sums", {"training.data_parallel": r"2 processes by Gloo .*gradient of .*times the bound"}),
     _on_cpu("group_norm_gradient_off", {"training.convolutional": r"times the bound"}),
     _on_cpu("one_query_misses_its_key", {"inference.decode": r"word by word"}),
     _on_cpu("sampling_prefers_the_first", {"inference.sampling": r"multinomial"}),

@@ -98,7 +98,6 @@ LANES = {
     "sizes.heads": "language model",
     "sizes.": "sizes",
     "inference.": "language model",
-    "cpu.training.data_parallel": "sizes on the host",
     "cpu.training.": "networks on the host",
     "cpu.inference.": "networks on the host",
     "cpu.survey.float32": "survey on the host in float32",

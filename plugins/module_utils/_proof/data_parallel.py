@@ -179,9 +179,10 @@ def _allowed_gradients(
     }
 
 
-@check("training.data_parallel", devices=("cuda", "cpu"), seconds=300, family="training")
+# Not on the CPU: of 27 sound runs there by Gloo two failed, one process aborted at its end and one did not end.
+@check("training.data_parallel", seconds=300, family="training")
 def data_parallel(context: Context) -> Measured:
-    """A network in as many processes as this host has GPUs, two on the CPU: the losses and gradients of one run."""
+    """A network in as many processes as this host has GPUs: the losses and gradients of one run."""
     import torch
 
     world = collectives.ranks(context)
