@@ -97,13 +97,8 @@ def main(path: str) -> None:
 
 def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
     """Run a lane in a process of its own and return its number."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    process = os.fork()
-    if process:
-        return process
-    status = 1
-    try:
+
+    def work() -> None:
         mine = job["lanes"][number]
         for one in job["lanes"]:
             if one is not mine:
@@ -112,12 +107,27 @@ def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | N
         results = t.cast(t.TextIO, os.fdopen(mine["results"], "w", encoding="utf-8", buffering=1))
         say(results, event="ready", software=software)
         run({**job, **mine}, results, initialised)
+
+    return fork(work)
+
+
+def fork(work: t.Callable[[], None]) -> int:
+    """Run ``work`` in a process of its own and return its number."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if process:
+        return process
+    status = 1
+    try:
+        work()
         status = 0
     except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+        # Without the exit handlers, which belong to the process that was forked.
         os._exit(status)
 
 
@@ -207,23 +217,13 @@ class Child:
     def run(self) -> list[str]:
         """Return the checks that are still to be run, in another process."""
         reading, writing = os.pipe()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        process = os.fork()
-        if process == 0:
-            status = 1
-            try:
-                os.close(reading)
-                os.close(self.results.fileno())
-                self._work(os.fdopen(writing, "w", encoding="utf-8", buffering=1))
-                status = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                # Without the exit handlers, which belong to the process that was forked.
-                os._exit(status)
+
+        def work() -> None:
+            os.close(reading)
+            os.close(self.results.fileno())
+            self._work(os.fdopen(writing, "w", encoding="utf-8", buffering=1))
+
+        process = fork(work)
         os.close(writing)
         with contextlib.suppress(OSError):  # it did so itself, and may have ended since
             os.setpgid(process, process)
