@@ -4,7 +4,7 @@
 
 # Private to this collection: nothing outside it may import this file.
 
-"""Data-parallel training: a process for each GPU of this host over NCCL, two processes over Gloo on the CPU.
+"""Data-parallel training: a process for each GPU of this host over NCCL.
 
 Each process is given its share of a step's pictures or texts. The mean of their losses, the gradients that each has
 behind the first step and the weights behind the last are compared with the float64 run over all of them at once, within
@@ -59,16 +59,14 @@ class Found(t.NamedTuple):
     weights: list[torch.Tensor]
 
 
-def runs(device: str) -> list[Run]:
-    """Return what is trained; to normalise by the batch of all processes is offered on a GPU alone."""
-    found = [
+def runs() -> list[Run]:
+    """Return what is trained."""
+    together = "float32, normalised by the batch of all processes"
+    return [
         Run("transformer", training.Way("float32", options={"foreach": True})),
         Run("transformer", training.Way("bfloat16", "bfloat16", options={"foreach": True})),
+        Run("convolutional", training.Way(together, options={"foreach": True})),
     ]
-    if device == "cuda":
-        way = training.Way("float32, normalised by the batch of all processes", options={"foreach": True})
-        found.append(Run("convolutional", way))
-    return found
 
 
 def share(batch: training.Batch, rank: int, world: int) -> training.Batch:
@@ -113,13 +111,13 @@ def take_part(context: Context, rank: int, world: int) -> list[Found]:
     with collectives.group(context, rank, world), training._settled():
 
         def wrapped(network: t.Any) -> t.Any:
-            if context.device == "cuda":
-                network = torch.nn.SyncBatchNorm.convert_sync_batchnorm(network)
             return torch.nn.parallel.DistributedDataParallel(
-                network, bucket_cap_mb=BUCKET, gradient_as_bucket_view=True
+                torch.nn.SyncBatchNorm.convert_sync_batchnorm(network),
+                bucket_cap_mb=BUCKET,
+                gradient_as_bucket_view=True,
             )
 
-        for run in runs(context.device):
+        for run in runs():
             network, batches = drawn(context, run.network, world)
             shares = [share(batch, rank, world) for batch in batches]
             first = {}
@@ -192,7 +190,7 @@ def data_parallel(context: Context) -> Measured:
     expected: list[tuple[Run, dict[str, tuple[torch.Tensor, float]], training.Allowed]] = []
     with collectives.others(context, take_part, world):
         # The others import torch meanwhile.
-        for run in runs(context.device):
+        for run in runs():
             network, batches = drawn(context, run.network, world)
             wanted = _allowed_gradients(context, run, network, batches[0])
             known = next((allowed.exact for other, _unused, allowed in expected if other.network == run.network), None)
