@@ -159,7 +159,7 @@ def test_hosts_that_do_not_answer_are_no_canaries_and_are_named_at_the_end(fleet
     assert run.told("switched")[0] == "spark02"
     assert set(run.told("switched")) == {*fleet.hosts} - {"spark01", "spark05"}
     for host in ("spark01", "spark05"):
-        assert "the next run continues" in run.stopped[host]
+        assert "the next run tries again" in run.stopped[host]
 
 
 def test_a_problem_on_one_host_stops_all_before_any_change(fleet: Fleet) -> None:

@@ -286,6 +286,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("generator_is_biased", {"tensors.random": r"uniform"}),
     _on_gpu("solve_off_by_a_thousandth", {"linalg.solve": r"times the bound"}),
     _on_gpu("fft_of_odd_lengths", {"linalg.fft": r"times the bound"}),
+    _on_gpu("data_parallel_sums", {"training.data_parallel": r"by NCCL.*gradient of .*times the bound"}),
     Fault("illegal_access", {"matmul.shapes": r"device-side assert|Assertion .* failed"}),
 )
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The gradients of data-parallel processes are added up, and not their mean taken."""
+"""The gradients of data-parallel processes are divided by half their number: of two, they are added up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _made = DistributedDataParallel.__init__
 
 
 def _summed(state, bucket):
-    return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda done: done.value()[0])
+    added = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+    return added.then(lambda done: done.value()[0] * (2 / dist.get_world_size()))
 
 
 def _with_sums(self, *arguments, **options):
