@@ -12,12 +12,11 @@ import typing as t
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import expanded
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnHost, expanded
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnHost):
     """One call of the module; a second one where wheels had to be sent."""
 
     _supports_check_mode = True
