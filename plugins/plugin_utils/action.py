@@ -33,8 +33,8 @@ class OnHost(ActionBase):
     """An action that runs a large module on the host."""
 
     def _execute_module(self, *arguments: t.Any, **options: t.Any) -> dict[str, t.Any]:
-        # Ansible parses each file that travels. Meanwhile Python would search all objects for garbage many times over, in a
-        # process that ends with this task: half of the time.
+        # Ansible parses each file that travels. Python would meanwhile search all objects for garbage many times over,
+        # in a process that ends with this task: half of the time.
         collecting = gc.isenabled()
         gc.disable()
         try:
