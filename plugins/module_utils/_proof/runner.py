@@ -60,21 +60,36 @@ _NOT_OFFERED = re.compile(
 #: After these the CUDA context answers every call with the same error.
 _STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
 
-CRASH_REMEDY = (
-    "Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for this "
-    "GPU's compute capability, and run the proof again."
-)
-#: By whether a GPU computed.
-FATAL_REMEDY = {
-    True: "The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
+
+class Remedies(t.NamedTuple):
+    """What to do when a check raised an error or its process died, printed that its kernel is none, or did not end."""
+
+    crash: str
+    fatal: str
+    hang: str
+
+
+ON_GPU = Remedies(
+    crash="Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for "
+    "this GPU's compute capability, and run the proof again.",
+    fatal="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
     "guard patch, or use a stack with torch 2.12 or newer.",
-    False: "The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
-    "memory if it recurs.",
-}
-HANG_REMEDY = (
-    "Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: reboot "
-    "the host, and use another stack if it recurs. limits.factor gives slow hosts more time."
+    hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
+    "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
 )
+ON_CPU = Remedies(
+    crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
+    "stack, and run the proof again.",
+    fatal="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
+    "memory if it recurs.",
+    hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
+    "hosts more time; if it recurs on an idle host, use another stack.",
+)
+
+
+def remedies(name: str) -> Remedies:
+    """Return the remedies for a check, by where it computes."""
+    return ON_GPU if CHECKS[name].device == "cuda" else ON_CPU
 
 
 def main(path: str) -> None:
@@ -285,7 +300,7 @@ class Child:
             traceback.print_exc()
             said = " ".join(f"{type(error).__name__}: {error}".split())
             cause = f"{name} failed with an error: {said[:400]}"
-            result = Result(name, FAIL, "an error", "a result", cause.rstrip(".") + ".", CRASH_REMEDY)
+            result = Result(name, FAIL, "an error", "a result", f"{cause.rstrip('.')}.", remedies(name).crash)
             result.unanswered = bool(_NOT_OFFERED.search(said))
             return result, not _STICKY.search(said) and self._usable(definition)
 
@@ -309,7 +324,7 @@ class Child:
             line = " ".join(printed.group(0).split())[:300]
             result.status, result.unanswered = FAIL, False
             result.cause = f"A kernel printed: {line}."
-            result.remedy = FATAL_REMEDY[CHECKS[result.name].device == "cuda"]
+            result.remedy = remedies(result.name).fatal
 
     # -- in the parent
 
@@ -346,7 +361,7 @@ class Child:
                     return left
                 if lost:
                     cause = f"The process that ran {lost} {how_it_ended(status)}."
-                    self._lost(Result(lost, FAIL, "a crash", "a result", cause, CRASH_REMEDY))
+                    self._lost(Result(lost, FAIL, "a crash", "a result", cause, remedies(lost).crash))
                     left.remove(lost)
                 return left
             if not ready and time.monotonic() >= deadline:
@@ -356,7 +371,9 @@ class Child:
                 if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     return left
                 cause = f"{lost} did not respond within {seconds:.0f} seconds and was stopped."
-                result = Result(lost, FAIL, "no answer", f"{seconds:.0f} s", cause, HANG_REMEDY, seconds=seconds)
+                result = Result(
+                    lost, FAIL, "no answer", f"{seconds:.0f} s", cause, remedies(lost).hang, seconds=seconds
+                )
                 result.unanswered = True
                 self._lost(result)
                 left.remove(lost)
