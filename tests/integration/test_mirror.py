@@ -93,7 +93,11 @@ def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dic
     while len(manifest(directory)) < 5:
         assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
+    # Ansible's workers are in sessions of their own.
+    workers = subprocess.run(["pgrep", "-P", str(process.pid)], check=False, capture_output=True, text=True).stdout
+    for one in [process.pid, *map(int, workers.split())]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
     process.wait()
     return manifest(directory)
 
