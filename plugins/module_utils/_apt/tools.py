@@ -4,6 +4,9 @@
 
 """Runs a tool on a file that nobody has vouched for yet: bounded in time, in memory and in what it prints."""
 
+# There is no module here to run commands with.
+# pylint: disable=ansible-bad-function
+
 from __future__ import annotations
 
 import os

@@ -42,7 +42,7 @@ class Plan:
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)
     missing_wheels: list[Wheel] = dataclasses.field(default_factory=list)
-    receipt: Receipt = dataclasses.field(default_factory=lambda: Receipt())
+    receipt: Receipt = dataclasses.field(default_factory=Receipt)
     files: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict)
     links: dict[str, str] = dataclasses.field(default_factory=dict)
     stale_files: list[str] = dataclasses.field(default_factory=list)
