@@ -136,8 +136,9 @@ def _locked(path: str, deadline: float, wait: float) -> int:
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(descriptor)
             if time.monotonic() >= deadline:
+                waited = f", still after {wait:g} s" if wait else ""
                 raise SparkforgeError(
-                    f"Another run (process {holder}) has held {path} for more than {wait:g} s.",
+                    f"Another run (process {holder}) holds {path}{waited}.",
                     "Wait until it ends, or stop that process, and run again.",
                     path=path,
                 ) from None

@@ -144,7 +144,7 @@ def test_the_holders_of_a_lock_work_one_after_the_other_and_leave_nothing(tmp_pa
 def test_a_lock_that_is_held_too_long_names_its_holder(tmp_path: Path) -> None:
     with (
         receipts.lock(str(tmp_path), "test"),
-        pytest.raises(SparkforgeError, match=rf"process {os.getpid()}\) has held .*\.test\.lock"),
+        pytest.raises(SparkforgeError, match=rf"process {os.getpid()}\) holds .*\.test\.lock\."),
         receipts.lock(str(tmp_path), "test", 0.0),
     ):
         pass
