@@ -163,10 +163,9 @@ def test_apt_comes_first_where_it_offers_the_version_and_says_why(role: Role) ->
 
 
 @pytest.mark.long
-def test_a_release_with_generic_names_is_installed_by_those(
-    host: Host, before: tuple[list[str], list[str]], role: Role
-) -> None:
+def test_a_release_with_generic_names_is_installed_by_those(host: Host, role: Role) -> None:
     assert host.task("sparkforge.dgx_spark.apt_source", name="site", state="absent")["changed"]
+    earlier = state(host)
     repository = host.mirror["summary"]["cusparselt_local_repos"]["0.7.1"]
     options = {
         "cusparselt_version": "0.7.1",
@@ -176,5 +175,5 @@ def test_a_release_with_generic_names_is_installed_by_those(
     role(**options).succeeded()
     assert Path(opened(host)).name == "libcusparseLt.so.0.7.1.0"
     role(cusparselt_state="absent").succeeded()
-    assert changes(before[0], host.contents()) == []
-    assert changes(before[1], host.snapshot()["packages"]) == []
+    now = state(host)
+    assert [changes(then, there) for then, there in zip(earlier, now)] == [[], []]
