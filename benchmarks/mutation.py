@@ -490,9 +490,6 @@ def main(path: str) -> None:
     device = job["device"]
     torch.set_num_threads(1)
     operators, others = candidates(device)
-    for name, definition in runner.CHECKS.items():
-        # What a check sees counts, whether it was ever run on such a device or not.
-        runner.CHECKS[name] = dataclasses.replace(definition, trial=False)
     if device == "cpu":
         # Once, not in each fork. On a GPU it would start CUDA, which a fork cannot use then.
         survey.catalogue()

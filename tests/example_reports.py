@@ -212,7 +212,7 @@ def broken(host: str = "example-spark02") -> Report:
 
 
 def warned(host: str = "example-spark04") -> Report:
-    """Return the report of a GB10 that is proven, without cuDSS and slower than a data sheet has it."""
+    """Return the report of a GB10 that is proven, without cuDSS, slow, and with a failure that the site accepts."""
     report = changed(
         healthy(host),
         "speed.copy",
@@ -221,6 +221,16 @@ def warned(host: str = "example-spark04") -> Report:
         cause="The copy within the device runs at 151.2 GB/s, below its floor: at least 163.8 GB/s (0.6 of the 273 of"
         " the profile gb10: from the data sheet, as remembered).",
         remedy="See what the check speed.clocks says first.",
+        reason="slow",
+    )
+    report = changed(
+        report,
+        "matmul.bfloat16",
+        status="warn",
+        cause="The bfloat16 matrix product is off. This site accepts it (verify_accept).",
+        remedy="Use another stack.",
+        reason="wrong",
+        accepted=True,
     )
     return changed(
         report,
@@ -229,9 +239,9 @@ def warned(host: str = "example-spark04") -> Report:
         measured="",
         ratio=None,
         cause="The profile requires linalg.cudss, but it was skipped: cuDSS is not installed. This does not block, "
-        "because the basis of the requirement is unknown: cuDSS has computed nowhere yet.",
+        "since it was run on no such device yet.",
         remedy="Bring what it lacks.",
-        evidence="unknown: cuDSS has computed nowhere yet",
+        evidence="",
     )
 
 

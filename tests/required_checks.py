@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes into the README of the role verify what the profile gb10 rests on: `python -m tests.required_checks`."""
+"""Writes into the README of the role verify what gb10 requires, and where each check was seen to pass.
+
+Run it with `python -m tests.required_checks`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import typing as t
 from pathlib import Path
 
 import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue
 
 CHECKOUT = Path(__file__).parents[1]
 README = CHECKOUT / "roles/verify/README.md"
@@ -18,22 +22,25 @@ BEGIN, END = "<!-- Written by python -m tests.required_checks -->\n", "<!-- End 
 
 
 def table(profile: t.Mapping[str, t.Any]) -> str:
-    """Return what the required checks of a profile and its floors rest on, those that rest on the same in one row."""
-    lines = ["| required | rests on | a skip, a refusal, a timeout |", "|---|---|---|"]
-    grouped: dict[str, list[str]] = {}
-    for pattern, evidence in profile["required_checks"].items():
-        grouped.setdefault(evidence, []).append(f"`{pattern}`")
-    for evidence, patterns in grouped.items():
-        lines.append(f"| {', '.join(patterns)} | {evidence} | {_effect(evidence)} |")
-    lines += ["", "| floor | rests on | below it |", "|---|---|---|"]
+    """Return which checks a profile requires, where each check of the catalogue was seen to pass, and the floors."""
+    places: dict[str, list[str]] = {}
+    for name, definition in catalogue.CHECKS.items():
+        for place in [str(one) for one in definition.measured] or ["nowhere yet"]:
+            places.setdefault(place, []).append(name)
+    lines = [f"Required: {', '.join(f'`{pattern}`' for pattern in profile['required_checks'])}.", ""]
+    lines += ["| seen to pass | checks |", "|---|---|"]
+    lines += [f"| {place} | {_listed(names)} |" for place, names in places.items()]
+    lines += ["", "| floor | rests on |", "|---|---|"]
     for name, floor in profile["speed_floors"].items():
-        least = f"`{name}`: {floor['ratio']:g} of {floor['nominal']:g}"
-        lines.append(f"| {least} | {floor['evidence']} | {_effect(floor['evidence'])} |")
+        lines.append(f"| `{name}`: {floor['ratio']:g} of {floor['nominal']:g} | {floor['evidence']} |")
     return "\n".join(lines) + "\n"
 
 
-def _effect(evidence: str) -> str:
-    return "fails" if evidence.startswith("measured on ") else "warns"
+def _listed(names: list[str]) -> str:
+    if len(names) <= 10:
+        return ", ".join(f"`{name}`" for name in names)
+    families = ", ".join(dict.fromkeys(f"`{name.rpartition('.')[0]}`" for name in names))
+    return f"{len(names)} of the families {families}"
 
 
 def written(text: str) -> str:

@@ -26,12 +26,11 @@ options:
     description:
       - The kind of host. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
         C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must pass, each with the basis of the requirement, C(measured
-        on ...), C(from the data sheet) or C(unknown), or a plain list of them.
-      - A skipped one counts as failed. If its requirement is not based on a measurement it is a warning, and so is a
-        failure that computed nothing. A wrong number always fails.
+      - C(required_checks) are patterns of the checks that must not be skipped; of each family among them that computes,
+        a number must have been computed and right. C(required_by_site) says that a site set them; then a check without
+        an answer fails.
       - C(speed_floors) has for each rate C(nominal), the device's nominal rate, C(ratio), the part of it that must be
-        reached, and C(evidence), its basis; only a measured floor fails the check, others warn.
+        reached, and C(evidence), its basis; a rate below one that was not measured on such a device warns.
       - C(site_floors) has the same keys and replaces single values; the report names floors that it lowers.
       - The rates of the first proven run in O(history) are floors as well, three quarters of which must be reached.
     type: dict
@@ -64,6 +63,11 @@ options:
   user:
     description: The account that runs the checks, if the module runs as root.
     type: str
+  accept:
+    description: Names of checks whose failure this site accepts; they warn, and the report says so.
+    type: list
+    elements: str
+    default: []
 """
 
     # For what works on a host that has kept a proof.

@@ -31,6 +31,11 @@ options:
   history:
     description: Where reports are kept on the host; none are kept by default.
     type: path
+  require:
+    description: What the proof of a staged environment must say before it may replace a proven one, for RV(hindrance).
+    type: str
+    choices: [proven, unproven]
+    default: proven
 seealso:
   - module: sparkforge.dgx_spark.verify_report
   - module: sparkforge.dgx_spark.proof_timer
@@ -61,8 +66,8 @@ report:
   contains:
     verdict:
       description:
-        - V(fail) if a check failed. V(unproven) if no number was computed, or a check that the profile requires was not
-          selected. Otherwise V(proven), with or without warnings.
+        - V(fail) if a check failed. V(unproven) if no number was computed, a check that the profile requires was not
+          selected, or a family that it requires has no number. Otherwise V(proven), with or without warnings.
       type: str
       sample: proven
     scope:
@@ -90,7 +95,9 @@ report:
           required: true
           numeric: true
           blocked: false
-          evidence: measured on NVIDIA H200 (9.0), 2026-11-21, docs/evidence/proof-gpu-host.md
+          reason: ""
+          accepted: false
+          evidence: measured on NVIDIA H200 (9.0), 2026-11-24, torch 2.11.0+cu130
           rates: {}
     drift:
       description: What differs from the last report in O(history).
@@ -102,6 +109,13 @@ current:
   returned: success
   type: bool
   sample: true
+hindrance:
+  description:
+    - Why the staged environment must not become the current one; empty if it may. A wrong number always hinders it. A
+      host without an environment gets it otherwise; a proven environment is replaced by a proven one only.
+  returned: success
+  type: str
+  sample: "wrong numbers: attention.efficient"
 scheduled:
   description: Whether the timer of M(sparkforge.dgx_spark.proof_timer) is on this host.
   returned: success
@@ -123,7 +137,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={**run.ARGUMENTS, "history": {"type": "path"}},
+        argument_spec={
+            **run.ARGUMENTS,
+            "history": {"type": "path"},
+            "require": {"type": "str", "choices": ["proven", "unproven"], "default": "proven"},
+        },
         supports_check_mode=True,
     )
 
@@ -134,6 +152,7 @@ def main() -> None:
             "changed": False,
             "report": report,
             "current": proof.is_current(),
+            "hindrance": proof.hindrance(report, module.params["require"]),
             "scheduled": timer.is_scheduled(),
             "published": publish.is_published(proof.root),
         }

@@ -173,6 +173,7 @@ proof:
     kernel: 6.11.0-1016-nvidia
     packages: {libcublas-13-0: 13.1.0.3-1}
     failed: []
+    accepted: []
     drift: {since: null, changes: []}
 staged_proof:
   description: The last report on the staged environment, as RV(proof); null where it was not proven since.

@@ -107,7 +107,7 @@ def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, fai
     said = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
     assert "spark01: proven on the CPU" in said
     assert "spark01, which builds for debian13-" in said and "did not come to its end at" in said
-    assert said.endswith("until its stack is built, it keeps the proven wheels of lab-wheels")
+    assert said.endswith("until its stack is built, it keeps the wheels of lab-wheels")
     assert "next, on" not in play.output
     status = fleet.run("status", stack_name="lab-fleet", stack_meanwhile="lab-wheels").succeeded()
     assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]

@@ -101,7 +101,9 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
             }
         },
     ],
+    "verify/replace": [],
     "verify/schedule": [],
+    "verify/judge": [fails("judgement")],
 }  # fmt: skip
 ROLES["python_env/bridge"] = ROLES["python_env/make"]
 
@@ -165,7 +167,7 @@ class Run(t.NamedTuple):
 
 
 def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> None:
-    site = Site(tmp_path, 8)
+    site = Site(tmp_path, 9)
     site.provision("spark2", "spark3")
     failing = {
         "spark3": "build environment",
@@ -174,26 +176,28 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
         "spark6": "wheel proof",
         "spark7": "build proof",
         "spark8": "build switch",
+        "spark9": "build judgement",
     }
     run = site.run(failing=failing)
     assert run.code != 0
     # Until its build is proven, who had no environment has wheels; a bridge that failed is no reason not to build.
     assert site.current() == {
         "spark1": "built", "spark2": "built", "spark3": "before", "spark4": "built",
-        "spark5": "built", "spark6": "built", "spark7": "wheels", "spark8": "wheels",
+        "spark5": "built", "spark6": "built", "spark7": "wheels", "spark8": "wheels", "spark9": "built",
     }  # fmt: skip
     assert sorted(run.told("toolchain")) == sorted(
-        [f"spark{number} wheels" for number in (1, 5, 6, 7, 8)] + [f"spark{number} build" for number in range(1, 9)]
+        [f"spark{number} wheels" for number in (1, 5, 6, 7, 8, 9)] + [f"spark{number} build" for number in range(1, 10)]
     )
     assert "spark1 wheels []" in run.told("proved") and "spark1 built all" in run.told("proved")
     assert run.told("compiled") == ["spark1"]
     assert "spark4 has no interim wheels: failed in wave 1" in run.output
-    kept = "; until its stack is built, it keeps the proven wheels of wheels"
+    kept = "; until its stack is built, it keeps the wheels of wheels"
     assert {host: said.endswith(kept) for host, said in run.stopped.items() if said} == {
-        "spark3": False, "spark7": True, "spark8": True,
+        "spark3": False, "spark7": True, "spark8": True, "spark9": False,
     }  # fmt: skip
     assert "failed in wave 1" in run.stopped["spark7"] and "it broke" in run.stopped["spark7"]
     assert "its former environment" in run.stopped["spark8"]
+    assert "has the new environment" in run.stopped["spark9"]
 
 
 @pytest.mark.long
@@ -204,7 +208,7 @@ def test_a_build_that_fails_leaves_the_wheels_and_the_report_says_both(tmp_path:
     assert site.current() == {"spark1": "wheels"}
     said = run.stopped["spark1"]
     assert "did not come to its end at" in said and "it broke" in said
-    assert said.endswith("; until its stack is built, it keeps the proven wheels of wheels")
+    assert said.endswith("; until its stack is built, it keeps the wheels of wheels")
     # It is what the run ends with, and once more without the bridge: nothing is brought again.
     assert f"spark1 {said}" in " ".join(run.output.split())
     again = site.run(failing={"spark1": "build build"})

@@ -185,6 +185,7 @@ def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
         **{key: report.get(key) for key in keys},
         "packages": report.get("packages") or {},
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
+        "accepted": [check["name"] for check in report.get("checks") or [] if check.get("accepted")],
         "drift": report.get("drift") or {"since": None, "changes": []},
     }
 

@@ -18,6 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    X86,
     Context,
     Failed,
     Measured,
@@ -106,7 +107,7 @@ def shown(path: str) -> str:
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-@check("architectures.embedded", devices=("none",), numeric=False)
+@check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,))
 def embedded(context: Context) -> Measured:
     """Each library with GPU code has some that the device runs.
 
@@ -184,7 +185,7 @@ def list_for(device: str) -> str:
     return "12.0" if device == TRAPPED else device
 
 
-@check("architectures.compute_20", devices=("none",), numeric=False)
+@check("architectures.compute_20", devices=("none",), numeric=False, measured=(X86,))
 def compute_20(context: Context) -> Measured:
     """No GPU code is for Fermi: PyTorch's detection makes ``compute_20`` of a 12.1 where no list is set."""
     code = code_of(importlib.import_module("torch"))
@@ -207,7 +208,7 @@ def compute_20(context: Context) -> Measured:
     return Measured(f"{len(code)} libraries with GPU code", bound)
 
 
-@check("architectures.attention_guard", devices=("none",), numeric=False)
+@check("architectures.attention_guard", devices=("none",), numeric=False, measured=(X86,))
 def attention_guard(context: Context) -> Measured:
     """Memory-efficient attention is not compiled for 12.1 by a torch that makes it an empty kernel there.
 

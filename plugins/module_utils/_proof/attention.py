@@ -69,10 +69,15 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     setting,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    CRASH,
+    H200,
+    X86,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -641,7 +646,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
             offered += 1
             compare(cases, str(case), case.format, bounds, results)
     if not offered:
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             f"torch has {_WHAT[backend]} for none of {len(planned)} combinations of format, mask and head size here.",
             _NO_KERNEL,
             f"0 of {len(planned)} combinations",
@@ -656,38 +662,38 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
     return result
 
 
-@check("attention.math", devices=("cuda", "cpu"))
+@check("attention.math", devices=("cuda", "cpu"), measured=(H200, X86))
 def math_kernel(context: Context) -> Measured:
     """Attention made of matrix products, which every format and mask can use. The head of this file has the bounds."""
     return _backend(context, "math")
 
 
-@check("attention.efficient")
+@check("attention.efficient", measured=(H200,))
 def efficient(context: Context) -> Measured:
     """Memory-efficient attention: the default for float32 and for masks. The head of this file has the bounds."""
     with _with_the_known_trap():
         return _backend(context, "efficient")
 
 
-@check("attention.flash", devices=("cuda", "cpu"))
+@check("attention.flash", devices=("cuda", "cpu"), measured=(H200, X86))
 def flash(context: Context) -> Measured:
     """Flash attention: the default for 16 bit without a mask. The head of this file has the bounds."""
     return _backend(context, "flash")
 
 
-@check("attention.cudnn", seconds=120)
+@check("attention.cudnn", seconds=120, measured=(H200,))
 def cudnn(context: Context) -> Measured:
     """cuDNN's attention in bfloat16: the default on data centre GPUs. The head of this file has the bounds."""
     return _backend(context, "cudnn", ("bfloat16",))
 
 
-@check("attention.cudnn_float16", seconds=120)
+@check("attention.cudnn_float16", seconds=120, measured=(H200,))
 def cudnn_float16(context: Context) -> Measured:
     """The same in float16, by itself: a core builds cuDNN's plans for one format in twenty seconds."""
     return _backend(context, "cudnn", ("float16",))
 
 
-@check("attention.default", devices=("cuda", "cpu"))
+@check("attention.default", devices=("cuda", "cpu"), measured=(H200, X86))
 def default(context: Context) -> Measured:
     """Attention as models call it: torch chooses the kernel. Also without batches, and in torch.nn.MultiheadAttention.
 
@@ -801,7 +807,7 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
         )
 
 
-@check("attention.flash_package")
+@check("attention.flash_package", measured=(H200,))
 def flash_package(context: Context) -> Measured:
     """flash-attention's own package, also for sequences of several lengths in one tensor. Bounds: head of this file."""
     import torch
@@ -814,7 +820,8 @@ def flash_package(context: Context) -> Measured:
         package = importlib.import_module("flash_attn")
         plain, packed = package.flash_attn_func, package.flash_attn_varlen_func
     except (ImportError, AttributeError) as error:
-        raise Failed(
+        raise Unanswered(
+            CRASH,
             f"flash_attn is installed but cannot be imported: {' '.join(str(error).split())[:300].rstrip('.')}.",
             "Build it against this environment's torch (playbooks/build.yml), or remove it from the environment.",
             type(error).__name__,

@@ -20,7 +20,12 @@ import contextlib
 import math
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Failed, Measured
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    Failed,
+    Measured,
+    Unanswered,
+)
 
 if t.TYPE_CHECKING:
     import torch
@@ -120,7 +125,8 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
         if hasattr(module, "allow_tf32"):
             return setting(module, "allow_tf32", allowed)
     except RuntimeError as error:
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             f"torch's settings of TF32 contradict each other: {str(error).strip().splitlines()[0]}",
             "Find and remove the sitecustomize or start-up file that sets fp32_precision.",
         ) from error
@@ -207,7 +213,9 @@ class Cases:
         :raises Failed: one of the cases is off, or there was none.
         """
         if not self.count:
-            raise Failed(f"No case of {self.what} was computed.", "Report it: a check that compares nothing is broken.")
+            raise Unanswered(
+                ABSENT, f"No case of {self.what} was computed.", "Report it: a check that compares nothing is broken."
+            )
         bound = "1 time what rounding explains, against float64"
         cases = f"{self.count} cases" if self.count > 1 else "1 case"
         if self._problem is not None:

@@ -17,16 +17,55 @@ if t.TYPE_CHECKING:
 
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
-#: How what a floor or a requirement rests on begins where somebody measured it: that alone may block.
-MEASURED = "measured on "
+#: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: what is installed is not what the stack says.
+WRONG, MISMATCH = "wrong", "mismatch"
+#: The other reasons: there is no number to judge. The device or a library refused it, the build lacks it, it ended with
+#: an error, it did not end in time, memory ran out, another program uses the device, or a rate is below its floor.
+REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
+    "refused",
+    "absent",
+    "crash",
+    "timeout",
+    "memory",
+    "busy",
+    "slow",
+)
+UNANSWERED = frozenset((REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW))
 
 #: The limits of a proof that leaves no operator of the survey to another day.
 FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
 
 
-def blocks(evidence: str) -> bool:
-    """Say whether a floor or a requirement may block that rests on ``evidence``; what a site sets itself names none."""
-    return not evidence or evidence.startswith(MEASURED)
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Where a check was seen to pass on a sound stack.
+
+    :ivar device: its name: ``NVIDIA H200``.
+    :ivar kind: the GPU's compute capability (``9.0``), or the machine for what computes on the CPU (``x86_64``).
+    :ivar date: when, ``2026-11-24``.
+    :ivar torch: the version of torch.
+    """
+
+    device: str
+    kind: str
+    date: str
+    torch: str
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it is a GPU's: a machine's name is no number."""
+        return self.kind[:1].isdigit()
+
+    def __str__(self) -> str:
+        return f"measured on {self.device} ({self.kind}), {self.date}, torch {self.torch}"
+
+
+#: Source: docs/evidence/survey.md, "Fourth round": five proofs of the whole catalogue.
+H200 = Evidence("NVIDIA H200", "9.0", "2026-11-24", "2.11.0+cu130")
+#: Source: the same, two of them.
+H100 = Evidence("NVIDIA H100", "9.0", "2026-11-24", "2.11.0+cu130")
+#: The CPU of that host.
+X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-24", "2.11.0+cu130")
 
 
 class Skipped(Exception):
@@ -37,28 +76,36 @@ class Skipped(Exception):
 
 
 class Failed(Exception):
-    """Raised by a check that found something wrong.
+    """Raised by a check that found something wrong: a number, or what is installed.
 
     :param cause: one sentence that says what is wrong.
     :param remedy: one sentence that says what to do about it.
     :param measured: what was found, in few words.
     :param bound: what it should have been.
     :param ratio: the worst error by its bound, above 1, for a check that compares numbers.
-    :param blocks: false where what it was compared with may not, see :func:`blocks`.
     """
 
+    reason = ""
+
     def __init__(
-        self,
-        cause: str,
-        remedy: str,
-        measured: str = "",
-        bound: str = "",
-        ratio: float | None = None,
-        blocks: bool = True,
+        self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: float | None = None
     ) -> None:
         super().__init__(cause)
         self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
-        self.blocks = blocks
+
+
+class Unanswered(Failed):
+    """Raised by a check that has no number to judge.
+
+    :param reason: one of ``UNANSWERED``.
+    :param blocks: whether it fails whatever the check's evidence is: a floor of speed that the site sets.
+    """
+
+    def __init__(
+        self, reason: str, cause: str, remedy: str, measured: str = "", bound: str = "", blocks: bool = False
+    ) -> None:
+        super().__init__(cause, remedy, measured, bound)
+        self.reason, self.blocks = reason, blocks
 
 
 @dataclasses.dataclass
@@ -69,7 +116,7 @@ class Measured:
     :ivar bound: what it was compared with.
     :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
     :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
-    :ivar warning: what should be looked at all the same, and does not block.
+    :ivar warning: what should be looked at all the same, and does not block unless it says so.
     """
 
     measured: str
@@ -87,8 +134,10 @@ class Result:
     :ivar cause: what is wrong, or why it was skipped; empty for a pass.
     :ivar remedy: what to do about a failure or a warning; empty otherwise.
     :ivar blocked: skipped because another check failed, which is named in the cause.
-    :ivar evidence: what it rests on that the profile requires it, empty where it does not or where the site does so.
-    :ivar unanswered: failed without a number that is wrong: it is not offered here, or did not end in time.
+    :ivar evidence: where the check was seen to pass.
+    :ivar reason: why it did not pass, see ``WRONG``; empty for a pass and a skip.
+    :ivar accepted: the site accepts its failure (``verify_accept``), so that it warns.
+    :ivar blocks: fails whatever the evidence is.
     """
 
     name: str
@@ -105,7 +154,9 @@ class Result:
     required: bool = False
     blocked: bool = False
     evidence: str = ""
-    unanswered: bool = False
+    reason: str = ""
+    accepted: bool = False
+    blocks: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +201,7 @@ class Definition:
     :ivar seconds: how long it may take on a host that is not emulated.
     :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
         hangs, the check is begun again without it.
-    :ivar trial: what it finds wrong warns, since it was never seen to pass on a sound device of this kind.
+    :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
     """
 
     name: str
@@ -159,7 +210,7 @@ class Definition:
     numeric: bool
     seconds: float
     function: Function
-    trial: bool = False
+    measured: tuple[Evidence, ...] = ()
     steps: bool = False
 
 
@@ -172,13 +223,13 @@ def check(
     devices: t.Sequence[str] = ("cuda",),
     numeric: bool = True,
     seconds: float = 60,
-    trial: t.Collection[str] = (),
+    measured: t.Collection[Evidence] = (),
     steps: bool = False,
     family: str = "",
 ) -> t.Callable[[Function], Function]:
     """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there.
 
-    :param trial: the devices on which it was never seen to pass.
+    :param measured: where it was seen to pass, on any of the devices. A check that was run nowhere has none.
     :param family: by default the name of its file.
     """
 
@@ -188,7 +239,8 @@ def check(
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
             of = family or function.__module__.rpartition(".")[2]
-            REGISTERED[full] = Definition(full, of, device, numeric, seconds, function, device in trial, steps)
+            seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
+            REGISTERED[full] = Definition(full, of, device, numeric, seconds, function, seen, steps)
         return function
 
     return register

@@ -31,10 +31,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 #: In the archive, beside ``__main__.py``: the profiles of roles/stack.
 PROFILES = "profiles.json"
 #: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
-PROVEN, FAILED, REFUSED, UNPROVEN = range(4)
+PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
-_EPILOG = """exit status: 0 proven (warnings included), 1 a check failed, 2 it could not start, 3 nothing failed, but no
-number was computed or a check that the profile requires was skipped"""
+_EPILOG = """exit status: 0 proven (warnings included), 1 a number is wrong, 2 it could not start, 3 nothing failed, but
+numbers that the profile requires were not computed, 4 a check failed without a wrong number"""
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
@@ -63,6 +63,9 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
     made.add_argument(
         "--seed", type=int, default=0, help="seed of the survey's inputs, a number above 0 (default: from the date)"
+    )
+    made.add_argument(
+        "--accept", action="append", default=[], metavar="CHECK", help="accept a failure of this check; may be repeated"
     )
     made.add_argument("--quiet", action="store_true", help="print only the verdict")
     return made
@@ -121,6 +124,13 @@ def main(argv: t.Sequence[str] | None = None) -> int:
             print(notice)
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
+    return status(report)
+
+
+def status(report: t.Mapping[str, t.Any]) -> int:
+    """Return what the process ends with."""
+    if verdict.wrong(report):
+        return WRONG
     return {verdict.PROVEN: PROVEN, verdict.UNPROVEN: UNPROVEN}.get(report["verdict"], FAILED)
 
 
@@ -136,10 +146,10 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
         )
     devices = gpu.Gpu(Host(run=host.run_command)).observe()["devices"]
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
-    profile = {"required_checks": {}, "speed_floors": {}, **known[name], "name": name}
+    profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
     if given.family or given.check:
         # Who asks for a part does not ask for the rest.
-        profile["required_checks"] = {}
+        profile["required_checks"] = []
     options = {
         "python": sys.executable,
         "checks": patterns(given.family, given.check),
@@ -155,6 +165,7 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
             **({"seed": float(given.seed)} if given.seed else {}),
         },
         "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
+        "accept": given.accept,
     }
     report = run.Proof(options).run()
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -31,10 +31,14 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import UNIT_ROUNDOFF, Cases, gamma
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    H200,
+    X86,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -223,7 +227,8 @@ def others(context: Context, function: t.Callable[..., t.Any], world: int, **giv
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
         if problems:
             # Why a rank died says more than that the others waited for it.
-            raise Failed(problems[0], _REMEDY)
+            # A rank that found a wrong number ends with that failure.
+            raise Failed(problems[0], _REMEDY) if "Failed: " in problems[0] else Unanswered(CRASH, problems[0], _REMEDY)
 
 
 def by_itself(context: Context) -> Context:
@@ -231,7 +236,7 @@ def by_itself(context: Context) -> Context:
     return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
 
 
-@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150)
+@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=(H200, X86))
 def all_reduce(context: Context) -> Measured:
     """All-reduce, maximum, all-gather and broadcast: one rank a GPU through NCCL, two ranks through Gloo on the CPU.
 

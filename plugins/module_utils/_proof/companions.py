@@ -23,10 +23,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     gamma,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -42,14 +45,14 @@ def _companion(context: Context, module: str) -> t.Any:
     """Import a companion of torch.
 
     :raises Skipped: it is not installed.
-    :raises Failed: it cannot be imported, or its compiled code was built for another torch.
+    :raises Unanswered: it cannot be imported, or its compiled code was built for another torch.
     """
     if not identity.is_installed(module):
         raise Skipped(f"The package {module} is not installed in this environment.")
     error = identity.import_error(module)
     if error:
         cause, remedy = identity.explain(module, error, context.reference.get("cuda_version"))
-        raise Failed(cause, remedy, "an error", "an import")
+        raise Unanswered(CRASH, cause, remedy, "an error", "an import")
     return importlib.import_module(module)
 
 
@@ -87,7 +90,7 @@ def between(values: t.Iterable[float], low: float, high: float) -> float:
     return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
 
 
-@check("companions.torchvision", devices=("cuda", "cpu"))
+@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H200, X86))
 def torchvision(context: Context) -> Measured:
     """torchvision's non-maximum suppression keeps the boxes that a plain loop keeps: its compiled code is this torch's.
 
@@ -153,7 +156,7 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     return expected.square(), off * (2 * expected + off) + 4 * _UNIT * expected.square()
 
 
-@check("companions.torchaudio", devices=("cuda", "cpu"))
+@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200, X86))
 def torchaudio(context: Context) -> Measured:
     """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
     import torch

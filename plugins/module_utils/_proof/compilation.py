@@ -42,10 +42,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     name_of,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.triton_kernels import (
@@ -320,7 +323,8 @@ def _compiled(function: t.Callable[..., t.Any], *, dynamic: bool) -> t.Callable[
 
 def _counted(measured: Measured, graphs: int) -> Measured:
     if graphs == 0:
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             "torch.compile compiled nothing: the function ran uncompiled.",
             "Unset TORCHDYNAMO_DISABLE and TORCH_COMPILE_DISABLE in the environment's activation.",
             "0 graphs",
@@ -333,7 +337,7 @@ def _counted(measured: Measured, graphs: int) -> Measured:
 # -- the checks
 
 
-@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300)
+@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def transformer_block(context: Context) -> Measured:
     """Compiles a transformer block, forward and backward, and compares it and its eager run with float64.
 
@@ -366,7 +370,7 @@ def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tens
     return y, y.sum(dim=-1, dtype=torch.float32)
 
 
-@check("compilation.elementwise", devices=("cuda",), seconds=180)
+@check("compilation.elementwise", devices=("cuda",), seconds=180, measured=(H200,))
 def elementwise(context: Context) -> Measured:
     """Compiles y = a exp(b) + c and its row sums for any shape, and runs three shapes.
 

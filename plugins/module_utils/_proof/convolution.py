@@ -37,9 +37,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     ternary,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    CRASH,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
+    Unanswered,
     check,
 )
 
@@ -96,7 +100,8 @@ def _prepare(context: Context) -> str:
     if context.device != "cuda":
         return REMEDY_CPU
     if not torch.backends.cudnn.is_available():
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             "This torch was built without cuDNN, so convolutions run on slow kernels or not at all.",
             "Install cuDNN before building torch (playbooks/libraries.yml) and build with USE_CUDNN=1, or use a stack "
             "whose wheel has it.",
@@ -104,7 +109,8 @@ def _prepare(context: Context) -> str:
             bound="cuDNN",
         )
     if not torch.backends.cudnn.enabled:
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             "cuDNN is switched off in this process (torch.backends.cudnn.enabled is False).",
             "Find the sitecustomize or start-up file that sets it.",
             measured="off",
@@ -113,13 +119,14 @@ def _prepare(context: Context) -> str:
     try:
         version = torch.backends.cudnn.version()
     except (RuntimeError, OSError) as error:
-        raise Failed(
+        raise Unanswered(
+            CRASH,
             f"cuDNN cannot be used: {str(error).strip().splitlines()[0]}",
             "Make the loader find the cuDNN that torch was built with: remove other copies from LD_LIBRARY_PATH and "
             "/etc/ld.so.conf.d, or install the stack's.",
         ) from error
     if not version:
-        raise Failed("cuDNN could not be loaded.", "Install the stack's cuDNN (playbooks/libraries.yml).")
+        raise Unanswered(ABSENT, "cuDNN could not be loaded.", "Install the stack's cuDNN (playbooks/libraries.yml).")
     return REMEDY
 
 
@@ -369,7 +376,7 @@ def _layers(
             _compare(cases, context, layers[0], torch.float32, kind="whole")
 
 
-@check("convolution.conv2d", devices=("cuda", "cpu"))
+@check("convolution.conv2d", devices=("cuda", "cpu"), measured=(H200, X86))
 def conv2d(context: Context) -> Measured:
     """Show that two-dimensional convolutions and their three gradients are right, channels first and last.
 
@@ -398,7 +405,7 @@ def conv2d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.conv1d_3d", devices=("cuda", "cpu"))
+@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=(H200, X86))
 def conv1d_3d(context: Context) -> Measured:
     """Show that convolutions in one and three dimensions and their gradients are right. Bound: see the top."""
     cases = Cases("the convolution in one or three dimensions", _prepare(context))
@@ -416,7 +423,7 @@ def conv1d_3d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.transposed", devices=("cuda", "cpu"))
+@check("convolution.transposed", devices=("cuda", "cpu"), measured=(H200, X86))
 def transposed(context: Context) -> Measured:
     """Show that transposed convolutions and their gradients are right, in 1 to 3 dimensions. Bound: see the top."""
     cases = Cases("the transposed convolution", _prepare(context))
@@ -618,7 +625,7 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
             cases.compare(f"{network.name}{', TF32 allowed' if allowed else ''}, {name}", actual, wanted, bound)
 
 
-@check("convolution.recurrent", devices=("cuda", "cpu"))
+@check("convolution.recurrent", devices=("cuda", "cpu"), measured=(H200, X86))
 def recurrent(context: Context) -> Measured:
     """Show that an LSTM and a GRU of two layers and both directions are right, forward and in every gradient.
 

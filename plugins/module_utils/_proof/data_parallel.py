@@ -24,7 +24,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     Cases,
     one_thread,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Measured, check
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H100,
+    Context,
+    Measured,
+    check,
+)
 
 if t.TYPE_CHECKING:
     import torch
@@ -178,7 +183,7 @@ def _allowed_gradients(
 
 
 # Not on the CPU: of 27 sound runs there by Gloo two failed, one process aborted at its end and one did not end.
-@check("training.data_parallel", seconds=300, family="training")
+@check("training.data_parallel", seconds=300, family="training", measured=(H100,))
 def data_parallel(context: Context) -> Measured:
     """A network in as many processes as this host has GPUs: the losses and gradients of one run."""
     import torch

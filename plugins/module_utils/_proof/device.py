@@ -8,12 +8,18 @@
 
 from __future__ import annotations
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed, Measured, check
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
+    Context,
+    Failed,
+    Measured,
+    check,
+)
 
 NAME = "device.cuda"
 
 
-@check(NAME, numeric=False)
+@check(NAME, numeric=False, measured=(H200,))
 def cuda(context: Context) -> Measured:
     """CUDA starts in torch, and its first device is the one that the driver's own tool names."""
     import torch

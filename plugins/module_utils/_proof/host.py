@@ -33,7 +33,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    FAIL,
+    MISMATCH,
+    PASS,
+    SKIP,
+    Result,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
@@ -192,7 +198,7 @@ def passed(name: str, measured: str, bound: str) -> Result:
 
 
 def failed(name: str, measured: str, bound: str, cause: str, remedy: str) -> Result:
-    return Result(name, FAIL, measured, bound, cause, remedy)
+    return Result(name, FAIL, measured, bound, cause, remedy, reason=MISMATCH)
 
 
 def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Result:

@@ -28,10 +28,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    X86,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
@@ -74,7 +77,7 @@ def software() -> dict[str, t.Any]:
 # --- import --------------------------------------------------------------------------------------------------------
 
 
-@check("identity.import", devices=("none",), numeric=False, seconds=300)
+@check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86,))
 def imports(context: Context) -> Measured:
     """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
     problems: list[tuple[str, str]] = []
@@ -179,7 +182,7 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 # --- versions and build --------------------------------------------------------------------------------------------
 
 
-@check("identity.versions", devices=("none",), numeric=False, seconds=120)
+@check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86,))
 def versions(context: Context) -> Measured:
     """The versions are the stack's and the receipt's, satisfy each other, and were built with one CUDA."""
     found = {name: one for name, one in packages.installed().items() if STACK.fullmatch(name)}
@@ -279,7 +282,7 @@ def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_requ
     return problems
 
 
-@check("identity.build", devices=("none",), numeric=False)
+@check("identity.build", devices=("none",), numeric=False, measured=(X86,))
 def build(context: Context) -> Measured:
     """Torch is a CUDA build where a GPU is required, by what it says and by what it is."""
     torch = importlib.import_module("torch")
@@ -305,7 +308,7 @@ def build(context: Context) -> Measured:
     return Measured(f"{torch.__version__}, " + (f"CUDA {cuda}" if cuda else "CPU build"), bound)
 
 
-@check("identity.onednn", devices=("none",), numeric=False)
+@check("identity.onednn", devices=("none",), numeric=False, measured=(X86,))
 def onednn(context: Context) -> Measured:
     """Torch has oneDNN, and on aarch64 Arm's Compute Library below it, without which it computes slowly on the CPU.
 
@@ -326,12 +329,10 @@ def onednn(context: Context) -> Measured:
     )
     if lacking is None:
         return Measured(measured, "oneDNN")
-    if lacking.blocks:
-        raise lacking
     return Measured(lacking.measured, lacking.bound, warning=lacking)
 
 
-def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Failed | None:
+def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Unanswered | None:
     """Return what a torch lacks of oneDNN; it blocks where its unit asked for it.
 
     :param has: by name, whether it is there.
@@ -345,7 +346,8 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Fai
     cause = f"torch {version} is built without {' and '.join(lacking)}"
     cause += f", although the unit pytorch requested it ({variable}={asked[variable]})" if wanted else ""
     cause += ": convolutions and 16-bit products on the CPU are right but slow."
-    return Failed(
+    return Unanswered(
+        ABSENT,
         cause,
         "Use official wheels (stack_method: wheel), or rebuild the unit pytorch with USE_MKLDNN=1, on aarch64 with the "
         "directory of Arm's Compute Library in pytorch_compute_library.",
@@ -358,7 +360,7 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Fai
 # --- commit and wheels ---------------------------------------------------------------------------------------------
 
 
-@check("identity.commit", devices=("none",), numeric=False)
+@check("identity.commit", devices=("none",), numeric=False, measured=(X86,))
 def commit(context: Context) -> Measured:
     """The commits that torch and its companions name are those of the receipts."""
     torch = importlib.import_module("torch")
@@ -418,7 +420,7 @@ def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[s
     return compared, problems
 
 
-@check("identity.wheels", devices=("none",), numeric=False, seconds=180)
+@check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86,))
 def wheels(context: Context) -> Measured:
     """The wheels that the environment was made from are those of the receipts, by sha256, as far as they are here."""
     reference = context.reference
@@ -560,7 +562,7 @@ def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribut
     return []
 
 
-@check("identity.files", devices=("none",), numeric=False, seconds=300)
+@check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86,))
 def files(context: Context) -> Measured:
     """Every file of torch, its companions and NVIDIA's wheels is what RECORD says, and there is no other."""
     everything = packages.installed()
@@ -598,7 +600,7 @@ def files(context: Context) -> Measured:
 # --- libraries -----------------------------------------------------------------------------------------------------
 
 
-@check("closure.runtime", devices=("none",), numeric=False, seconds=120)
+@check("closure.runtime", devices=("none",), numeric=False, seconds=120, measured=(X86,))
 def runtime(context: Context) -> Measured:
     """What torch and its libraries open by name while they run opens, and NVRTC finds its built-in functions.
 
@@ -700,7 +702,7 @@ def nvrtc_error(soname: str) -> str | None:
     return None if status == 0 else library.nvrtcGetErrorString(status).decode(errors="replace")
 
 
-@check("closure.origins", devices=("none",), numeric=False, seconds=180)
+@check("closure.origins", devices=("none",), numeric=False, seconds=180, measured=(X86,))
 def origin(context: Context) -> Measured:
     """Every library that is loaded with torch comes from the environment, the stack's directories or the system's.
 

@@ -25,7 +25,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     allow_tf32,
     one_thread,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Measured, check
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
+    X86,
+    Context,
+    Measured,
+    check,
+)
 
 if t.TYPE_CHECKING:
     import torch
@@ -176,7 +182,7 @@ def _generate(
     return torch.cat(found, 1)
 
 
-@check("inference.decode", devices=("cuda", "cpu"))
+@check("inference.decode", devices=("cuda", "cpu"), measured=(H200, X86))
 def decode(context: Context) -> Measured:
     """A model that reads a prompt and then word by word, by its cache: the same scores as from the whole text."""
     import torch
@@ -308,7 +314,7 @@ class Of4Bits:
         return found.view(*x.shape[:-1], -1).to(x.dtype)
 
 
-@check("inference.float4", trial=("cuda",))
+@check("inference.float4")
 def float4(context: Context) -> Measured:
     """The model with weights and inputs of 4 bits (NVFP4), multiplied as such: read at once, in chunks, word by word.
 
@@ -360,7 +366,7 @@ def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Te
     cases.compare(name, away, torch.zeros_like(away), bound)
 
 
-@check("inference.sampling", devices=("cuda", "cpu"))
+@check("inference.sampling", devices=("cuda", "cpu"), measured=(H200, X86))
 def sampling(context: Context) -> Measured:
     """What is sampled follows its distribution: words of a model, by temperature and top-p, and what dropout leaves."""
     import torch
@@ -452,7 +458,7 @@ def _left_by_dropout(cases: Cases, device: str) -> None:
 # -- attention's variants
 
 
-@check("inference.attention", devices=("cuda", "cpu"))
+@check("inference.attention", devices=("cuda", "cpu"), measured=(H200, X86))
 def attention_variants(context: Context) -> Measured:
     """Sliding windows, distances that count and packed texts: by masks, and by flex_attention where there is one."""
     import torch

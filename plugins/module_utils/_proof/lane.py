@@ -28,7 +28,18 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    FAIL,
+    MISMATCH,
+    PASS,
+    SKIP,
+    TIMEOUT,
+    UNANSWERED,
+    WARN,
+    WRONG,
+    Result,
+)
 
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0
@@ -90,7 +101,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
-        return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy))
+        return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy, reason=MISMATCH))
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
         return _run_in(lanes, directory, groups, gate)
@@ -144,7 +155,7 @@ def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], g
             remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
             if isinstance(error, PermissionError):
                 remedy = "Set verify_user to an account that can read the environment."
-            return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy))
+            return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy, reason=MISMATCH))
         finally:
             for _reading, writing in pipes:
                 os.close(writing)
@@ -260,7 +271,11 @@ def _collect(
         f" It printed: {last}" if last else ""
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
-    return found + _nothing(missing, Result("python", FAIL, "ended", "runs", cause, remedy))
+    for name in missing:
+        row = skipped(name, cause, False)
+        row.status, row.remedy, row.reason = FAIL, remedy, TIMEOUT if late else CRASH
+        found.append(row)
+    return found
 
 
 def _event(line: bytes) -> Result | dict[str, t.Any] | None:
@@ -277,6 +292,7 @@ def _event(line: bytes) -> Result | dict[str, t.Any] | None:
         return None
     texts = (row.name, row.status, row.measured, row.bound, row.cause, row.remedy, row.family, row.evidence)
     sound = all(isinstance(text, str) for text in texts) and row.status in (PASS, WARN, FAIL, SKIP)
+    sound = sound and row.reason in ("", WRONG, MISMATCH, *UNANSWERED)
     numbers = [row.seconds, *(row.rates.values() if isinstance(row.rates, dict) else [None])]
     numbers += [] if row.ratio is None else [row.ratio]
     return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None
@@ -308,7 +324,7 @@ def _import_failure(python: str, last: str, how: str) -> Result:
         remedy = "Run playbooks/libraries.yml; the closure checks say what is missing and what provides it."
     else:
         remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to recreate the environment."
-    return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy)
+    return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy, reason=MISMATCH)
 
 
 def _nothing(names: t.Iterable[str], why: Result) -> list[Result]:

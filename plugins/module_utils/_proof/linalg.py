@@ -29,10 +29,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     one_thread,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    CRASH,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -215,7 +219,7 @@ def _least_squares(context: Context, cases: Cases, dtype: torch.dtype, driver: s
     cases.compare(f"lstsq by {driver}, {name}", a.T @ rest, torch.zeros(columns, 1, dtype=torch.float64), bound)
 
 
-@check("linalg.lapack", devices=("cpu",))
+@check("linalg.lapack", devices=("cpu",), measured=(X86,))
 def lapack(context: Context) -> Measured:
     """Dense solutions and decompositions on the CPU, through whichever BLAS and LAPACK torch is linked to.
 
@@ -230,7 +234,8 @@ def lapack(context: Context) -> Measured:
         "and LAPACK.",
     )
     if not torch._C.has_lapack:
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             "This torch is built without LAPACK.",
             "Run playbooks/libraries.yml for NVPL and rebuild torch.",
             "no LAPACK",
@@ -249,7 +254,7 @@ def lapack(context: Context) -> Measured:
     return result
 
 
-@check("linalg.solve")
+@check("linalg.solve", measured=(H200,))
 def solve(context: Context) -> Measured:
     """Dense solutions and decompositions on the GPU: cuSOLVER, or MAGMA where torch has and prefers it.
 
@@ -348,13 +353,17 @@ class Cudss:
     def _call(self, name: str, *arguments: t.Any) -> None:
         function = getattr(self.library, name, None)
         if function is None:
-            raise Failed(f"{self.path} has no function {name}.", _DIRECT_REMEDY, "missing", name)
+            raise Unanswered(ABSENT, f"{self.path} has no function {name}.", _DIRECT_REMEDY, "missing", name)
         function.restype = ctypes.c_int
         status = function(*arguments)
         if status:
             said = _STATUS[status] if 0 < status < len(_STATUS) else "unknown"
-            raise Failed(
-                f"{name} of {self.path} returns status {status} ({said}).", _DIRECT_REMEDY, f"status {status}", "0"
+            raise Unanswered(
+                CRASH,
+                f"{name} of {self.path} returns status {status} ({said}).",
+                _DIRECT_REMEDY,
+                f"status {status}",
+                "0",
             )
 
     def _create(self, name: str, *before: t.Any) -> ctypes.c_void_p:
@@ -422,7 +431,7 @@ def _open_cudss(context: Context) -> Cudss:
     """Open cuDSS where the environment has it, or else where the loader finds it.
 
     :raises Skipped: it is nowhere.
-    :raises Failed: it is there and does not load, or is too old for CUDA 13.
+    :raises Unanswered: it is there and does not load, or is too old for CUDA 13.
     """
     receipt = context.reference.get("receipt") or {}
     import torch
@@ -441,13 +450,16 @@ def _open_cudss(context: Context) -> Cudss:
             if "/" not in path and str(error).startswith(f"{path}:"):
                 continue
             said = " ".join(str(error).split())[:300].rstrip(".")
-            raise Failed(f"{path} does not load: {said}.", _DIRECT_REMEDY, "does not load", "loads") from error
+            raise Unanswered(
+                ABSENT, f"{path} does not load: {said}.", _DIRECT_REMEDY, "does not load", "loads"
+            ) from error
     if library is None:
         raise Skipped(
             "torch is built without cuDSS, and neither the environment nor the loader has libcudss.so.0 or .1."
         )
     if library.version < (0, 7, 0):
-        raise Failed(
+        raise Unanswered(
+            ABSENT,
             f"{library} is older than 0.7, the first for CUDA 13.",
             _DIRECT_REMEDY,
             ".".join(map(str, library.version)),
@@ -515,7 +527,7 @@ def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.T
     cases.compare(f"{count} unknowns, float64", product, right, bound)
 
 
-@check("linalg.sparse_product", devices=("cuda", "cpu"))
+@check("linalg.sparse_product", devices=("cuda", "cpu"), measured=(H200, X86))
 def sparse_product(context: Context) -> Measured:
     """Products of a sparse and a dense matrix: cuSPARSE, on the CPU MKL or torch's own; backward too.
 
@@ -584,7 +596,7 @@ def fft_constant(length: int) -> float:
     return total
 
 
-@check("linalg.fft", devices=("cuda", "cpu"))
+@check("linalg.fft", devices=("cuda", "cpu"), measured=(H200, X86))
 def fft(context: Context) -> Measured:
     """Fourier transforms, complex and real, forward, inverse and backward: cuFFT, on the CPU MKL or pocketfft.
 

@@ -34,10 +34,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     ternary,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
+    REFUSED,
+    X86,
     Context,
-    Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -226,7 +229,7 @@ def _worst(*several: Cases) -> Measured:
     return worst
 
 
-@check("matmul.float32", devices=("cuda", "cpu"))
+@check("matmul.float32", devices=("cuda", "cpu"), measured=(H200, X86))
 def float32(context: Context) -> Measured:
     """Show that float32 products are IEEE ones: with TF32 off, and with torch as it comes.
 
@@ -252,7 +255,7 @@ def float32(context: Context) -> Measured:
     return _worst(plain, default)
 
 
-@check("matmul.tf32")
+@check("matmul.tf32", measured=(H200,))
 def tf32(context: Context) -> Measured:
     """Show that products are right where TensorFloat-32 is allowed.
 
@@ -289,7 +292,7 @@ def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measure
     return cases.result()
 
 
-@check("matmul.bfloat16", devices=("cuda", "cpu"))
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=(H200, X86))
 def bfloat16(context: Context) -> Measured:
     """Show that bfloat16 products are right.
 
@@ -303,7 +306,7 @@ def bfloat16(context: Context) -> Measured:
     return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
 
 
-@check("matmul.float16", devices=("cuda", "cpu"))
+@check("matmul.float16", devices=("cuda", "cpu"), measured=(H200, X86))
 def float16(context: Context) -> Measured:
     """Show that float16 products are right.
 
@@ -315,7 +318,7 @@ def float16(context: Context) -> Measured:
     return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
-@check("matmul.float64", devices=("cuda", "cpu"))
+@check("matmul.float64", devices=("cuda", "cpu"), measured=(H200, X86))
 def float64(context: Context) -> Measured:
     """Show that float64 products are right, not float32 ones in a wider format.
 
@@ -339,7 +342,7 @@ def float64(context: Context) -> Measured:
     return cases.result()
 
 
-@check("matmul.int8")
+@check("matmul.int8", measured=(H200,))
 def int8(context: Context) -> Measured:
     """Show that products of 8-bit integers with 32-bit sums are right. Integers do not round: zero tolerance."""
     import torch
@@ -540,7 +543,7 @@ def _backward_shapes(shapes: _Shapes) -> None:
     shapes.compare("linear, backward dBias", of_bias, upstream.double().sum(0), upstream.double().abs().sum(0), 41)
 
 
-@check("matmul.shapes", devices=("cuda", "cpu"))
+@check("matmul.shapes", devices=("cuda", "cpu"), measured=(H200, X86))
 def shapes(context: Context) -> Measured:
     """Show that products of every shape and layout are right, with their gradients, in float32 and bfloat16.
 
@@ -634,7 +637,7 @@ def _needs_float8() -> tuple[int, int]:
     return capability
 
 
-@check("matmul.float8_tensorwise")
+@check("matmul.float8_tensorwise", measured=(H200,))
 def float8_tensorwise(context: Context) -> Measured:
     """Show that FP8 products with one scale a matrix are right: E4M3, and E5M2 with E4M3 as gradients have it.
 
@@ -791,8 +794,8 @@ def float4(context: Context) -> Measured:
     return cases.result()
 
 
-def rowwise_trouble(message: str, capability: tuple[int, int]) -> Failed | None:
-    """Return the failure that an error of the row-wise FP8 product means; None where torch just does not offer it."""
+def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | None:
+    """Return what an error of the row-wise FP8 product means; None where torch just does not offer it."""
     major, minor = capability
     wanted = f"{major}{minor}a"
     first = message.strip().splitlines()[0] if message.strip() else "no message"
@@ -803,7 +806,8 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Failed | None:
         if major == 12
         else ""
     )
-    return Failed(
+    return Unanswered(
+        REFUSED,
         f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
         f"Use a torch whose row-wise kernel is built for {wanted}: the newest release has it for 12.1, and 2.9.1 to "
         f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
@@ -812,7 +816,7 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Failed | None:
     )
 
 
-@check("matmul.float8_rowwise")
+@check("matmul.float8_rowwise", measured=(H200,))
 def float8_rowwise(context: Context) -> Measured:
     """Show that FP8 products with one scale a row and column are right, and that the kernel for this device is there.
 

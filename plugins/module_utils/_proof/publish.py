@@ -85,8 +85,8 @@ def motd(report: Report, activate: str, url: str = "") -> str:
     found, versions = str(report["verdict"]), report.get("software") or {}
     said = {
         verdict.PROVEN: "computes right numbers",
-        verdict.UNPROVEN: "is unproven: no number was computed",
-        FAIL: "FAILED its proof",
+        verdict.UNPROVEN: "is unproven: numbers that are required were not computed",
+        FAIL: "computes WRONG NUMBERS" if verdict.wrong(report) else "FAILED its proof, without a wrong number",
     }[found]
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
     text = f"{torch} {said}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import os
+import platform
 import time
 import typing as t
 
@@ -40,6 +41,7 @@ ARGUMENTS: dict[str, dict[str, t.Any]] = {
     "limits": {"type": "dict", "default": {}},
     "gpu_required": {"type": "bool", "default": True},
     "user": {"type": "str"},
+    "accept": {"type": "list", "elements": "str", "default": []},
 }
 
 
@@ -47,7 +49,7 @@ class Proof:
     """One run.
 
     :param options: the module's options: ``python``, ``checks``, ``profile``, ``reference``, ``limits``,
-        ``gpu_required``, ``user``, ``history``.
+        ``gpu_required``, ``user``, ``accept``, ``history``.
     :param check_mode: nothing is computed and nothing is remembered; what earlier roles would bring may be missing.
     :raises SparkforgeError: for options that do not fit together.
     """
@@ -64,11 +66,12 @@ class Proof:
         }
         self.user: str | None = options.get("user")
         self.history = _history.History(options.get("history"))
-        self.required = verdict.patterns(self.profile.get("required_checks") or [])
+        self.required = list(self.profile.get("required_checks") or [])
+        self.accepted: list[str] = list(options.get("accept") or [])
         self._python: str | None = options.get("python")
         if self.reference.get("environment_id"):
             naming.check_name(str(self.reference["environment_id"]), "id")
-        settings.check(self.patterns, self.required, self.limits)
+        settings.check(self.patterns, self.required, self.limits, self.accepted)
         self.profile["floors"], self.notices = settings.floors(self.profile)
         if self.user:
             settings.check_user(self.user)
@@ -88,18 +91,26 @@ class Proof:
         self.profile["own_floors"] = verdict.own_floors(baseline, rates)
         computed, software = self._compute()
         results = [*self.host.results(), *computed]
-        gpu_checks = {name for name, definition in catalogue.CHECKS.items() if definition.device == "cuda"}
-        unselected = [
-            name
-            for name in catalogue.CHECKS
-            if not verdict.selects(self.patterns, name)
-            and verdict.selects(self.required, name)
-            and (self.gpu_required or name not in gpu_checks)
-        ]
+        required = {
+            name: definition
+            for name, definition in catalogue.CHECKS.items()
+            if verdict.selects(self.required, name) and (self.gpu_required or definition.device != "cuda")
+        }
+        unselected = [name for name in required if not verdict.selects(self.patterns, name)]
         if not self.check_mode:
-            verdict.require(
-                results, self.required, gpu_checks | {"gpu", "compute_capability", "driver"}, self.gpu_required
+            verdict.judge(
+                results,
+                catalogue.CHECKS,
+                {platform.machine(), *(self.reference["capabilities"])},
+                self.required,
+                by_site=bool(self.profile.get("required_by_site")),
+                gpu=self.gpu_required,
+                accepted=self.accepted,
             )
+        families = verdict.families(name for name, definition in required.items() if definition.numeric)
+        found = verdict.verdict(results, unselected, families)
+        if found == verdict.UNPROVEN and not self.check_mode:
+            self.notices += [f"No number of {family} was computed." for family in verdict.missing(results, families)]
         report: dict[str, t.Any] = {
             "format": verdict.FORMAT,
             "stack": self.reference.get("stack"),
@@ -109,7 +120,7 @@ class Proof:
             "profile": self.profile.get("name"),
             "gpu_required": self.gpu_required,
             "check_mode": self.check_mode,
-            "verdict": verdict.verdict(results, unselected),
+            "verdict": found,
             "scope": verdict.scope(results),
             "summary": verdict.summary(results),
             "started": started,
@@ -146,6 +157,8 @@ class Proof:
         said = list(self.notices)
         if unselected:
             said.append(f"Required but not selected: {', '.join(unselected)}.")
+        if self.accepted:
+            said.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
         return said
 
     # -- computing
@@ -170,6 +183,14 @@ class Proof:
     def _environment_id(self) -> str | None:
         place = os.path.realpath(self._environment())
         return os.path.basename(place) if not self._python and os.path.isdir(place) else None
+
+    def hindrance(self, report: t.Mapping[str, t.Any], require: str) -> str:
+        """Return why what was proven must not become the current environment; empty where it may, or is."""
+        if self._python or self.check_mode or self.is_current():
+            return ""
+        current = os.path.realpath(self._environment("current"))
+        before = self.history.last(os.path.basename(current))
+        return verdict.hindrance(report, before, not os.path.isdir(current), require)
 
     def is_current(self) -> bool:
         """Say whether what is proven is what people use: a staged environment is not."""
@@ -212,5 +233,5 @@ class Proof:
 
 
 def _as_row(result: Result) -> dict[str, t.Any]:
-    """Return a check as the report has it; what failed is in its status by then."""
-    return {key: value for key, value in dataclasses.asdict(result).items() if key != "unanswered"}
+    """Return a check as the report has it; what blocks is in its status by then."""
+    return {key: value for key, value in dataclasses.asdict(result).items() if key != "blocks"}

@@ -10,7 +10,8 @@ torch is imported once, which takes a core some seconds. Then a child is forked 
 others, and where ``job["gate"]`` is a file descriptor not before its other end is closed. A lane forks a child for each
 family, before CUDA is initialised anywhere, so that each has a context, a memory and flags of its own. That child runs
 its checks one after the other and says when each begins and what it found. When one crashes, hangs or leaves the device
-unusable, that check has failed, and a new child does the rest.
+unusable, a new child does the rest. A check without an answer (see :data:`check.UNANSWERED`) is run once more after its
+family, in a process of its own.
 
 What a lane says goes to a file descriptor of its own, ``results``, one JSON object a line: ``{"event": "ready"}`` once
 torch is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
@@ -34,8 +35,22 @@ import time
 import traceback
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity, sampler
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    BUSY,
+    CRASH,
+    FAIL,
+    MEMORY,
+    MISMATCH,
+    PASS,
+    REFUSED,
+    SKIP,
+    TIMEOUT,
+    UNANSWERED,
+    WARN,
+    WRONG,
+    Result,
+)
 
 #: By name, those of the families that were imported: a lane imports its own.
 CHECKS = check.REGISTERED
@@ -44,17 +59,28 @@ CHECKS = check.REGISTERED
 REAP = 10.0
 #: How often it is looked whether a silent child has ended, in seconds.
 LOOK = 0.5
+#: How long another program's use of the GPU is waited for where memory ran out, in seconds.
+MEMORY_SECONDS = 30.0
 #: How many parts of a check may crash or hang before the check does.
 MOST_PASSED_OVER = 10
 #: How much of what a check printed is kept, in bytes.
 KEPT_OUTPUT = 64 << 10
 
-#: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels), a device-side
-#: assertion, and the sanitizer of a damaged heap.
+#: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
+#: computed nothing, and torch returns what was in that memory before.
+_EMPTY_KERNEL = re.compile(r"\bFATAL\b")
+#: The same, a device-side assertion, and the sanitizer of a damaged heap.
 _FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
 #: What torch and its libraries say of what they do not offer for this GPU. An illegal access is not among it.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
+    re.IGNORECASE,
+)
+#: What torch, CUDA and their libraries say when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, and the
+#: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"
+    r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
 #: After these the CUDA context answers every call with the same error.
@@ -62,11 +88,12 @@ _STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STAT
 
 
 class Remedies(t.NamedTuple):
-    """What to do when a check raised an error or its process died, printed that its kernel is none, or did not end."""
+    """What to do when a check ended with an error, printed that its kernel is none, hung, or ran out of memory."""
 
     crash: str
     fatal: str
     hang: str
+    memory: str
 
 
 ON_GPU = Remedies(
@@ -76,6 +103,8 @@ ON_GPU = Remedies(
     "guard patch, or use a stack with torch 2.12 or newer.",
     hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
     "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
+    memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
+    "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
 )
 ON_CPU = Remedies(
     crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
@@ -84,6 +113,7 @@ ON_CPU = Remedies(
     "memory if it recurs.",
     hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
     "hosts more time; if it recurs on an idle host, use another stack.",
+    memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
 
@@ -165,15 +195,31 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
                 say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
             continue
         passed_over: dict[str, dict[str, str]] = {}
-        while names:
-            for name in [name for name in names if blocked and CHECKS[name].device == "cuda"]:
-                names.remove(name)
+        queue: list[tuple[list[str], Result | None]] = [(names, None)]
+        while queue:
+            left, first = queue.pop(0)
+            for name in [name for name in left if blocked and CHECKS[name].device == "cuda"]:
+                left.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
                 say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
-            if names:
-                child = Child(names, job, results, passed_over)
-                names = child.run()
-                blocked = blocked or device.NAME in child.failed
+            if not left:
+                continue
+            if first is not None and first.reason == MEMORY:
+                wait_for_memory(CHECKS[left[0]], job["limits"])
+            child = Child(left, job, results, passed_over, first)
+            left = child.run()
+            blocked = blocked or device.NAME in child.failed
+            if left:
+                queue.insert(0, (left, None))
+            # Each in a process of its own: what one leaves behind is not the next one's.
+            queue += [([one.name], one) for one in child.unanswered]
+
+
+def wait_for_memory(definition: check.Definition, limits: t.Mapping[str, t.Any]) -> None:
+    """Wait until no other program uses the GPU, but not for long."""
+    deadline = time.monotonic() + MEMORY_SECONDS * float(limits["factor"])
+    while definition.device == "cuda" and time.monotonic() < deadline and sampler.others():
+        time.sleep(1)
 
 
 def by_process(names: t.Sequence[str]) -> list[list[str]]:
@@ -199,13 +245,28 @@ def say(stream: t.TextIO, **words: t.Any) -> None:
 def say_result(stream: t.TextIO, result: Result, definition: check.Definition) -> None:
     """Say what a check found; JSON has no infinity."""
     result.family, result.numeric = definition.family, definition.numeric
-    if definition.trial and result.status == FAIL:
-        result.status, result.unanswered = WARN, False
-        result.cause += " This check has not been run on a known good GPU, so it only warns."
     if result.ratio is not None and not math.isfinite(result.ratio):
         result.ratio = None
     result.rates = {name: rate for name, rate in result.rates.items() if math.isfinite(rate)}
     say(stream, event="result", **dataclasses.asdict(result))
+
+
+def failure(definition: check.Definition, error: Exception) -> Result:
+    """Return the row of a check that raised ``error``: what it found wrong, or why it has no answer."""
+    name = definition.name
+    if isinstance(error, check.Failed):
+        reason = error.reason or (WRONG if definition.numeric else MISMATCH)
+        row = Result(name, FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
+        row.reason, row.blocks = reason, getattr(error, "blocks", False)
+        return row
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    cause = f"{name} ended with an error: {said[:400]}".rstrip(".") + "."
+    row = Result(name, FAIL, "an error", "a result", cause, remedies(name).crash, reason=CRASH)
+    if _OUT_OF_MEMORY.search(said):
+        row.reason, row.remedy = MEMORY, remedies(name).memory
+    elif _NOT_OFFERED.search(said):
+        row.reason = REFUSED
+    return row
 
 
 class Child:
@@ -215,6 +276,8 @@ class Child:
     :param job: the job file's content.
     :param results: where the results go.
     :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
+    :param first: what the only check among ``names`` found the first time, where this is the second.
+    :ivar unanswered: what is to be run a second time.
     """
 
     def __init__(
@@ -223,8 +286,11 @@ class Child:
         job: t.Mapping[str, t.Any],
         results: t.TextIO,
         passed_over: dict[str, dict[str, str]],
+        first: Result | None = None,
     ) -> None:
         self.names, self.job, self.results, self.passed_over = names, job, results, passed_over
+        self.first = first
+        self.unanswered: list[Result] = []
         self.failed: set[str] = set()
         self.part: str | None = None
         self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
@@ -288,21 +354,16 @@ class Child:
                 name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
             )
             if found.warning is not None:
-                result.status, result.cause, result.remedy = WARN, found.warning.cause, found.warning.remedy
+                warning = found.warning
+                result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy
+                result.reason, result.blocks = warning.reason, getattr(warning, "blocks", False)
             return result, True
         except check.Skipped as skipped:
             return Result(name, SKIP, cause=str(skipped)), True
-        except check.Failed as failed:
-            return Result(
-                name, FAIL, failed.measured, failed.bound, failed.cause, failed.remedy, ratio=failed.ratio
-            ), self._usable(definition)
         except Exception as error:
-            traceback.print_exc()
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            cause = f"{name} failed with an error: {said[:400]}"
-            result = Result(name, FAIL, "an error", "a result", f"{cause.rstrip('.')}.", remedies(name).crash)
-            result.unanswered = bool(_NOT_OFFERED.search(said))
-            return result, not _STICKY.search(said) and self._usable(definition)
+            if not isinstance(error, check.Failed):
+                traceback.print_exc()
+            return failure(definition, error), self._usable(definition) and not _STICKY.search(str(error))
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
@@ -320,10 +381,10 @@ class Child:
         sys.stdout.flush()
         sys.stderr.flush()
         printed = _FATAL.search(read_from(self.output, offset))
-        if printed and (result.status != FAIL or result.unanswered):
+        if printed and result.reason not in (WRONG, MISMATCH):
             line = " ".join(printed.group(0).split())[:300]
-            result.status, result.unanswered = FAIL, False
-            result.cause = f"A kernel printed: {line}."
+            result.status, result.cause = FAIL, f"A kernel printed: {line}."
+            result.reason = WRONG if _EMPTY_KERNEL.search(line) else CRASH
             result.remedy = remedies(result.name).fatal
 
     # -- in the parent
@@ -347,11 +408,9 @@ class Child:
                     self.part = said["part"]
                     deadline = time.monotonic() + self._limit(current)
                 else:
-                    self.results.write(line.decode() + "\n")
-                    self.results.flush()
+                    del said["event"]
+                    self._tell(Result(**said))
                     left.remove(said["name"])
-                    if said["status"] == FAIL:
-                        self.failed.add(said["name"])
                     current = None
             # What it started may hold the pipe open after its end.
             if (ready and not block) or (not ready and has_ended(process)):
@@ -360,8 +419,7 @@ class Child:
                 if lost and self._passes_over(lost, how_it_ended(status)):
                     return left
                 if lost:
-                    cause = f"The process that ran {lost} {how_it_ended(status)}."
-                    self._lost(Result(lost, FAIL, "a crash", "a result", cause, remedies(lost).crash))
+                    self._lost(ended_by(lost, status))
                     left.remove(lost)
                 return left
             if not ready and time.monotonic() >= deadline:
@@ -370,12 +428,7 @@ class Child:
                 seconds = self._limit(lost)
                 if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     return left
-                cause = f"{lost} did not respond within {seconds:.0f} seconds and was stopped."
-                result = Result(
-                    lost, FAIL, "no answer", f"{seconds:.0f} s", cause, remedies(lost).hang, seconds=seconds
-                )
-                result.unanswered = True
-                self._lost(result)
+                self._lost(hung(lost, seconds))
                 left.remove(lost)
                 return left
 
@@ -391,14 +444,34 @@ class Child:
         return True
 
     def _lost(self, result: Result) -> None:
-        self.failed.add(result.name)
+        """Tell what became of a check whose process ended."""
         printed = [line for line in read_from(self.output, 0).splitlines() if line.strip()]
         fatal = [line for line in printed if _FATAL.search(line)]
-        result.unanswered = result.unanswered and not fatal
+        if any(_EMPTY_KERNEL.search(line) for line in fatal):
+            result.reason = WRONG
         telling = fatal or printed[:1]
         if telling:
             result.cause = f"{result.cause} It printed: {' '.join(telling[0].split())[:300]}"
-        say_result(self.results, result, CHECKS[result.name])
+        self._tell(result)
+
+    def _tell(self, result: Result) -> None:
+        """Pass a result on; what has no answer is run once more before."""
+        definition, first = CHECKS[result.name], self.first
+        if result.status == FAIL:
+            self.failed.add(result.name)
+        if result.reason in UNANSWERED and result.status == FAIL and first is None:
+            self.unanswered.append(result)
+            return
+        if first is not None and result.reason in UNANSWERED:
+            result.cause += " It was run twice."
+            others = sampler.others() if result.reason == MEMORY and definition.device == "cuda" else []
+            if others:
+                result.reason = BUSY
+                result.cause = f"Not run: the GPU is in use by {', '.join(map(str, others))}."
+                result.remedy = "Stop it, or run the proof again when it has ended."
+        elif first is not None:
+            result.measured += f" (at the second try; the first: {first.reason})"
+        say_result(self.results, result, definition)
 
     @staticmethod
     def _end(process: int) -> int:
@@ -413,6 +486,25 @@ class Child:
         while not has_ended(process) and time.monotonic() < deadline:
             time.sleep(0.01)
         return os.waitpid(process, os.WNOHANG)[1]
+
+
+def ended_by(name: str, status: int) -> Result:
+    """Return the row of a check whose process ended with a status of ``waitpid``.
+
+    Nobody but the kernel kills it with SIGKILL: memory ran out.
+    """
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    reason, remedy = (MEMORY, remedies(name).memory) if killed else (CRASH, remedies(name).crash)
+    cause = f"The process that ran {name} {how_it_ended(status)}."
+    return Result(name, FAIL, "a crash", "a result", cause, remedy, reason=reason)
+
+
+def hung(name: str, seconds: float) -> Result:
+    """Return the row of a check that did not end in its time."""
+    cause = f"{name} did not respond within {seconds:.0f} seconds and was stopped."
+    row = Result(name, FAIL, "no answer", f"{seconds:.0f} s", cause, remedies(name).hang, reason=TIMEOUT)
+    row.seconds = seconds
+    return row
 
 
 def has_ended(process: int) -> bool:

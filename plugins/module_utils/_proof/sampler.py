@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import subprocess
@@ -64,6 +65,11 @@ class Process:
 
     pid: int
     name: str
+    used_mib: int | None = None
+
+    def __str__(self) -> str:
+        memory = f", {self.used_mib} MiB" if self.used_mib is not None else ""
+        return f"{self.name} (process {self.pid}{memory})"
 
 
 def _number(text: str) -> float | None:
@@ -129,7 +135,7 @@ def processes(index: str) -> list[Process]:
     :raises NoSampler: nvidia-smi does not say.
     """
     answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, "-i", index)
-    return [Process(row["pid"], row["name"]) for row in gpu.parse_processes(answer)]
+    return [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
 
 
 def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
@@ -181,3 +187,17 @@ def strangers(
         hidden = [process for process in others if process.pid not in seen]
         others = [process for process in others if process not in hidden[:1]]
     return others
+
+
+def others() -> list[Process]:
+    """Return the processes on the GPUs that are seen here and are not of the proof; none where nvidia-smi does not say.
+
+    In a container nvidia-smi names the host's numbers, which tell nothing.
+    """
+    answer = ""
+    with contextlib.suppress(NoSampler):
+        answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT)
+    known = parents()
+    own = family(os.getpid(), known)
+    rows = [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
+    return [row for row in rows if row.pid in known and row.pid not in own]

@@ -19,13 +19,24 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
 #: What may be given beside them: which inputs of the survey are drawn, by default by the date.
 OPTIONAL = ("seed",)
-#: Rows of the host's side that a profile may require.
-HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure")
+#: Rows of the host's side that a profile may require, or how their names begin (``open libcudss.so.0``).
+HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure", "open", "path", "python")
 
 
-def check(patterns: t.Sequence[str], required: t.Mapping[str, str], limits: t.Mapping[str, float]) -> None:
+def check(
+    patterns: t.Sequence[str],
+    required: t.Sequence[str],
+    limits: t.Mapping[str, float],
+    accepted: t.Sequence[str] = (),
+) -> None:
     """Refuse names of checks that there are not, and limits that cannot be."""
     names = [*catalogue.CHECKS, *HOST_ROWS]
+    for name in accepted:
+        if name not in names and name.partition(" ")[0] not in HOST_ROWS:
+            raise SparkforgeError(
+                f"{name!r} in verify_accept is not the name of a check.",
+                "Give each check that failed by its whole name, as the report shows it.",
+            )
     for what, given in (("checks", patterns), ("the profile's required checks", required)):
         for pattern in given:
             if not any(verdict.selects([pattern], name) for name in names):

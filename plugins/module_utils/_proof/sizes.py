@@ -26,6 +26,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     setting,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
+    X86,
     Context,
     Measured,
     Skipped,
@@ -81,7 +83,7 @@ def _require(context: Context, needed: int, what: str) -> None:
         )
 
 
-@check("sizes.elements", devices=("cuda", "cpu"), seconds=300)
+@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def elements(context: Context) -> Measured:
     """More than 2^31 elements: what is written beyond arrives there, and nowhere else."""
     import torch
@@ -229,7 +231,7 @@ def _shares(like: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(like).masked_fill(places >= kept, -math.inf)
 
 
-@check("sizes.batches", devices=("cuda", "cpu"), seconds=300)
+@check("sizes.batches", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def batches(context: Context) -> Measured:
     """More than 65,535 entries of a batch: each is what it is in a small one, forward and backward."""
     import torch
@@ -304,7 +306,7 @@ def _upstream(result: torch.Tensor, start: int = 0) -> torch.Tensor:
     return signs.to(result.dtype).view(-1, *[1] * (result.dim() - 1))
 
 
-@check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300)
+@check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def vocabulary(context: Context) -> Measured:
     """Rows of 262,147: softmax, the loss, its gradient, the largest, sums and tables."""
     import torch
@@ -375,7 +377,7 @@ def _one_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> N
     cases.exactly(f"projection, {form}", product, states @ table.t())
 
 
-@check("sizes.sums", devices=("cuda", "cpu"))
+@check("sizes.sums", devices=("cuda", "cpu"), measured=(H200, X86))
 def sums(context: Context) -> Measured:
     """Sums that leave the format on their way and come back: they are kept in a wider one."""
     # On the CPU torch keeps what each thread has summed in the format itself, so that two threads leave it (2.13).
@@ -426,7 +428,7 @@ def _sums(context: Context) -> Measured:
     return cases.result()
 
 
-@check("sizes.groups", devices=("cuda", "cpu"))
+@check("sizes.groups", devices=("cuda", "cpu"), measured=(H200, X86))
 def groups(context: Context) -> Measured:
     """Groups of any size, empty ones among them: products, bags, segments, sums by index."""
     import torch
@@ -500,7 +502,7 @@ def _grouped(
 MISALIGNED = ("one element behind", "a part of a larger one")
 
 
-@check("sizes.views", devices=("cuda", "cpu"))
+@check("sizes.views", devices=("cuda", "cpu"), measured=(H200, X86))
 def views(context: Context) -> Measured:
     """Tensors that begin anywhere and step as they like: the same results, and nothing beside them is written."""
     import torch
@@ -570,7 +572,7 @@ def _views(values: torch.Tensor) -> dict[str, torch.Tensor]:
     }
 
 
-@check("sizes.heads", devices=("cuda", "cpu"))
+@check("sizes.heads", devices=("cuda", "cpu"), measured=(H200, X86))
 def heads(context: Context) -> Measured:
     """Head sizes between those of the family attention, from 40 to 256: some of them, by the day or the seed."""
     import torch
@@ -592,7 +594,7 @@ def heads(context: Context) -> Measured:
     return measured
 
 
-@check("sizes.tokens", devices=("cuda", "cpu"), seconds=300)
+@check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def tokens(context: Context) -> Measured:
     """Attention over 131,072 tokens (4,096 on a CPU), of which some rows and all that follows from them are compared.
 

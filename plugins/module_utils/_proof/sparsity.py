@@ -18,6 +18,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     one_thread,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
     Context,
     Measured,
     Skipped,
@@ -49,7 +50,7 @@ def _two_of_four(values: torch.Tensor, generator: torch.Generator) -> torch.Tens
     return values * (order < 2).reshape(rows, columns)
 
 
-@check("sparsity.semi_structured")
+@check("sparsity.semi_structured", measured=(H200,))
 def semi_structured(context: Context) -> Measured:
     """Products with matrices of which two in four are zero: through cuSPARSELt, and CUTLASS where the GPU is of 8.x.
 

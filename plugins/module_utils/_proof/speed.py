@@ -26,11 +26,13 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    H200,
+    SLOW,
     Context,
     Failed,
     Measured,
     Skipped,
-    blocks,
+    Unanswered,
     check,
 )
 
@@ -48,6 +50,9 @@ BUSY = 25.0
 #: What the faults of the field notes look like as people report them: W, and MHz.
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
+
+#: Of ``sampler.REASONS``: an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+CAPPED = sampler.REASONS[0x2]
 
 DEFAULT_RATIO = 0.6
 #: Of what the host itself reached: from run to run rates differ by a tenth, with the room's temperature by more.
@@ -72,7 +77,7 @@ class Known:
     :ivar device: a pattern for all of its name.
     :ivar nominal: by the name of the floor.
     :ivar source: where the figures are from.
-    :ivar evidence: what the floors rest on that are made of them, see :func:`check.blocks`.
+    :ivar evidence: what the floors rest on that are made of them, see :attr:`Floor.blocks`.
     """
 
     device: str
@@ -136,6 +141,11 @@ class Floor:
     def least(self) -> float:
         return self.nominal * self.ratio
 
+    @property
+    def blocks(self) -> bool:
+        """Whether a rate below it fails: it was measured on this kind of device, or the site or the host set it."""
+        return not self.evidence or self.evidence.startswith("measured on ")
+
     def words(self, unit: str) -> str:
         rests = f": {self.evidence}" if self.evidence else ""
         return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
@@ -185,13 +195,13 @@ def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
 def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
     """Return the floor that a rate is below, one that may block first."""
     short = [floor for floor in floors if floor is not None and value < floor.least]
-    return next((floor for floor in short if blocks(floor.evidence)), short[0] if short else None)
+    return next((floor for floor in short if floor.blocks), short[0] if short else None)
 
 
 def judged(
     what: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
-) -> tuple[str, Failed | None]:
-    """Return the bound in words, and the failure where a rate is below it."""
+) -> tuple[str, Unanswered | None]:
+    """Return the bound in words, and what is wrong where a rate is below it."""
     floors = [one for one in (own, floor) if one is not None]
     if not floors:
         return f"no floor of {what} is known for {device}, and the profile has none", None
@@ -205,7 +215,7 @@ def judged(
         "that the stack has code for this device (the checks of the family architectures). If it is intentionally "
         "slower, set the floor in verify_speed_floors."
     )
-    return bound, Failed(cause, remedy, f"{value:.4g} {unit}", bound, blocks=blocks(short.evidence))
+    return bound, Unanswered(SLOW, cause, remedy, f"{value:.4g} {unit}", bound, blocks=short.blocks)
 
 
 def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
@@ -215,8 +225,7 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float |
     :param utilization: per cent, of looks at the device while the proof let it rest.
     """
     if strangers:
-        names = ", ".join(f"{process.name} (process {process.pid})" for process in strangers)
-        return f"The device is in use by {names}: stop it and run again to measure speed."
+        return f"Not run: the GPU is in use by {', '.join(map(str, strangers))}."
     known = [value for value in utilization if value is not None]
     if known and min(known) >= BUSY:
         return (
@@ -228,7 +237,7 @@ def busy(strangers: t.Sequence[sampler.Process], utilization: t.Sequence[float |
 
 def clock_fault(
     samples: t.Sequence[sampler.Sample], floor: Floor | None, device: str, own: Floor | None = None
-) -> tuple[float, float | None, Failed | None]:
+) -> tuple[float, float | None, Unanswered | None]:
     """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
 
     :param samples: of a device under full load, whose clocks have settled; each with a clock.
@@ -243,32 +252,34 @@ def clock_fault(
     short = short_of(clock, (own, floor))
     held = short is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
     starved = power is not None and power <= POWER_FAULT_W and (short is not None or "GB10" in device)
-    if short is None and not starved:
+    # A cap is the owner's: a full load turns some machines off.
+    capped = CAPPED in reasons and not starved
+    if capped or (short is None and not starved):
         return clock, power, None
 
     bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
-    unplug = "Unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
+    unplug = "unplug the power supply from the wall and the device for 60 seconds, then plug it in again"
     if starved:
         cause = (
             f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: a power delivery "
             f"fault that limits a Spark to about 30 W."
         )
-        remedy = f"{unplug}, with its own supply and cable; if that does not help, have the device replaced (RMA)."
+        remedy = (
+            f"{unplug[0].upper()}{unplug[1:]}, with its own supply and cable; if that does not help, have the device "
+            f"replaced (RMA)."
+        )
     elif "hardware thermal slowdown" in reasons or "software thermal slowdown" in reasons:
         cause = f"Heat limits the SM clock to {clock:.0f} MHz under load."
         remedy = "Check the device's airflow, its fans, and the room temperature."
-    elif "clocks set by the administrator" in reasons:
-        cause = f"The SM clock is set to {clock:.0f} MHz by nvidia-smi."
-        remedy = "Reset it: nvidia-smi --reset-gpu-clocks and --reset-applications-clocks."
     elif held:
         cause = (
             f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
             f"failed USB power delivery negotiation, or a cap."
         )
         remedy = (
-            f"{unplug}; if that does not help, check that no cap is set (nvidia-smi -q -d CLOCK,POWER), then ask for "
-            f"an RMA."
+            f"If you set a cap (nvidia-smi -q -d CLOCK,POWER shows it), nothing is wrong. Otherwise: {unplug}; if that "
+            f"does not help, ask for an RMA."
         )
     elif "software power cap" in reasons:
         cause = (
@@ -280,9 +291,8 @@ def clock_fault(
         remedy = "Check nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load, and the host's power supply and cooling."
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
-    # The faults that people report block, whatever the floor rests on.
-    binding = starved or held or (short is not None and blocks(short.evidence))
-    return clock, power, Failed(cause, remedy, measured, bound, blocks=binding)
+    blocks = short is not None and short.blocks
+    return clock, power, Unanswered(SLOW, cause, remedy, measured, bound, blocks=blocks)
 
 
 # -- measuring
@@ -367,15 +377,9 @@ def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Flo
     return floor_of(name, profile, device), own_floor(name, profile)
 
 
-def _told(measured: Measured, *problems: Failed | None) -> Measured:
-    """Return what was measured with what does not block.
-
-    :raises Failed: something does.
-    """
-    found = [problem for problem in problems if problem is not None]
-    for problem in found:
-        if problem.blocks:
-            raise problem
+def _told(measured: Measured, *problems: Unanswered | None) -> Measured:
+    """Return what was measured, with the worst of what is wrong with it."""
+    found = sorted((problem for problem in problems if problem is not None), key=lambda one: not one.blocks)
     return dataclasses.replace(measured, warning=found[0]) if found else measured
 
 
@@ -406,22 +410,25 @@ def _matmul(context: Context, name: str) -> Measured:
     size, product = _product(context, getattr(torch, name))
     tflops = _rate(product) * 2 * size**3 / 1e12
     bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
+    if problem is not None and _is_capped(product):
+        problem.blocks = False
+        problem.cause += " Its clocks are capped, which explains it if the cap is meant."
     return _told(Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem)
 
 
-@check("speed.matmul_bfloat16", numeric=False, seconds=60)
+@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=(H200,))
 def matmul_bfloat16(context: Context) -> Measured:
     """The rate of large bfloat16 matrix products of random numbers, the best quarter of a second of one and a half."""
     return _matmul(context, "bfloat16")
 
 
-@check("speed.matmul_float16", numeric=False, seconds=60)
+@check("speed.matmul_float16", numeric=False, seconds=60, measured=(H200,))
 def matmul_float16(context: Context) -> Measured:
     """The same in float16."""
     return _matmul(context, "float16")
 
 
-@check("speed.copy", numeric=False, seconds=60)
+@check("speed.copy", numeric=False, seconds=60, measured=(H200,))
 def copy(context: Context) -> Measured:
     """Bandwidth within the device's memory, read and written bytes counted, and from and to pinned memory of the host.
 
@@ -445,7 +452,7 @@ def copy(context: Context) -> Measured:
     }
     bounds: list[str] = []
     places = ("within the device", "from the host", "to the host")
-    problems: list[Failed | None] = []
+    problems: list[Unanswered | None] = []
     for place, rate, (floor, own) in zip(places, rates.values(), floors):
         bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
         problems.append(problem)
@@ -499,7 +506,15 @@ def _under_load(index: str, work: t.Callable[[], object]) -> list[sampler.Sample
     return settled
 
 
-@check("speed.clocks", numeric=False, seconds=90)
+def _is_capped(work: t.Callable[[], object]) -> bool:
+    """Say whether somebody set the device's clocks."""
+    try:
+        return any(CAPPED in one.reasons for one in _under_load(_index(), work))
+    except sampler.NoSampler:
+        return False
+
+
+@check("speed.clocks", numeric=False, seconds=90, measured=(H200,))
 def clocks(context: Context) -> Measured:
     """The SM clock and the power that the device keeps under matrix products, as nvidia-smi sees them.
 

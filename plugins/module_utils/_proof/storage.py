@@ -18,10 +18,13 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import Cases
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    REFUSED,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -143,7 +146,9 @@ def judged(call: str, code: int, udev: bool) -> Failed | Skipped:
         return Skipped(f"cuFile cannot read here: {_NOT_OFFERED[code]} ({call}: {code}).")
     if code == _BASE + 30 and not udev:
         return Skipped(f"cuFile cannot determine the file's device, because {UDEV} does not exist ({call}: {code}).")
-    return Failed(f"cuFile failed in {call}: {_ERRORS.get(code, 'error')} ({code}).", _REMEDY, str(code), "0")
+    return Unanswered(
+        REFUSED, f"cuFile failed in {call}: {_ERRORS.get(code, 'error')} ({code}).", _REMEDY, str(code), "0"
+    )
 
 
 def complaint(log: str) -> str:
@@ -164,7 +169,7 @@ class CuFile:
         except OSError as error:
             if str(error).startswith(f"{SONAME}: cannot open shared object file"):
                 raise Skipped(f"{SONAME} is not installed, or not on the loader's path.") from error
-            raise Failed(f"libcufile cannot be loaded: {error}.", _REMEDY) from error
+            raise Unanswered(CRASH, f"libcufile cannot be loaded: {error}.", _REMEDY) from error
         self._library = library
         # The header maps cuFileDriverClose to this name.
         self._close = library.cuFileDriverClose_v2
@@ -211,7 +216,9 @@ class CuFile:
                 done = self._library.cuFileRead(handle, address, size, start, place)
                 if done == -1:
                     number = ctypes.get_errno()
-                    raise Failed(f"cuFile could not read the file: {os.strerror(number)}.", _REMEDY, str(number))
+                    raise Unanswered(
+                        REFUSED, f"cuFile could not read the file: {os.strerror(number)}.", _REMEDY, str(number)
+                    )
                 if done < 0:
                     raise judged("cuFileRead", -done, os.access(UDEV, os.R_OK))
                 if done != size:
@@ -265,8 +272,7 @@ def _log(directory: str) -> t.Iterator[None]:
                 # Seen in a virtual machine whose udev knows nothing of its disk: nothing is broken.
                 raise Skipped(f"cuFile cannot determine the file's device: {said}.") from failure
             if said:
-                cause = f"{failure.cause} Its log says: {said}."
-                raise Failed(cause, failure.remedy, failure.measured, failure.bound, failure.ratio) from failure
+                failure.cause += f" Its log says: {said}."
         raise
     finally:
         if before is None:

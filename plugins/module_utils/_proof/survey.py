@@ -30,11 +30,16 @@ import warnings
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import survey_bounds, survey_variants
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import UNIT_ROUNDOFF, allow_tf32
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    ABSENT,
+    CRASH,
     FULL,
+    H200,
+    X86,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -96,6 +101,12 @@ class Survey:
         self.units.pop(name, None)
         self.backward.discard(name)
         self.refused[name] = why
+
+    def forget(self, name: str) -> None:
+        """Leave an operator to another day, whatever was computed of it."""
+        self.units = {key: value for key, value in self.units.items() if key.partition(",")[0] != name}
+        self.backward.discard(name)
+        self.waiting += 1
 
     @property
     def operators(self) -> int:
@@ -206,6 +217,10 @@ def survey(
                 _operator(found, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
                 found.drop(name, str(error))
+            except torch.OutOfMemoryError:
+                # Somebody else's memory is no fault of the operator.
+                found.forget(name)
+                torch.cuda.empty_cache()
     return found
 
 
@@ -265,6 +280,8 @@ def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             plain = computed(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
             raise NotOffered(short(error)) from error
+        except torch.OutOfMemoryError:
+            raise
         except RuntimeError as error:
             if "CUDA error" in str(error):
                 # What comes after it would end so as well.
@@ -577,42 +594,41 @@ def judged(
         f"{len(found.left_out)} excluded, {found.waiting} for another day; seed {seed}"
     )
     ended = [f"{name} {how}" for name, how in {**context.passed_over, **found.ended}.items()]
-    ordered = sorted(off.values(), key=lambda one: -one[1])
-    named = [text for _plain, _ratio, text in ordered[:NAMED]]
-    if ended:
-        said = "; ".join([*ended, *named])
-        raise Failed(f"In {form}: {said}. The others still ran.", REMEDY, measured, bound)
-    if not found.units:
-        raise Failed("No operator was computed.", REMEDY, measured, bound)
+    said = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
     if off:
-        listed = "; ".join(named)
+        ordered = sorted(off.values(), key=lambda one: -one[1])
+        listed = "; ".join(text for _plain, _ratio, text in ordered[:NAMED])
         more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
-        problem = Failed(f"Off in {form}: {listed}{more}.", REMEDY, measured, bound, worst)
+        problem = Failed(f"Off in {form}: {listed}{more}.{said}", REMEDY, measured, bound, worst)
         if worst > survey_bounds.unknown(context.device, context.reference.get("capabilities") or ()):
             raise problem
         return Measured(measured, bound, worst, warning=problem)
+    if ended:
+        raise Unanswered(CRASH, f"In {form}:{said}", REMEDY, measured, bound)
+    if not found.units:
+        raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
     return Measured(measured, bound, worst)
 
 
-@check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True)
+@check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True, measured=(H200,))
 def float64(context: Context) -> Measured:
     """Each operator in float64: another algorithm than the CPU's, the same numbers."""
     return _surveyed(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
+@check("survey.float32", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
 def float32(context: Context) -> Measured:
     """Each operator in float32, without TensorFloat-32."""
     return _surveyed(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
 def bfloat16(context: Context) -> Measured:
     """Each operator in bfloat16."""
     return _surveyed(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True)
+@check("survey.float16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
 def float16(context: Context) -> Measured:
     """Each operator in float16."""
     return _surveyed(context, "float16")

@@ -21,10 +21,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     one_thread,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -180,7 +183,14 @@ def _moved(module: t.Any, step: float) -> t.Any:
     return module
 
 
-@check("survey.modules", devices=("cuda", "cpu"), seconds=survey.STEP_SECONDS, steps=True, family="survey")
+@check(
+    "survey.modules",
+    devices=("cuda", "cpu"),
+    seconds=survey.STEP_SECONDS,
+    steps=True,
+    family="survey",
+    measured=(H200, X86),
+)
 def all_modules(context: Context) -> Measured:
     """Each module of torch's list, trained and used, with its weights' gradients."""
     seed = survey.seed_of(context)
@@ -213,7 +223,14 @@ OPTIMIZERS_LEFT_OUT = {
 ON_THE_DEVICE = 4.0
 
 
-@check("survey.optimizers", devices=("cuda", "cpu"), seconds=survey.STEP_SECONDS, steps=True, family="survey")
+@check(
+    "survey.optimizers",
+    devices=("cuda", "cpu"),
+    seconds=survey.STEP_SECONDS,
+    steps=True,
+    family="survey",
+    measured=(H200, X86),
+)
 def all_optimizers(context: Context) -> Measured:
     """Each optimiser of torch's list with the options that it brings, in every way that torch computes it."""
     import torch
@@ -252,7 +269,7 @@ def all_optimizers(context: Context) -> Measured:
                     )
                 except (TypeError, ValueError, RuntimeError) as error:
                     if not way.get("foreach", True):
-                        raise Failed(f"{case} failed with an error: {error}.", survey.REMEDY) from error
+                        raise Unanswered(CRASH, f"{case} ended with an error: {error}.", survey.REMEDY) from error
                     refused += 1
                     continue
                 for number, (actual, wanted) in enumerate(zip(found, exact)):
@@ -261,7 +278,7 @@ def all_optimizers(context: Context) -> Measured:
                     cases.compare(f"{case}, weight {number}", actual, wanted, unit * (wanted.abs() + largest[number]))
     if context.passed_over:
         said = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
-        raise Failed(f"An optimiser: {said}. The others still ran.", survey.REMEDY)
+        raise Unanswered(CRASH, f"An optimiser: {said}. The others still ran.", survey.REMEDY)
     measured = cases.result()
     measured.measured += f"; {refused} not supported, {left_out} excluded"
     return measured

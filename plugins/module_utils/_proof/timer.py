@@ -36,7 +36,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 
 UNITS = "/etc/systemd/system"
 NAME = "sparkforge-proof"
-SETTINGS = ("python", "checks", "profile", "reference", "limits", "gpu_required", "user", "history")
+SETTINGS = ("python", "checks", "profile", "reference", "limits", "gpu_required", "user", "accept", "history")
 #: What systemd starts at boot or on a change, in the order in which they are enabled.
 STARTED = (f"{NAME}.timer", f"{NAME}-changed.timer", f"{NAME}-changed.path")
 #: dpkg holds it while it works (dpkg(1)).

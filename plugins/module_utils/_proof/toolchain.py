@@ -24,6 +24,7 @@ import tempfile
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    X86,
     Context,
     Failed,
     Measured,
@@ -122,7 +123,7 @@ def _compile(compiler: str, folder: str, name: str, source: str, suffix: str, in
     return target
 
 
-@check("toolchain.python_headers", devices=("none",), numeric=False)
+@check("toolchain.python_headers", devices=("none",), numeric=False, measured=(X86,))
 def python_headers(context: Context) -> Measured:
     """Show that a module with Python.h compiles with the compiler that Triton finds, loads and answers.
 
@@ -265,7 +266,7 @@ def _chosen(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
         ) from error
 
 
-@check("toolchain.ptxas", devices=("none",), numeric=False)
+@check("toolchain.ptxas", devices=("none",), numeric=False, measured=(X86,))
 def ptxas(context: Context) -> Measured:
     """Show that the ptxas that the installed Triton takes assembles a kernel for the device, as Triton asks it to."""
     wanted = capabilities(context.profile, context.reference)

@@ -31,9 +31,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     one_thread,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    H200,
+    X86,
     Context,
-    Failed,
     Measured,
+    Unanswered,
     check,
 )
 
@@ -514,19 +517,19 @@ def _settled() -> t.Iterator[None]:
         yield
 
 
-@check("training.transformer", devices=("cuda", "cpu"), seconds=300)
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def transformer(context: Context) -> Measured:
     """A transformer of two blocks over a hundred steps."""
     return _network(context, "transformer")
 
 
-@check("training.convolutional", devices=("cuda", "cpu"), seconds=300)
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def convolutional(context: Context) -> Measured:
     """Convolutions with normalisation by batch and by group over a hundred steps."""
     return _network(context, "convolutional")
 
 
-@check("training.recurrent", devices=("cuda", "cpu"), seconds=300)
+@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
 def recurrent(context: Context) -> Measured:
     """An LSTM of two layers and a GRU over a hundred steps."""
     return _network(context, "recurrent")
@@ -545,13 +548,13 @@ def _compiled(context: Context, name: str) -> Measured:
     return cases.result()
 
 
-@check("training.compiled", devices=("cuda",), seconds=300)
+@check("training.compiled", devices=("cuda",), seconds=300, measured=(H200,))
 def compiled(context: Context) -> Measured:
     """The transformer over a hundred steps, compiled."""
     return _compiled(context, "transformer")
 
 
-@check("training.compiled_convolutional", devices=("cuda",), seconds=300)
+@check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=(H200,))
 def compiled_convolutional(context: Context) -> Measured:
     """The network of convolutions over a hundred steps, compiled."""
     return _compiled(context, "convolutional")
@@ -580,7 +583,7 @@ OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
 OPTIMIZER_UNITS = 2.0
 
 
-@check("training.optimizers", devices=("cuda", "cpu"))
+@check("training.optimizers", devices=("cuda", "cpu"), measured=(H200, X86))
 def optimizers(context: Context) -> Measured:
     """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
     import torch
@@ -606,7 +609,7 @@ def optimizers(context: Context) -> Measured:
                 except (TypeError, RuntimeError, ValueError) as error:
                     if "fused" in way or "foreach" in str(error):
                         continue
-                    raise Failed(f"{name} with {options} failed with an error: {error}.", REMEDY) from error
+                    raise Unanswered(CRASH, f"{name} with {options} ended with an error: {error}.", REMEDY) from error
                 case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **way}.items())}"
                 for number, (actual, wanted) in enumerate(zip(found, exact)):
                     unit = OPTIMIZER_UNITS * OPTIMIZER_STEPS * UNIT_ROUNDOFF["float32"]
@@ -636,7 +639,7 @@ def stepped(
     return [weight.detach() for weight in given], largest
 
 
-@check("training.loss_scaling", devices=("cuda", "cpu"))
+@check("training.loss_scaling", devices=("cuda", "cpu"), measured=(H200, X86))
 def loss_scaling(context: Context) -> Measured:
     """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
     import torch

@@ -27,10 +27,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     name_of,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CRASH,
+    H200,
     Context,
     Failed,
     Measured,
     Skipped,
+    Unanswered,
     check,
 )
 
@@ -62,7 +65,7 @@ def installed(name: str) -> types.ModuleType:
     """Import Triton, or the module of that name.
 
     :raises Skipped: it is not installed.
-    :raises Failed: it is, and is broken.
+    :raises Unanswered: it is, and is broken.
     """
     if importlib.util.find_spec(name) is None:
         raise Skipped(f"The package {name} is not installed in this environment.")
@@ -71,15 +74,15 @@ def installed(name: str) -> types.ModuleType:
     except ImportError as error:
         failure = diagnosed(str(error))
         remedy = failure.remedy if failure else "Reinstall the stack's version (role python_env)."
-        raise Failed(f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
+        raise Unanswered(CRASH, f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
 
 
-def diagnosed(said: str) -> Failed | None:
+def diagnosed(said: str) -> Unanswered | None:
     """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
     found = diagnose(said)
     if found.rule is None:
         return None
-    return Failed(found.cause, found.remedy, found.first_error or "")
+    return Unanswered(CRASH, found.cause, found.remedy, found.first_error or "")
 
 
 def told(error: BaseException | None) -> str:
@@ -145,7 +148,7 @@ def _kernels() -> dict[str, t.Any]:
 # -- the checks
 
 
-@check("triton.fused", seconds=120)
+@check("triton.fused", seconds=120, measured=(H200,))
 def fused(context: Context) -> Measured:
     """Compiles a fused softmax and its backward, whose rows are longer than a warp and no power of two.
 
@@ -211,7 +214,7 @@ def _factors(
     return a.to(dtype), b.to(dtype)
 
 
-@check("triton.dot", seconds=180)
+@check("triton.dot", seconds=180, measured=(H200,))
 def dot(context: Context) -> Measured:
     """Compiles a tiled matrix product with ``tl.dot`` in each format that the device's matrix units take.
 
@@ -258,7 +261,7 @@ def dot(context: Context) -> Measured:
     return measured
 
 
-@check("triton.scan", seconds=120)
+@check("triton.scan", seconds=120, measured=(H200,))
 def scan(context: Context) -> Measured:
     """Compiles running sums and atomic operations, which pass numbers between lanes, warps and programs.
 

@@ -8,21 +8,28 @@
 
 from __future__ import annotations
 
+import collections
 import fnmatch
 import re
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    BUSY,
     FAIL,
     PASS,
     SKIP,
+    SLOW,
+    UNANSWERED,
     WARN,
+    WRONG,
+    Definition,
     Result,
-    blocks,
 )
 
 PROVEN, UNPROVEN = "proven", "unproven"
 
+#: Rows of the host's side that concern its GPU.
+GPU_ROWS = ("gpu", "compute_capability", "driver")
 #: Of a report: what reads one of another format reads nothing.
 FORMAT = 3
 #: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
@@ -41,60 +48,112 @@ def selects(patterns: t.Iterable[str], name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def patterns(required: t.Sequence[str] | t.Mapping[str, str]) -> dict[str, str]:
-    """Return what each required pattern rests on; a site's own list says nothing of it, and is binding."""
-    return dict(required) if isinstance(required, t.Mapping) else dict.fromkeys(required, "")
-
-
-def evidence(required: t.Mapping[str, str], name: str) -> str | None:
-    """Return what it rests on that a check is required, by the longest pattern that matches; None where it is not."""
-    found = [pattern for pattern in required if selects([pattern], name)]
-    return required[max(found, key=len)] if found else None
-
-
-def require(
-    results: t.Iterable[Result], required: t.Mapping[str, str], gpu_checks: t.Collection[str], gpu: bool
+def judge(
+    results: t.Iterable[Result],
+    catalogue: t.Mapping[str, Definition],
+    kinds: t.Collection[str],
+    required: t.Sequence[str],
+    by_site: bool = False,
+    gpu: bool = True,
+    accepted: t.Collection[str] = (),
 ) -> None:
-    """Mark what the profile requires, and fail what it requires and was skipped.
+    """Decide which results fail and which only warn.
 
-    Where nobody has seen such a check pass, a skip is a warning, and so is a failure that computed nothing. A number
-    that is wrong fails, whoever has seen what.
+    A wrong number fails; so does what is installed where the stack says something else. A check without an answer, and
+    a required one that was skipped, warn unless it was seen to pass on this very kind of device. A check that was never
+    seen to pass anywhere only warns.
 
-    :param required: patterns, and what each rests on.
-    :param gpu_checks: names of the checks that need a GPU.
-    :param gpu: whether one is required of this host; what needs one is not required otherwise.
+    :param kinds: what this host is: compute capabilities and machine, as in :class:`check.Evidence`.
+    :param required: patterns of the checks that must not be skipped.
+    :param by_site: whether the site set them; then they must have an answer, whatever the evidence is.
+    :param gpu: whether a GPU is required of this host; what needs one is not required otherwise.
+    :param accepted: names of checks whose failure the site accepts.
     """
     for result in results:
-        found = evidence(required, result.name)
-        result.required = found is not None and (gpu or result.name not in gpu_checks)
-        if not result.required:
-            continue
-        result.evidence = found or ""
-        skipped = result.status == SKIP and not result.blocked
-        if skipped:
-            result.status = FAIL
+        definition = catalogue.get(result.name)
+        on_gpu = result.name in GPU_ROWS or (definition is not None and definition.device == "cuda")
+        result.required = selects(required, result.name) and (gpu or not on_gpu)
+        evidence = definition.measured if definition else ()
+        here = [one for one in evidence if one.kind in kinds]
+        result.evidence = str((here or evidence)[0]) if evidence else ""
+        seen = bool(here) and result.reason not in (BUSY, SLOW)
+        binding = result.blocks or (by_site and result.required) or seen
+        before = result.status
+        if result.status == SKIP and result.required and not result.blocked:
+            result.status = FAIL if binding else WARN
             result.cause = f"The profile requires {result.name}, but it was skipped: {result.cause.rstrip('.')}."
-            result.remedy = (
-                "Provide what is missing, or remove the check from the profile's required checks, which the report "
-                "shows."
-            )
-        if (skipped or result.unanswered) and not blocks(result.evidence):
+            result.remedy = "Provide what is missing, or accept it with verify_accept."
+        elif result.reason in UNANSWERED:
+            result.status = FAIL if binding else WARN
+        elif result.status == FAIL and definition is not None and not evidence and not binding:
             result.status = WARN
-            result.cause += (
-                f" This does not block, because the basis of the requirement is {result.evidence.rstrip('.')}."
-            )
+        if result.status == WARN and before != WARN and result.reason != BUSY:
+            where = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
+            result.cause += f" This does not block, since {where}."
+        if result.status == FAIL and result.name in accepted:
+            result.status, result.accepted = WARN, True
+            result.cause += " This site accepts it (verify_accept)."
 
 
-def verdict(results: t.Sequence[Result], unselected: t.Collection[str]) -> str:
-    """Return ``fail``, ``unproven`` (no number was computed, or a required check was not asked for) or ``proven``.
+def wrong(report: Report) -> list[str]:
+    """Return the names of the checks of a report that found a wrong number."""
+    rows = report.get("checks") or []
+    return [check["name"] for check in rows if check["status"] == FAIL and check.get("reason") == WRONG]
 
-    What is proven may have warnings. A GPU of which all that was asked for is one of them has computed nothing.
+
+def hindrance(report: Report, current: Report | None, first: bool, require: str) -> str:
+    """Return why a staged environment must not become the current one; empty where it may.
+
+    A wrong number keeps it from every host. Otherwise a host that has no environment gets it, and so does a host whose
+    environment is not proven. Proven ones are replaced by proven ones alone, unless the site requires less.
+
+    :param current: the last report on the environment that is current now.
+    :param first: the host has no environment yet.
+    :param require: ``proven`` or ``unproven``.
+    """
+    if names := wrong(report):
+        return f"wrong numbers: {', '.join(names)}"
+    if report["verdict"] == PROVEN or first:
+        return ""
+    if report["verdict"] == UNPROVEN and require == UNPROVEN:
+        return ""
+    if current is not None and current["verdict"] != PROVEN:
+        return ""
+    standing = "is proven" if current else "has no proof on record, so it is treated as proven"
+    return f"the new environment is not proven, and the current one {standing}"
+
+
+def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
+    """Return ``fail``, ``unproven`` or ``proven``.
+
+    Unproven: no number was computed, a required check was not selected, or a family that is required has no number.
+    What is proven may have warnings.
+
+    :param families: those of the required checks that compute.
     """
     if any(result.status == FAIL for result in results):
         return FAIL
     where = scope(results)
     refused = any(one.numeric and one.status == WARN and not one.name.startswith("cpu.") for one in results)
-    return UNPROVEN if where == "none" or unselected or (refused and where != "gpu") else PROVEN
+    if where == "none" or unselected or (refused and where != "gpu"):
+        return UNPROVEN
+    return UNPROVEN if missing(results, families) else PROVEN
+
+
+def missing(results: t.Iterable[Result], families: t.Iterable[str]) -> list[str]:
+    """Return the families of which no number was computed and right; ``cpu.`` goes before those of the CPU."""
+    have = {_family(result.name) for result in results if result.numeric and result.status == PASS}
+    return [family for family in dict.fromkeys(families) if family not in have]
+
+
+def families(names: t.Iterable[str]) -> list[str]:
+    """Return the families, as :func:`missing` names them, that two checks or more are of: no single one decides."""
+    counts = collections.Counter(map(_family, names))
+    return [family for family, count in counts.items() if count > 1]
+
+
+def _family(name: str) -> str:
+    return name.rpartition(".")[0]
 
 
 def scope(results: t.Iterable[Result]) -> str:

@@ -123,11 +123,13 @@ def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
     failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
     if failed:
         return f"; the interim wheels: {failed.rstrip('.')}"
+    if (variables.get("__python_env_switched") or {}).get("changed"):
+        return ""
     observed = (variables.get("ansible_facts") or {}).get("spark_info") or {}
     environment = (observed.get("environments") or {}).get(variables.get("python_env_name") or "torch") or {}
     stack = environment.get("stack") or {}
     if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
-        return f"; until its stack is built, it keeps the proven wheels of {stack['name']}"
+        return f"; until its stack is built, it keeps the wheels of {stack['name']}"
     return ""
 
 

@@ -161,7 +161,18 @@ def _proof(look: Facts, key: str) -> Row | None:
         return None
     kept = {
         key: proof.get(key)
-        for key in ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "failed", "drift")
+        for key in (
+            "verdict",
+            "scope",
+            "started",
+            "stack",
+            "lock",
+            "environment_id",
+            "summary",
+            "failed",
+            "accepted",
+            "drift",
+        )
     }
     began = _seconds(proof.get("started"))
     return {**kept, "age": None if began is None else max(0, int(look["now"]) - began)}
@@ -296,6 +307,8 @@ def _proof_cell(item: Row) -> str:
     where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
     warned = (proof.get("summary") or {}).get("warn")
     where += f" with {_plural(warned, 'warning')}" if warned else ""
+    accepted = proof.get("accepted") or []
+    where += f", {len(accepted)} accepted" if accepted else ""
     return f"{proof['verdict']}{where}, {age(proof['age'])}"
 
 
@@ -319,6 +332,7 @@ def _details(item: Row) -> str:
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
+    lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
     lines += _some("drift: ", [f"{one['what']}: {one['before']} -> {one['now']}" for one in item["drift"]])
     lines += [f"stops: {stop['cause']} {stop['remedy']}".rstrip() for stop in item["stops"]]
     for role, said in item["changes"].items():

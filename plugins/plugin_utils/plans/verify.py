@@ -30,7 +30,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     profile = {
         **stack["profile"],
         "site_floors": settings["verify_speed_floors"],
-        **({} if required is None else {"required_checks": required}),
+        **({} if required is None else {"required_checks": required, "required_by_site": True}),
     }
 
     def reference(entry: str | None) -> dict[str, t.Any]:

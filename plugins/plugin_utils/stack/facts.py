@@ -166,7 +166,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: Places) -
             f"The profile {name} of the stack lacks {', '.join(missing)}.",
             f"Add them; {README} describes every key.",
         )
-    return {"name": name, "required_checks": {}, "speed_floors": {}, **merged[name]}
+    return {"name": name, "required_checks": [], "speed_floors": {}, **merged[name]}
 
 
 # --- archives and wheels ------------------------------------------------------------------------------------

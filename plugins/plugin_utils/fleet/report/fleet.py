@@ -176,12 +176,19 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     if verdict == NO_REPORT:
         return clean(f"{row['cause']} {row['remedy']}")
     if verdict == FAIL:
-        failed = [check["name"] for check in row["report"]["checks"] if check["status"] == FAIL]
-        shown = ", ".join(failed[:8]) + (f" and {len(failed) - 8} more" if len(failed) > 8 else "")
-        return clean(f"{row['host']} failed: {shown}. The report gives the cause and remedy of each.")
+        failed = [check for check in row["report"]["checks"] if check["status"] == FAIL]
+        wrong = [check["name"] for check in failed if check.get("reason") == "wrong"]
+        parts: list[str] = []
+        for what, names in (
+            ("computes wrong numbers", wrong),
+            ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong]),
+        ):
+            if names:
+                parts.append(f"{what}: {', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")
+        return clean(f"{row['host']} {'; it also '.join(parts)}. The report gives the cause and remedy of each.")
     said = " ".join(row["report"]["notices"])
     return clean(
-        f"{row['host']} is unproven: nothing failed, but no number was computed or a required check was not selected."
+        f"{row['host']} is unproven: nothing failed, but numbers that the profile requires were not computed."
         f"{' ' + said if said else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
         " report_require: unproven."
     )

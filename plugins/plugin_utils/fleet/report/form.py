@@ -38,8 +38,8 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     checks = [
         {
             "family": "host",
-            **dict.fromkeys(("measured", "bound", "cause", "remedy", "evidence"), ""),
-            **dict.fromkeys(("required", "numeric", "blocked"), False),
+            **dict.fromkeys(("measured", "bound", "cause", "remedy", "evidence", "reason"), ""),
+            **dict.fromkeys(("required", "numeric", "blocked", "accepted"), False),
             "seconds": 0.0,
             "ratio": None,
             "rates": {},

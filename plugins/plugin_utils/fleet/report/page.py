@@ -108,7 +108,9 @@ def _environment() -> jinja2.Environment:
 def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
     """Return what the template shows of one host."""
     report = row["report"] or {}
-    checks = [{**check, "id": f"h{index}-{number}"} for number, check in enumerate(report.get("checks", ()))]
+    # A report of an earlier version has no reasons.
+    new = {"reason": "", "accepted": False}
+    checks = [{**new, **check, "id": f"h{index}-{number}"} for number, check in enumerate(report.get("checks", ()))]
     return {
         **row,
         "id": f"h{index}",

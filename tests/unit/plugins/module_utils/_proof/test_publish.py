@@ -27,8 +27,8 @@ REPORT: dict[str, Any] = {
     "verdict": "proven", "started": "2026-11-24T10:00:00Z", "seconds": 53.2, "driver": "580.159.04", "kernel": "6.17.0",
     "summary": {"pass": 60, "warn": 1, "fail": 0, "skip": 9}, "software": {"torch": "2.13.0+cu130"},
     "checks": [
-        {"name": "speed.matmul", "rates": {"matmul_bfloat16_tflops": 91.25}},
-        {"name": "identity.import", "rates": {}},
+        {"name": "speed.matmul", "status": "pass", "rates": {"matmul_bfloat16_tflops": 91.25}},
+        {"name": "identity.import", "status": "pass", "rates": {}},
     ],
 }  # fmt: skip
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import select
@@ -19,18 +18,12 @@ from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    FAIL,
-    Definition,
-    Measured,
-    Result,
-)
 
 PROGRAM = """
 import os, signal, sys, time
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    Definition, Failed, Measured, Skipped)
+    Definition, Failed, Measured, Skipped, Unanswered)
 
 def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
 def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
@@ -45,7 +38,16 @@ def hangs_and_holds(context):
     if os.fork() == 0:
         time.sleep(600)
     os._exit(7)
-def slow(context): return Measured("1", "2", rates={{"tflops": 1.0}}, warning=Failed("It is slow.", "Wait."))
+def slow(context):
+    return Measured("1", "2", rates={{"tflops": 1.0}}, warning=Unanswered("slow", "It is slow.", "Wait."))
+def runs_out(context): raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+def is_killed(context): os.kill(os.getpid(), signal.SIGKILL)
+def second_time(context):
+    tried = os.path.join(context.directory, "tried")
+    if not os.path.exists(tried):
+        open(tried, "w").close()
+        os._exit(3)
+    return Measured("1", "1")
 def refuses(context): raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
 def refuses_and_prints(context):
     prints(context)
@@ -80,7 +82,8 @@ def opened(context):
 functions = dict(meets=meets, opened=opened, on_the_gpu=right, steps_crashes=steps_crashes, steps_hangs=steps_hangs,
                  right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
                  hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
-                 refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far)
+                 refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
+                 runs_out=runs_out, is_killed=is_killed, second_time=second_time)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
@@ -156,7 +159,7 @@ def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
     assert found["crashes1"]["cause"].startswith("The process that ran crashes1 was killed by SIGSEGV.")
     assert "about to go" in found["crashes1"]["cause"]
     assert "exited with status 0 before returning a result" in found["leaves1"]["cause"]
-    assert found["raises1"]["cause"] == "raises1 failed with an error: ValueError: no such thing."
+    assert found["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing. It was run twice."
     assert found["absent1"]["cause"] == "There is none."
     assert all(row["remedy"] for row in found.values() if row["status"] == "fail")
 
@@ -202,7 +205,7 @@ def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
 
 def test_a_hang_is_ended_after_its_own_time_and_the_next_one_runs(tmp_path: Path) -> None:
     found = run(tmp_path, "hangs1", "right1")
-    assert found["hangs1"]["cause"] == "hangs1 did not respond within 2 seconds and was stopped."
+    assert found["hangs1"]["cause"] == "hangs1 did not respond within 2 seconds and was stopped. It was run twice."
     assert found["right1"]["status"] == "pass"
 
 
@@ -220,26 +223,31 @@ def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Pa
     assert "for this CPU" in found["prints1"]["remedy"] and "CUDA" not in found["prints1"]["remedy"]
 
 
-def test_a_warning_keeps_its_rates_and_what_is_only_refused_is_told_from_what_is_wrong(tmp_path: Path) -> None:
-    found = run(
-        tmp_path, "slow1", "refuses1", "refuses_and_prints1", "reaches_too_far1", "wrong1", "hangs1", "crashes1"
-    )
+def test_why_a_check_has_no_answer_is_told_and_only_a_number_is_wrong(tmp_path: Path) -> None:
+    reasons = {
+        "slow1": "slow",
+        "refuses1": "refused",
+        "refuses_and_prints1": "wrong",
+        "reaches_too_far1": "crash",
+        "wrong1": "wrong",
+        "hangs1": "timeout",
+        "crashes1": "crash",
+        "runs_out1": "memory",
+        "is_killed1": "memory",
+    }
+    found = run(tmp_path, *reasons)
+    assert {name: row["reason"] for name, row in found.items()} == reasons
     slow = found.pop("slow1")
     assert (slow["status"], slow["cause"], slow["remedy"]) == ("warn", "It is slow.", "Wait.")
     assert slow["rates"] == {"tflops": 1.0}
     assert {row["status"] for row in found.values()} == {"fail"}
-    assert sorted(name for name, row in found.items() if row["unanswered"]) == ["hangs1", "refuses1"]
 
 
-def test_what_was_never_seen_to_pass_on_a_device_only_warns_there() -> None:
-    stream = io.StringIO()
-    for trial in (False, True):
-        definition = Definition("sizes.sums", "sizes", "cuda", True, 60, lambda _context: Measured("", ""), trial)
-        runner.say_result(stream, Result("sizes.sums", FAIL, cause="It is wrong.", remedy="Mend it."), definition)
-    fails, warns = (json.loads(line) for line in stream.getvalue().splitlines())
-    assert (fails["status"], fails["cause"]) == ("fail", "It is wrong.")
-    assert warns["status"] == "warn"
-    assert warns["cause"] == "It is wrong. This check has not been run on a known good GPU, so it only warns."
+def test_a_check_without_an_answer_is_run_once_more_and_a_wrong_number_is_not(tmp_path: Path) -> None:
+    found = run(tmp_path, "second_time1", "wrong1", "crashes1", "right1")
+    assert (found["second_time1"]["status"], found["second_time1"]["reason"]) == ("pass", "")
+    assert found["second_time1"]["measured"] == "1 (at the second try; the first: crash)"
+    assert "It was run twice." in found["crashes1"]["cause"] and "twice" not in found["wrong1"]["cause"]
 
 
 def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: p
 
 def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path):
     tool(path, "echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'")
-    assert sampler.processes("0") == [Process(4242, "python train.py --sizes 1,2"), Process(7, "[Not Found]")]
+    assert sampler.processes("0") == [Process(4242, "python train.py --sizes 1,2", 1024), Process(7, "[Not Found]")]
 
 
 PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}

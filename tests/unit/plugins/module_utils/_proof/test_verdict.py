@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, SKIP, WARN, Result
-
-SEEN = "measured on NVIDIA H200, 2026-11-21"
-UNSEEN = "unknown: nobody has seen it on 12.1"
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    FAIL,
+    H200,
+    PASS,
+    SKIP,
+    UNANSWERED,
+    WARN,
+    X86,
+    Definition,
+    Result,
+)
 
 
 def number(name: str, status: str = PASS) -> Result:
@@ -40,56 +47,88 @@ def test_one_failure_outweighs_all() -> None:
     assert verdict.verdict([number("matmul.float32"), Result("driver", FAIL)], []) == "fail"
 
 
-def test_a_required_check_that_is_skipped_fails_with_the_reason() -> None:
-    results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
-    verdict.require(results, {"attention.*": SEEN}, ["attention.flash", "attention.math", "matmul.float4"], gpu=True)
-    assert [result.status for result in results] == [FAIL, PASS, SKIP]
-    assert results[0].cause == "The profile requires attention.flash, but it was skipped: the reason."
-    assert [result.required for result in results] == [True, True, False]
+CATALOGUE = {
+    name: Definition(name, name.split(".")[-2], "cpu" if name.startswith("cpu.") else "cuda", True, 60, print, evidence)
+    for name, evidence in {
+        "attention.flash": (H200,),
+        "attention.math": (H200,),
+        "matmul.float32": (H200,),
+        "matmul.float8_rowwise": (H200,),
+        "matmul.float4": (),
+        "cpu.linalg.lapack": (X86,),
+    }.items()
+}
+HERE, ELSEWHERE = ("9.0", "x86_64"), ("12.1", "aarch64")
+
+
+def judged(results: list[Result], kinds: tuple[str, ...] = HERE, **options: Any) -> list[str]:
+    verdict.judge(results, CATALOGUE, kinds, **{"required": [], **options})
+    return [result.status for result in results]
+
+
+def unanswered(name: str, reason: str) -> Result:
+    return Result(name, FAIL, cause="No answer.", remedy="Mend it.", numeric=True, reason=reason)
+
+
+def test_a_required_check_that_is_skipped_fails_where_it_was_seen_to_pass_and_warns_elsewhere() -> None:
+    for kinds, status in ((HERE, FAIL), (ELSEWHERE, WARN)):
+        results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
+        assert judged(results, kinds, required=["attention.*"]) == [status, PASS, SKIP]
+        assert results[0].cause.startswith("The profile requires attention.flash, but it was skipped: the reason.")
+        assert [result.required for result in results] == [True, True, False]
 
 
 def test_what_needs_a_gpu_is_not_required_where_none_is() -> None:
     results = [number("attention.flash", SKIP), number("cpu.linalg.lapack", SKIP)]
-    verdict.require(results, {"*": SEEN}, ["attention.flash"], gpu=False)
-    assert [result.status for result in results] == [SKIP, FAIL]
+    assert judged(results, required=["*"], gpu=False) == [SKIP, FAIL]
 
 
 def test_what_another_failure_kept_from_running_is_not_counted_as_one_more() -> None:
     blocked = Result("matmul.float32", SKIP, cause="Not run, see python.", blocked=True)
-    verdict.require([blocked], {"*": SEEN}, ["matmul.float32"], gpu=True)
-    assert blocked.status == SKIP and blocked.required
+    assert judged([blocked], required=["*"]) == [SKIP]
+    assert blocked.required
 
 
-@pytest.mark.parametrize("evidence", [UNSEEN, "from the data sheet"])
-def test_what_nobody_has_seen_warns_where_it_is_skipped_or_refused_and_proves_all_the_same(evidence: str) -> None:
-    refused = Result("matmul.float8_rowwise", FAIL, cause="No kernel image.", remedy="Build it.", unanswered=True)
-    results = [number("linalg.sparse_direct", SKIP), refused, number("matmul.float32")]
-    required = {"linalg.*": SEEN, "linalg.sparse_direct": evidence, "matmul.*": SEEN, "matmul.float8_*": evidence}
-    verdict.require(results, required, [result.name for result in results], gpu=True)
-    assert [(result.status, result.evidence) for result in results] == [
-        (WARN, evidence),
-        (WARN, evidence),
-        (PASS, SEEN),
-    ]
-    for result in results[:2]:
-        assert result.remedy and result.cause.endswith(
-            f"This does not block, because the basis of the requirement is {evidence}."
-        )
+@pytest.mark.parametrize("reason", sorted(UNANSWERED))
+@pytest.mark.parametrize("required", [[], ["*"]])
+def test_without_an_answer_a_check_warns_unless_this_kind_of_device_gave_one(reason: str, required: list[str]) -> None:
+    rows = ["matmul.float8_rowwise", "matmul.float4", "cpu.linalg.lapack"]
+    elsewhere = [unanswered(name, reason) for name in rows]
+    assert judged(elsewhere, ELSEWHERE, required=required) == [WARN, WARN, WARN]
+    here = FAIL if reason not in ("busy", "slow") else WARN
+    assert judged([unanswered(name, reason) for name in rows], required=required) == [here, WARN, here]
+    if reason != "busy":
+        assert "it was measured on NVIDIA H200 (9.0)" in elsewhere[0].cause
+        assert "it was run on no such device yet" in elsewhere[1].cause
+    assert verdict.verdict([*elsewhere, number("matmul.float32")], [], ["matmul"]) == "proven"
+
+
+def test_a_wrong_number_fails_on_every_device_but_from_a_check_that_passed_nowhere_yet() -> None:
+    for kinds in (HERE, ELSEWHERE):
+        results = [unanswered(name, "wrong") for name in ("matmul.float8_rowwise", "matmul.float4")]
+        assert judged(results, kinds) == [FAIL, WARN]
+        assert verdict.verdict([*results, number("matmul.float32")], []) == "fail"
+
+
+def test_what_the_site_requires_must_have_an_answer_on_any_device() -> None:
+    results = [unanswered("matmul.float4", "refused"), number("attention.flash", SKIP)]
+    assert judged(results, ELSEWHERE, required=["*"], by_site=True) == [FAIL, FAIL]
+
+
+def test_a_failure_that_the_site_accepts_warns_and_says_so() -> None:
+    results = [unanswered("matmul.float32", "wrong"), number("attention.math")]
+    assert judged(results, accepted=["matmul.float32"]) == [WARN, PASS]
+    assert results[0].accepted and results[0].cause.endswith("This site accepts it (verify_accept).")
     assert verdict.verdict(results, []) == "proven"
-    assert verdict.summary(results) == {"pass": 1, "warn": 2, "fail": 0, "skip": 0}
 
 
-@pytest.mark.parametrize("evidence", [SEEN, ""])
-def test_what_was_measured_and_what_a_site_asks_for_fails_where_it_is_refused(evidence: str) -> None:
-    refused = Result("matmul.float8_rowwise", FAIL, cause="No kernel image.", unanswered=True)
-    verdict.require([refused], {"matmul.*": evidence}, [], gpu=True)
-    assert refused.status == FAIL
-
-
-def test_a_wrong_number_fails_whatever_its_requirement_rests_on() -> None:
-    wrong = Result("matmul.float8_rowwise", FAIL, numeric=True, ratio=None)
-    verdict.require([wrong, number("matmul.float32")], {"*": UNSEEN}, [], gpu=True)
-    assert (wrong.status, verdict.verdict([wrong, number("matmul.float32")], [])) == (FAIL, "fail")
+def test_a_required_family_without_one_right_number_leaves_it_unproven() -> None:
+    results = [number("matmul.float32"), unanswered("attention.flash", "refused"), number("attention.math", SKIP)]
+    judged(results, ELSEWHERE)
+    assert verdict.verdict(results, [], ["matmul", "attention"]) == "unproven"
+    assert verdict.missing(results, ["matmul", "attention"]) == ["attention"]
+    # One check alone decides nothing.
+    assert verdict.families(["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes"]) == ["cpu.matmul"]
 
 
 def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() -> None:
@@ -97,8 +136,36 @@ def test_a_gpu_that_refused_all_that_was_asked_of_it_is_not_proven_by_the_cpu() 
     assert verdict.verdict(results, []) == "unproven"
 
 
-def test_a_sites_own_list_of_required_checks_is_binding() -> None:
-    assert verdict.patterns(["matmul.*"]) == {"matmul.*": ""}
+def proof_of(verdict: str, reason: str = "") -> dict[str, Any]:
+    status = FAIL if verdict == FAIL else PASS
+    return {"verdict": verdict, "checks": [{"name": "attention.math", "status": status, "reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    ("staged", "current", "words"),
+    [
+        (proof_of("fail", "wrong"), None, "wrong numbers: attention.math"),
+        (proof_of("fail", "wrong"), proof_of("fail", "wrong"), "wrong numbers: attention.math"),
+        (proof_of("fail", "timeout"), None, ""),
+        (proof_of("unproven"), None, ""),
+        (proof_of("fail", "timeout"), proof_of("unproven"), ""),
+        (proof_of("unproven"), proof_of("proven"), "is not proven, and the current one is proven"),
+        (proof_of("fail", "crash"), proof_of("proven"), "is not proven, and the current one is proven"),
+        (proof_of("unproven"), {}, "has no proof on record"),
+        (proof_of("proven"), proof_of("proven"), ""),
+        (proof_of("proven"), {}, ""),
+    ],
+)
+def test_a_wrong_number_keeps_an_environment_from_every_host_and_a_proven_one_stays(
+    staged: dict[str, Any], current: dict[str, Any] | None, words: str
+) -> None:
+    said = verdict.hindrance(staged, current or None, current is None, "proven")
+    assert words in said and bool(said) == bool(words)
+
+
+def test_a_site_may_take_what_is_unproven_for_a_proven_environment() -> None:
+    assert verdict.hindrance(proof_of("unproven"), proof_of("proven"), False, "unproven") == ""
+    assert verdict.hindrance(proof_of("fail", "crash"), proof_of("proven"), False, "unproven")
 
 
 RATES = {"copy_gb_per_s": ("speed.copy", "gb_per_s"), "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz")}

@@ -219,6 +219,9 @@ def test_a_host_that_was_never_proven_has_no_drift_from_a_proof() -> None:
 def test_a_proof_with_warnings_says_so() -> None:
     warned = {**PROOF, "summary": {"pass": 80, "warn": 2, "fail": 0, "skip": 2}}
     assert "proven (gpu) with 2 warnings, " in text(row(proof=warned))
+    accepted = text(row(proof={**warned, "accepted": ["matmul.float4"]}))
+    assert "proven (gpu) with 2 warnings, 1 accepted, " in accepted
+    assert "  accepted by this site: matmul.float4\n" in accepted
 
 
 def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:

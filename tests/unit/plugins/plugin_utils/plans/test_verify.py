@@ -81,5 +81,5 @@ def test_the_inventory_decides_where_it_says_something() -> None:
     floors = {"matmul_bfloat16_tflops": {"ratio": 0.5}}
     made = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
     assert (made["reference"]["paths"], made["reference"]["sonames"]) == (["/srv/lib"], [])
-    assert made["profile"] == {"name": "gb10", "required_checks": [], "site_floors": floors}
+    assert made["profile"] == {"name": "gb10", "required_checks": [], "required_by_site": True, "site_floors": floors}
     assert steps()["profile"]["required_checks"] == ["matmul.*"]
