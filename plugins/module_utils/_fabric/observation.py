@@ -262,8 +262,8 @@ def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
                 "cause": f"Kernel {kernel['release']} reserves {kernel['kho']['reserved_mib']} MiB for Kexec HandOver "
                 f"(KHO), which RDMA cannot pin: once memory is short, ibv_reg_mr fails with 'Cannot allocate "
                 f"memory', and so does NCCL.",
-                "remedy": "Add kho=off to the kernel's command line (GRUB_CMDLINE_LINUX in /etc/default/grub, then "
-                "update-grub) and reboot, or boot the 6.17 kernel. The role does not touch the kernel.",
+                "remedy": "Run `sudo apt install nvidia-spark-grub-kho` and reboot: NVIDIA's package boots the kernel "
+                "with kho=off. The role does not touch the kernel.",
             }
         )
     management = info["management"]

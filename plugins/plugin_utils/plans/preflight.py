@@ -27,6 +27,10 @@ Problem = dict[str, str]
 
 MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
+# NVIDIA's answer to the reserve of kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09), and, of
+# version 1.0-1 with dgx-spark-ota-update-meta 26.09.2, an owner's "Kernel 7.0.0-1019-nvidia" (2026-09-25). The reserve:
+# NVIDIA/NV-Kernels pull requests 590 and 591.
+KHO_PACKAGE = "nvidia-spark-grub-kho"
 # How the loader entries begin that this collection writes once its libraries are on a host.
 LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-"
 GPU_LICENCES = (
@@ -241,12 +245,17 @@ def _blackwell(case: Case) -> bool:
 def _kernel(case: Case) -> t.Iterator[Problem]:
     kernel = case.part("kernel")
     release, cmdline = str(kernel.get("release") or ""), str(kernel.get("cmdline") or "")
-    if case.settings.get("rdma") and numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split():
+    rdma, dgx = bool(case.settings.get("rdma")), case.part("os").get("dgx")
+    if numbers_of(release)[:2] == (7, 0) and "kho=off" not in cmdline.split() and (rdma or dgx):
+        version = (case.part("apt").get("packages") or {}).get(KHO_PACKAGE)
+        install = f"Run `sudo apt install {KHO_PACKAGE}` and reboot: NVIDIA's package boots the kernel with kho=off."
+        reboot = f"Reboot: {KHO_PACKAGE} {version} is installed, but this boot is without its kho=off."
         yield _problem(
             "kernel",
-            f"Kernel {release} reserves about 9 GiB for kexec handover (KHO), so that RDMA cannot register memory"
-            " (ibv_reg_mr: Cannot allocate memory) and NCCL dies.",
-            "Add kho=off to the kernel's command line and reboot, or boot a 6.17 kernel.",
+            f"Kernel {release} reserves about 9.3 GiB of memory for kexec handover (KHO)"
+            + (", and RDMA cannot register memory in it: ibv_reg_mr fails, and NCCL with it." if rdma else "."),
+            (reboot if version else install) if dgx else "Boot the kernel with kho=off.",
+            "error" if rdma else "warning",
         )
     if release.startswith("6.17.0-1008-"):
         yield _problem(

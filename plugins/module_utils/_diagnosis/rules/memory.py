@@ -14,8 +14,8 @@ RULES = r"""
 keys = ibv_reg_mr
 pattern = (ibv_reg_mr\w*).{0,200}Cannot allocate memory
 cause = RDMA could not register memory ({found}: Cannot allocate memory), so NCCL gave up.
-remedy = On kernel 7.0, whose KHO reserve takes 9 GiB, boot with kho=off or stay on 6.17; elsewhere raise the limit of
-    locked memory (ulimit -l).
+remedy = On DGX OS with kernel 7.0, whose KHO reserve takes 9 GiB, run `sudo apt install nvidia-spark-grub-kho` and
+    reboot; elsewhere raise the limit of locked memory (ulimit -l).
 
 [cuda-out-of-memory]
 keys = CUDA out of memory

@@ -265,7 +265,7 @@ def test_a_half_that_is_missing_is_named(setup: Setup) -> None:
 def test_what_spoils_a_fabric_is_warned_of(setup: Setup) -> None:
     setup.spark.write("proc/meminfo", "CmaTotal: 0 kB\nCmaFree: 10171187 kB\n")
     assert [row["check"] for row in setup.run()["problems"]] == ["kernel.kho"]
-    assert "kho=off" in setup.warnings[0]
+    assert "nvidia-spark-grub-kho" in setup.warnings[0]
 
 
 @pytest.mark.parametrize("environment", [{"lower": "1"}, {"A B": "1"}, {"NCCL_DEBUG": "a b"}, {"NCCL_DEBUG": "$(id)"}])

@@ -86,7 +86,7 @@ def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> 
     (problem,) = observation.problems(info)
     assert problem["check"] == "kernel.kho"
     assert "reserves 9932 MiB for Kexec HandOver" in problem["cause"]
-    assert "kho=off" in problem["remedy"]
+    assert "nvidia-spark-grub-kho" in problem["remedy"]
 
 
 def test_the_kho_reserve_is_read_from_debugfs_where_that_is_there(tmp_path: Path) -> None:

@@ -194,7 +194,6 @@ GB10 = host()["gpu"]["devices"][0]
         ),
         ({"clock": {"offset": -301.2}}, {}, {}, "clock", "error", "301 s behind"),
         ({"clock": {"offset": 301.2}}, {}, {}, "clock", "error", "301 s ahead of"),
-        ({"kernel": {"release": "7.0.0-1019-nvidia"}}, {}, {"rdma": True}, "kernel", "error", "KHO"),
         ({"kernel": {"release": "6.17.0-1008-nvidia"}}, {}, {}, "kernel", "warning", "7.4.0"),
         (
             {"apt_sources": host()["apt_sources"] + [SECOND_SOURCE]},
@@ -373,9 +372,33 @@ def test_a_proprietary_module_that_shows_no_blackwell_gpu_is_the_named_reason() 
     assert checks == ["gpu", "kernel module"]
 
 
-def test_kernel_7_is_no_problem_without_rdma_or_with_the_reserve_off() -> None:
-    assert judge({"kernel": {"release": "7.0.0-1019-nvidia"}}) == []
-    assert judge({"kernel": {"release": "7.0.0-1", "cmdline": "quiet kho=off"}}, settings={"rdma": True}) == []
+KERNEL_7 = {"kernel": {"release": "7.0.0-1019-nvidia"}}
+KHO = {"apt": {"packages": {"nvidia-spark-grub-kho": "1.0-1"}}}
+
+
+@pytest.mark.parametrize(("rdma", "severity"), [(False, "warning"), (True, "error")])
+def test_kernel_7_without_nvidias_package_for_its_reserve_is_told_which_one_that_is(rdma: bool, severity: str) -> None:
+    (problem,) = judge(KERNEL_7, settings={"rdma": rdma})
+    assert (problem["check"], problem["severity"]) == ("kernel", severity)
+    assert "9.3 GiB" in problem["cause"] and ("RDMA" in problem["cause"]) is rdma
+    assert problem["remedy"].startswith("Run `sudo apt install nvidia-spark-grub-kho` and reboot")
+
+
+def test_kernel_7_that_still_runs_as_before_the_package_is_told_to_reboot() -> None:
+    (problem,) = judge(merged(KERNEL_7, KHO))
+    assert problem["remedy"].startswith("Reboot: nvidia-spark-grub-kho 1.0-1 is installed")
+
+
+def test_kernel_7_of_another_system_has_no_such_package() -> None:
+    observed = {**KERNEL_7, "os": {"dgx": None}}
+    assert judge(observed) == []
+    (problem,) = judge(observed, settings={"rdma": True})
+    assert problem["remedy"] == "Boot the kernel with kho=off."
+
+
+@pytest.mark.parametrize("rdma", [False, True])
+def test_dgx_os_7_6_with_that_package_has_no_problem(rdma: bool) -> None:
+    assert judge(name="dgx-spark-7.6", settings={"rdma": rdma}) == []
 
 
 def test_gpg_is_needed_where_nvidias_source_is_to_be_added() -> None:
