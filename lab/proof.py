@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import sys
-import zipfile
 from pathlib import Path
 
 import yaml
@@ -50,15 +49,9 @@ def sources() -> dict[str, str]:
 
 
 def write(path: Path) -> None:
-    """Write the archive, which a shell can start too."""
+    """Write the archive."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as stream:
-        stream.write(b"#!/usr/bin/env python3\n")
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in sorted(sources().items()):
-                # Without the time of the day.
-                archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-    path.chmod(0o755)
+    bundle.archive(str(path), sources())
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with an exact calculation"),
     "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
     "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
+    "record": ("record", [], False, "write what a run would need to know of a Spark into a file to send, without root"),
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
 }
 
@@ -41,6 +42,11 @@ def make_parser() -> argparse.ArgumentParser:
         command = add(commands, name, text, check)
         if name == "inspect":
             command.add_argument("target", help="a requirement, a file or a directory")
+        if name == "record":
+            command.add_argument(
+                "--prove", action="store_true", help="prove the torch that is there, and add the report"
+            )
+            command.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
     completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser

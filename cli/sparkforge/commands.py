@@ -22,9 +22,27 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     path = arguments.inventory or inventory.default_path()
     if arguments.command == "inspect":
         own, path = ["-e", json.dumps({"inspect_target": arguments.target})], path if path.exists() else "localhost,"
+    elif arguments.command == "record":
+        return record(arguments, console, path)
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
+
+
+def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
+    """Record the hosts of the inventory, or without one this machine."""
+    from sparkforge import record
+
+    if arguments.inventory and not path.exists():
+        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Name one with -i, or none to record this machine.")
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
+        archive = Path(folder) / record.NAME
+        if not path.exists():
+            return record.here(arguments, archive)
+        extra = json.dumps({"record_archive": str(archive), "record_options": record.options(arguments)})
+        if not arguments.dry_run:
+            record.build(archive)
+        return finish(arguments, console, Play("record", path, ["-e", extra, *for_ansible(arguments)]))
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:

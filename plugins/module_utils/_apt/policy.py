@@ -57,7 +57,7 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
             continue
         if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
             return Choice(wanted.name, "")
-        allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.offered]
+        allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.origins]
         if allowed:
             best = allowed[0]
             for version, priority in allowed[1:]:

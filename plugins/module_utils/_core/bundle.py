@@ -30,6 +30,17 @@ def write(directory: str, sources: t.Mapping[str, str]) -> None:
             stream.write(source)
 
 
+def archive(path: str, sources: t.Mapping[str, str]) -> None:
+    """Write files as one that Python runs, and a shell too (zipapp): the same sources make the same bytes."""
+    with open(path, "wb") as stream:
+        stream.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+            for name, text in sorted(sources.items()):
+                # Without the time of the day.
+                made.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    os.chmod(path, 0o755)  # noqa: S103 - is a program
+
+
 @functools.cache
 def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     """Return the path and the source of each file of the modules ``roots`` and all that they import, as packages.

@@ -161,7 +161,7 @@ class Policy(t.NamedTuple):
 
     candidate: str | None
     versions: list[tuple[str, int]]  # (version, pin priority), newest first; what is installed counts too
-    offered: frozenset[str]  # versions that a source offers, and not dpkg's status alone
+    origins: dict[str, list[str]]  # of what a source offers, and not dpkg's status alone, the URIs of these sources
 
 
 def parse_policy(text: str) -> dict[str, Policy]:
@@ -170,22 +170,22 @@ def parse_policy(text: str) -> dict[str, Policy]:
     name = None
     candidate: str | None = None
     versions: list[tuple[str, int]] = []
-    offered: set[str] = set()
+    origins: dict[str, list[str]] = {}
     for line in [*text.splitlines(), "end:"]:
         head = re.match(r"^(\S[^ ]*):$", line)
         row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
         origin = re.match(r"^ {8,}\d+ (\S+)", line)
         if head:
             if name is not None:
-                found[name] = Policy(candidate, versions, frozenset(offered))
-            name, candidate, versions, offered = head.group(1), None, [], set()
+                found[name] = Policy(candidate, versions, origins)
+            name, candidate, versions, origins = head.group(1), None, [], {}
         elif line.startswith("  Candidate: "):
             value = line.split(": ", 1)[1]
             candidate = None if value == "(none)" else value
         elif row:
             versions.append((row.group(1), int(row.group(2))))
         elif origin and versions and origin.group(1) != f"{DPKG}/status":
-            offered.add(versions[-1][0])
+            origins.setdefault(versions[-1][0], []).append(origin.group(1))
     return found
 
 
@@ -242,7 +242,7 @@ class AptState:
             self.host.note("apt-cache policy", stderr or f"exit status {status}")
         for name, policy in parse_policy(stdout).items():
             if name in offers:
-                offers[name] = [one for one, priority in policy.versions if priority >= 0 and one in policy.offered]
+                offers[name] = [one for one, priority in policy.versions if priority >= 0 and one in policy.origins]
         return offers
 
     def lock_holder(self) -> dict[str, t.Any] | None:

@@ -1,0 +1,79 @@
+"""Makes `sparkforge-record.pyz`, which records the machine that it runs on, and runs it here or on the Sparks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sparkforge import COLLECTION, Exit, collections_path
+
+NAME = "sparkforge-record.pyz"
+#: A host of which nothing is known, so that a plan asks for all of its packages.
+BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver": {}, "kernel": {"machine": "aarch64"}}
+
+
+def build(path: Path) -> None:
+    """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
+    sys.path[:0] = [str(collections_path())]
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli as proof
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
+
+    roles = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles"
+    start = f'import sys\n\nif sys.version_info < (3, 9):\n    sys.exit("{NAME} needs Python 3.9 or newer.")\n'
+    sources = {
+        **bundle.files("_record.record"),
+        "__main__.py": f"{start}from {bundle.PACKAGE}._record.record import main\n\nsys.exit(main())\n",
+        proof.PROFILES: json.dumps(yaml.safe_load((roles / "stack/vars/profiles.yml").read_text())["stack_profiles"]),
+        record.PACKAGES: json.dumps(packages(yaml.safe_load((roles / "stack/defaults/main.yml").read_text()))),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bundle.archive(str(path), sources)
+
+
+def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the packages that official wheels, and that a build ask for, as the roles' plans have them."""
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.template import Templar
+    from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import LookupModule
+    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+
+    def steps(name: str, method: str, role: str, **variables: Any) -> dict[str, Any]:
+        places = load.places([], load.SHIPPED)
+        stack = facts.facts(name, method, defaults["stack_profile"], places, lock_required=False)["stack"]
+        loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}, **variables}
+        made: dict[str, Any] = LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
+        return made
+
+    name = defaults["stack_name"]
+    wheels = steps(defaults["stack_meanwhile"] or name, "wheel", "build_toolchain", build_toolchain_scope="wheels")
+    libraries, tools = (steps(name, "build", role) for role in ("cuda_libraries", "build_toolchain"))
+    return {"wheels": wheels["packages"], "build": [*libraries["libraries"]["packages"], *tools["packages"]]}
+
+
+def options(arguments: argparse.Namespace) -> list[str]:
+    """Return what of the command line the archive gets."""
+    python = ["--python", arguments.python] if arguments.python else []
+    return [*python, *(["--prove"] if arguments.prove else [])]
+
+
+def here(arguments: argparse.Namespace, archive: Path) -> int:
+    """Record this machine, without Ansible."""
+    words = [sys.executable, str(archive), *options(arguments)]
+    if arguments.dry_run:
+        print(f"+ {shlex.join(words)}\nNothing was run or written.")
+        return Exit.DONE
+    build(archive)
+    return subprocess.run(words, check=False).returncode
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))

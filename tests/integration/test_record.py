@@ -1,0 +1,96 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host is recorded by the one file, by an account without sudo, and through Ansible: nothing on it changes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
+from sparkforge import record
+
+from tests.integration import ownership
+from tests.integration.conftest import Bench, Host
+
+ARCHIVE = "/srv/sparkforge-record.pyz"
+#: A GB10 that answers as drivers do: without a memory of its own, and without names that it does not know.
+NVIDIA_SMI = """#!/bin/sh
+case "$*" in
+*throttle*) echo 'Field "clocks_throttle_reasons.active" is not a valid field to query.'; exit 2 ;;
+*query-gpu=index*) echo '0, NVIDIA GB10, GPU-0f1e2d3c, 12.1, [N/A], [N/A], 580.178.04' ;;
+*query-gpu=pstate*)
+    echo 'P8, 9A.0B.25.00.00, Enabled, 208, [N/A], 3003, [N/A], 4.05, [N/A], 41, 0, 0x0000000000000001'
+    ;;
+*query-compute-apps*) ;;
+*) echo 'CUDA Version: 13.0' ;;
+esac
+"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("record") / record.NAME
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path])
+        record.build(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def host(bench: Bench, archive: Path) -> Host:
+    host = bench.fresh()
+    host.copy(archive, ARCHIVE)
+    host.execute(
+        f"useradd --create-home ann && cat > /usr/bin/nvidia-smi <<'END'\n{NVIDIA_SMI}END\n"
+        "chmod 755 /usr/bin/nvidia-smi; mkdir -p /etc/apt/auth.conf.d"
+        "; echo 'machine apt.acme.example login ann password s3cret' > /etc/apt/auth.conf.d/acme.conf"
+        "; printf 'deb https://ann:s3cret@apt.acme.example/ubuntu noble main\\n' > /etc/apt/sources.list.d/acme.list"
+        "; echo wolke7 > /etc/hostname; apt-get update -q 2>&1 || true"
+    )
+    return host
+
+
+def assert_whole(found: dict[str, Any], text: str) -> None:
+    assert (found["os"]["id"], found["gpu"]["devices"][0]["name"]) == ("debian", "NVIDIA GB10")
+    more = found["record"]
+    assert more["gpu"]["rest"]["vbios_version"] == "9A.0B.25.00.00" and more["gpu"]["no_load"] == "No torch was found."
+    assert more["apt"]["policy"]["build-essential"]["candidate"]
+    assert "gcc" in {step["name"] for step in more["apt"]["wheels"]["install"]}
+    assert more["apt"]["wheels"]["unavailable"] == ["python3.12-dev", "python3.12-venv"]
+    assert "cuda-nvcc-13-0" in more["apt"]["build"]["unavailable"]
+    assert redacted(found) == found
+    for secret in ("ann", "s3cret", "acme", "wolke7", "GPU-0f1e2d3c"):
+        assert secret not in text
+
+
+def test_an_account_without_sudo_records_its_machine_into_the_one_file(host: Host) -> None:
+    before = ownership.look(host)
+    said = host.execute(f"cd /home/ann && runuser -u ann -- python3 {ARCHIVE} 2>&1")
+    assert "sparkforge-record.json: " in said and "Read it before you send it." in said
+    text = host.execute("cat /home/ann/sparkforge-record.json; rm /home/ann/sparkforge-record.json")
+    found = json.loads(text)
+    assert found["record"]["root"] is False
+    assert_whole(found, text)
+    assert ownership.look(host) == before
+
+
+def test_ansible_brings_the_same_from_each_host_without_root_s_rights_and_in_check_mode_too(
+    host: Host, archive: Path, tmp_path: Path
+) -> None:
+    before = ownership.look(host)
+    for number, check in enumerate([[], ["--check"]]):
+        host.run("record", *check, record_archive=str(archive), record_directory=str(tmp_path)).succeeded()
+        assert len(list(tmp_path.iterdir())) == 1, number
+    (file,) = tmp_path.iterdir()
+    assert file.name == "sparkforge-record-1.json" and file.stat().st_mode & 0o777 == 0o644
+    assert_whole(json.loads(file.read_text()), file.read_text())
+    after = ownership.look(host)
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    # Of ssh, and of Ansible, which keeps its folder for temporary files.
+    assert {path for path in changed if not path.startswith(("/root/.ansible", "/var/log/"))} == set()
