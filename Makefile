@@ -23,7 +23,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
 
 .DEFAULT_GOAL := help
-.PHONY: help machine setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof lint unit integration molecule lab
+.PHONY: help machine setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof record lint unit integration molecule lab
 .PHONY: lab-down bench build docs recording release-notes release-check release github-release publish
 
 help: ## list the commands
@@ -84,6 +84,9 @@ guided-fuzz: setup ## the same by atheris, which changes what reached something 
 
 proof: setup ## make dist/sparkforge-proof.pyz, the proof as one file for any Python that has torch
 	$(BIN)/python -m lab.proof
+
+record: setup ## make dist/sparkforge-record.pyz, which records the machine that it runs on for who helps its owner
+	PYTHONPATH=cli $(BIN)/python -m sparkforge.record dist/sparkforge-record.pyz
 
 mutants: setup ## break each guard of tests/mutants and see a test fail, in containers; writes docs/mutants.md (JOBS=2)
 	$(ROOT) $(BIN)/python -m tests.mutants --write -j $(JOBS)

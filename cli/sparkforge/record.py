@@ -24,7 +24,6 @@ def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
     sys.path[:0] = [str(collections_path())]
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli as proof
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 
     roles = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles"
@@ -32,7 +31,7 @@ def build(path: Path) -> None:
     sources = {
         **bundle.files("_record.record"),
         "__main__.py": f"{start}from {bundle.PACKAGE}._record.record import main\n\nsys.exit(main())\n",
-        proof.PROFILES: json.dumps(yaml.safe_load((roles / "stack/vars/profiles.yml").read_text())["stack_profiles"]),
+        record.PROFILES: json.dumps(yaml.safe_load((roles / "stack/vars/profiles.yml").read_text())["stack_profiles"]),
         record.PACKAGES: json.dumps(packages(yaml.safe_load((roles / "stack/defaults/main.yml").read_text()))),
     }
     path.parent.mkdir(parents=True, exist_ok=True)

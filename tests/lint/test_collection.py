@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 from sparkforge import cli as command_line
 
 CHECKOUT = Path(__file__).parents[2]
@@ -196,9 +197,12 @@ RUN_BY = {
     r".*/fabric\.yml .*": (
         "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
     ),
-    r".*/collect\.yml .*": (
-        "integration/test_spark_info.py::"
-        "test_a_record_for_the_tests_says_nothing_of_its_owner_and_the_host_stays_as_it_was"
+    r"sparkforge record.*": (
+        "unit/cli/test_cli.py::test_a_record_runs_the_archive_on_the_hosts",
+        "integration/test_record.py::test_ansible_brings_the_same_from_each_host_without_the_rights_of_root",
+    ),
+    r"python3 sparkforge-record\.pyz.*": (
+        "integration/test_record.py::test_an_account_without_sudo_records_its_machine_into_the_one_file"
     ),
     r"python sparkforge-proof\.pyz .*": "proof/test_one_file.py::test_the_report_is_that_of_the_module_with_a_page",
     r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_what_the_page_says_accepts_a_release_of_ours",
@@ -299,6 +303,8 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
     elif words[:2] == ["python", "sparkforge-proof.pyz"]:
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
+    elif words[:2] == ["python3", "sparkforge-record.pyz"]:
+        record.make_parser().parse_args(words[2:])
     elif words[0] in ("sparkforge", "uvx"):
         command_line.make_parser().parse_args(words[words.index("sparkforge") + 1 :])
     elif words[0] in (

@@ -152,14 +152,16 @@ def test_molecule_runs_on_arm64_and_a_workflow_may_write_nothing_by_default() ->
     assert all(load(path)["permissions"] == {"contents": "read"} for path in WORKFLOWS)
 
 
-def test_each_form_asks_for_the_file_of_collect() -> None:
+def test_each_form_asks_for_a_record_and_for_nothing_that_is_not_redacted() -> None:
     forms = [path for path in FORMS if path.name != "config.yml"]
     assert len(forms) == 3
     for form in forms:
         hosts = [field for field in load(form)["body"] if field.get("id") == "host"]
-        assert len(hosts) == 1 and "playbooks/collect.yml" in hosts[0]["attributes"]["label"], form.name
-        assert "reports/recorded/host-1.json" in hosts[0]["attributes"]["description"]
-    assert "host-{{" in (CHECKOUT / "playbooks/collect.yml").read_text()
+        assert len(hosts) == 1 and "sparkforge record" in hosts[0]["attributes"]["label"], form.name
+        assert "sparkforge-record-1.json" in hosts[0]["attributes"]["description"], form.name
+        # The report of a proof names its host; a record has it redacted.
+        assert "reports/" not in form.read_text() and "/var/log" not in form.read_text(), form.name
+    assert "sparkforge-record-{{" in (CHECKOUT / "playbooks/record.yml").read_text()
 
 
 def test_each_path_that_has_an_owner_is_there() -> None:

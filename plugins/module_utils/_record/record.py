@@ -34,14 +34,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric.observation import FabricInfo
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.probe import SparkInfo
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli as proof
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history, run
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.host import run_command
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
 
 FORMAT = 1
-#: In the archive, beside ``__main__.py``: the apt packages that a run asks for, by method: ``wheels`` and ``build``.
-PACKAGES = "packages.json"
+#: In the archive, beside ``__main__.py``: the apt packages that a run asks for, by method (``wheels``, ``build``), and
+#: the profiles of roles/stack.
+PACKAGES, PROFILES = "packages.json", "profiles.json"
 #: Seconds: of one command, of the load with the import of torch, and of all together without ``--prove``.
 COMMAND_LIMIT, LOAD_LIMIT, LIMIT = 20.0, 25.0, 50.0
 ROOT, HISTORY = "/opt/sparkforge", "/var/log/sparkforge/proof"
@@ -256,6 +256,10 @@ class Recorder:
         devices: t.Sequence[t.Mapping[str, t.Any]],
         profiles: t.Mapping[str, t.Any],
     ) -> dict[str, t.Any]:
+        # Not for a record without a proof: it is most of the collection.
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli as proof
+        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
+
         if not torches:
             raise SparkforgeError("There is no torch to prove.", "Name an interpreter that has it with --python.")
         name = proof.chosen(profiles, "auto", [str(device["compute_capability"]) for device in devices])
@@ -269,8 +273,8 @@ class Recorder:
         return run.Proof(options).run()
 
 
-def main(argv: t.Sequence[str] | None = None) -> int:
-    """Record this host, and return the exit status: 0, or 2 where the file cannot be written."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="sparkforge-record.pyz",
         description="Record what a run of sparkforge.dgx_spark would need to know of this machine, without what"
@@ -280,9 +284,14 @@ def main(argv: t.Sequence[str] | None = None) -> int:
     add("--output", default="sparkforge-record.json", metavar="FILE", help="default: %(default)s; - prints it")
     add("--python", metavar="PATH", help="an interpreter with torch, which loads the GPU for 3 seconds")
     add("--prove", action="store_true", help="prove that torch too, which takes minutes, and add the report")
-    given = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Record this host, and return the exit status: 0, or 2 where the file cannot be written."""
+    given = make_parser().parse_args(argv)
     with zipfile.ZipFile(sys.argv[0]) as archive:
-        packages, profiles = (json.loads(archive.read(name)) for name in (PACKAGES, proof.PROFILES))
+        packages, profiles = (json.loads(archive.read(name)) for name in (PACKAGES, PROFILES))
     found = Recorder(packages, given.python).record(profiles if given.prove else None)
     text = json.dumps(found, indent=1, sort_keys=True) + "\n"
     if given.output == "-":
