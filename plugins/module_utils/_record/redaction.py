@@ -188,7 +188,10 @@ class Redaction:
         parts = re.findall(r"[A-Za-z0-9]+", token)
         known = all(part.lower() in vocabulary() or re.fullmatch(r"\d{1,4}", part) for part in parts)
         most = 6 if all(part.isdigit() for part in parts) else _MOST_DIGITS
-        return bool(_REDACTED.fullmatch(token)) or (known and token.isascii() and not _looks_like_one_host(token, most))
+        return bool(_REDACTED.fullmatch(token)) or (
+            # A terminal obeys what is not printable.
+            known and token.isascii() and token.isprintable() and not _looks_like_one_host(token, most)
+        )
 
 
 def _looks_like_one_host(text: str, most: int = _MOST_DIGITS) -> bool:

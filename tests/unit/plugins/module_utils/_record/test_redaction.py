@@ -37,6 +37,7 @@ SECRETS = {
     "a header with a password": "Authorization: Basic YWxpY2U6czNjcmV0",
     "a company": "acme",
     "the name of a Wi-Fi": "FRITZ!Box 7590 QX",
+    "what a terminal obeys": "\x1bc",
 }
 FORMS = [
     "{}",
@@ -128,6 +129,11 @@ def test_nor_does_any_secret_of_such_a_form(raw: dict[str, t.Any], secret: str, 
 def test_what_is_not_known_is_dropped_whatever_it_is(raw: dict[str, t.Any]) -> None:
     more = {**raw, "hostname": "x", "record": {**raw["record"], "environ": {"A": "b"}}}
     assert redacted(more) == redacted(raw)
+    assert redacted({"platform": {"A": "b"}, "cpu": "b", "python": ["b"]}) == {
+        "platform": None,
+        "cpu": None,
+        "python": [None],
+    }
     assert "addresses" not in json.dumps(redacted(raw)["record"]["fabric"])
 
 
