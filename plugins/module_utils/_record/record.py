@@ -68,6 +68,8 @@ while time.monotonic() < end:
     for _ in range(20):
         factor @ factor
     torch.cuda.synchronize()"""
+# Beside them is the machine's serial number.
+RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?([^"\n]*)'
 MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
 
 
@@ -129,7 +131,7 @@ class Recorder:
             "taken": time.strftime("%Y-%m-%d", time.gmtime()),
             "root": os.geteuid() == 0,
             "apt": self._part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
-            "release": re.findall(r'^(DGX_\w+)="?([^"\n]*)', self._word("/etc/dgx-release"), re.M),
+            "release": re.findall(RELEASE, self._word("/etc/dgx-release"), re.M),
             "machine": {name: self._word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
             "firmware": self._part("firmware", self._firmware),
             "ota": self._part("ota", lambda: self._ota(apt["packages"])),
@@ -236,7 +238,7 @@ class Recorder:
                 time.sleep(0.5)
         if load.exception():
             return {**found, "no_load": str(load.exception()).rpartition("\n")[2]}
-        # Before them torch was imported.
+        # The samples before these saw torch being imported.
         return {**found, "load": samples[-6:]}
 
     def _sample(self) -> dict[str, str]:

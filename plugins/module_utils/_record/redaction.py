@@ -52,8 +52,7 @@ WORDS = frozenset(
 _WORD = re.compile(
     r"(lib)?(cu(da|dart|dnn|blas|fft|file|pti|rand|solver|sparse|sparselt|dss|libos|objdump|xxfilt|obj|dadebugger)|nccl"
     r"|npp|nvcc|nvidia|nvpl|nvrtc|nvml|nvtx|nvvm|nvblas|nvjpeg|nvjitlink|nvfatbin|nvptxcompiler|nvdisasm|nvprof|nvprune"
-    r"|nvshmem"
-    r"|nvtoolsext|python3|llvm|clang)(lt|mg|w)?\d{0,4}|nvme\d+n\d+(p\d+)?|[sv]d[a-z]\d*|(md|dm|loop|mmcblk)\d+(p\d+)?"
+    r"|nvshmem|nvtoolsext|python3|llvm|clang)(lt|mg|w)?\d{0,4}|nvme\d+n\d+(p\d+)?|[sv]d[a-z]\d*|(md|dm|loop|mmcblk)\d+(p\d+)?"
     r"|\d{1,4}|c\+\+",
     re.IGNORECASE,
 )
@@ -171,15 +170,19 @@ class Redaction:
         """Keep of a sentence the words that this collection's sources have, and single numbers."""
         tokens = re.findall(r"\s+|\S+", text)
         numbers = [bool(_NUMBER.fullmatch(token.strip("(),;:.~<>="))) for token in tokens]
+        # A serial number may be written in groups.
+        groups: set[int] = set()
+        for place in range(2, len(tokens)):
+            pair = (place - 2, place)
+            if all(numbers[one] for one in pair) and tokens[place - 2][-1].isdigit() and tokens[place][0].isdigit():
+                groups.update(pair)
         for place, token in enumerate(tokens):
-            # A serial number may be written in groups.
-            group = any(numbers[other] for other in (place - 2, place + 2) if 0 <= other < len(tokens))
-            if token.isspace() or (numbers[place] and not group):
+            if token.isspace() or (numbers[place] and place not in groups):
                 continue
             if "/" in token:
                 # Any word of a path may be somebody's name.
                 tokens[place] = self.path(token)
-            elif numbers[place] or not self._is_prose(token):
+            elif place in groups or not self._is_prose(token):
                 tokens[place] = self.replaced(token)
         return "".join(tokens)
 
@@ -206,7 +209,8 @@ def _digits(text: str) -> int:
 PARAMETER = re.compile(
     r"quiet|splash|ro|rw|(kho|init_on_alloc|mitigations|pcie_aspm)=\w{1,4}|iommu\.\w{1,12}=\d|pci=pcie_bus_\w{4,8}"
     r"|console=tty(S|AMA)?\d(,\d{4,6})?|earlycon=uart,mmio32,0x\w{1,8}|crashkernel=[\dGMK:,-]{1,16}"
-    r"|initcall_blacklist=tegra234_cbb_init|(default_)?hugepages(z|sz)?=\d{1,5}[KMG]?|transparent_hugepage=\w{5,7}|cma=\d{1,5}[KMG]?"
+    r"|initcall_blacklist=tegra234_cbb_init|(default_)?hugepages(z|sz)?=\d{1,5}[KMG]?|transparent_hugepage=\w{5,7}"
+    r"|cma=\d{1,5}[KMG]?"
 )
 _MIB, _COUNT = 10**8, 10**6
 _DOTTED = re.compile(r"\d{1,3}(\.\d{1,3}){0,2}")
@@ -229,7 +233,8 @@ _SMI = re.compile(
     r"|[0-9A-F]{2}(\.[0-9A-F]{2}){4}"
 )
 _DGX = re.compile(
-    r"DGX_(NAME|PRETTY_NAME|(SWBUILD|OTA)_VERSION|PLATFORM)|(NVIDIA )?DGX (Spark|Station|OS)|GX10|\d(\.\d{1,2}){2}"
+    r"DGX_(NAME|PRETTY_NAME|(SWBUILD|OTA)_VERSION|PLATFORM)|(NVIDIA )?DGX (Spark|Station|OS)|\d(\.\d{1,2}){2}"
+    r"|GX10|HP ZGX Nano G1n AI Station"
 )
 _FIRMWARE = re.compile(r"Embedded Controller|UEFI (Device Firmware|dbx)|TPM|SoC Firmware|MT2910 Family \[ConnectX-7\]")
 _CLOCK_UNIT = re.compile(r"(gb10|nvidia)-clock-cap\.service|(spark-)?gpu-clock-lock\.service")
@@ -248,7 +253,8 @@ RULES = _table(
         "loader memory os dgx python stack unread record build wheels install remove refused would_remove "
         "would_downgrade protected versions ota firmware torch fabric links ports management kho pcie report checks",
     ),
-    (("name", "version"), "packages offers software ota.behind"),
+    (("name", "version"), "packages offers ota.behind"),
+    (("words", "version"), "software"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),
     (("path", "path"), "entries"),
