@@ -268,7 +268,7 @@ class Recorder:
         prefix = os.path.dirname(os.path.dirname(os.path.abspath(torches[0]["python"])))
         options = {
             "python": torches[0]["python"],
-            "profile": {"required_checks": {}, "speed_floors": {}, **profiles[name], "name": name},
+            "profile": {"required_checks": [], "speed_floors": {}, **profiles[name], "name": name},
             "reference": {"paths": [f"{torches[0]['folder']}/lib"], **proof.of_the_role(os.path.realpath(prefix))},
             "gpu_required": bool(devices),
         }

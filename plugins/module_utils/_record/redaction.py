@@ -269,7 +269,7 @@ RULES = _table(
     (
         bool,
         "enabled keyring_present synchronized nvidia_fs open_kernel_module hardware present unified_memory headers "
-        "venv root up connectx7 carrier wireless gpu_required numeric required blocked",
+        "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted",
     ),
     (_MIB, "available_mib total_mib swap_total_mib memory_total_mib memory_used_mib used_mib reserved_mib speed_mbps"),
     (_COUNT, "count index priority offset format seconds swappiness mtu width port wifi_powersave ratio"),
@@ -292,7 +292,7 @@ RULES = _table(
     (
         "words",
         "state probe reason cause remedy diagnosis no_load measured bound family status verdict scope profile notices "
-        "checks.name report.stack report.method",
+        "evidence checks.name report.stack report.method",
     ),
     (re.compile(r"arm64|amd64"), "architecture"),
     (re.compile(r"aarch64|x86_64"), "machine"),
