@@ -16,8 +16,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redac
 from sparkforge import record
 
 from tests.integration import ownership
-from tests.integration.conftest import Bench, Host
+from tests.integration.conftest import CHECKOUT, Bench, Host
 
+COMPOSED = CHECKOUT / "tests/unit/data/hosts/dgx-spark.json"
 ARCHIVE = "/srv/sparkforge-record.pyz"
 #: A GB10 that answers as drivers do: without a memory of its own, and without names that it does not know.
 NVIDIA_SMI = """#!/bin/sh
@@ -65,6 +66,7 @@ def assert_whole(found: dict[str, Any], text: str) -> None:
     assert more["apt"]["wheels"]["unavailable"] == ["python3.12-dev", "python3.12-venv"]
     assert "cuda-nvcc-13-0" in more["apt"]["build"]["unavailable"]
     assert redacted(found) == found
+    assert set(found) - {"record"} == set(json.loads(COMPOSED.read_text()))
     for secret in ("ann", "s3cret", "acme", "wolke7", "GPU-0f1e2d3c"):
         assert secret not in text
 
