@@ -237,11 +237,11 @@ def test_the_fault_of_the_power_delivery_is_named():
     assert "about 30 W" in found.cause
     assert "RMA" in found.remedy
     assert found.measured == "SM clock 611 MHz at 29 W"
-    assert "about 30 W" in fault(power_w=29.0).cause
 
 
-def test_few_watts_are_a_fault_of_a_gb10_alone():
-    assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA T4")[2] is None
+def test_few_watts_alone_are_no_fault_for_a_cap_lowers_them_too():
+    assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA GB10")[2] is None
+    assert "about 30 W" not in fault("NVIDIA T4", sm_clock_mhz=611.0, power_w=29.0).cause
 
 
 @pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
