@@ -72,6 +72,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     ABSENT,
     CRASH,
     H200,
+    H200_BUILT,
     X86,
     Context,
     Failed,
@@ -807,7 +808,7 @@ def _multihead(context: Context, cases: Cases, form: str) -> None:
         )
 
 
-@check("attention.flash_package", measured=(H200,))
+@check("attention.flash_package", measured=(H200_BUILT,))
 def flash_package(context: Context) -> Measured:
     """flash-attention's own package, also for sequences of several lengths in one tensor. Bounds: head of this file."""
     import torch

@@ -60,12 +60,17 @@ class Evidence:
         return f"measured on {self.device} ({self.kind}), {self.date}, torch {self.torch}"
 
 
-#: Source: docs/evidence/survey.md, "Fourth round": five proofs of the whole catalogue.
-H200 = Evidence("NVIDIA H200", "9.0", "2026-11-24", "2.11.0+cu130")
-#: Source: the same, two of them.
-H100 = Evidence("NVIDIA H100", "9.0", "2026-11-24", "2.11.0+cu130")
-#: The CPU of that host.
-X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-24", "2.11.0+cu130")
+#: Source, as of all of these: docs/evidence/proof-runs.json. The wheels of the default stack, on a GPU host.
+H200 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
+X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
+#: That host's own torch, which has torchvision and torchaudio beside it, each file as its wheel brought it.
+H200_2_11 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.11.0+cu130")
+X86_2_11 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.11.0+cu130")
+#: The same with extensions that the roles built, and their receipts.
+H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
+X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
+#: A machine without a GPU.
+X86_CPU = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.13.0+cpu")
 
 
 class Skipped(Exception):

@@ -25,7 +25,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     CRASH,
     H200,
+    H200_2_11,
     X86,
+    X86_2_11,
     Context,
     Measured,
     Skipped,
@@ -90,7 +92,7 @@ def between(values: t.Iterable[float], low: float, high: float) -> float:
     return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
 
 
-@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H200, X86))
+@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H200_2_11, X86_2_11))
 def torchvision(context: Context) -> Measured:
     """torchvision's non-maximum suppression keeps the boxes that a plain loop keeps: its compiled code is this torch's.
 

@@ -44,7 +44,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     ABSENT,
     H200,
-    X86,
+    X86_CPU,
     Context,
     Measured,
     Skipped,
@@ -337,7 +337,7 @@ def _counted(measured: Measured, graphs: int) -> Measured:
 # -- the checks
 
 
-@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86))
+@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(H200, X86_CPU))
 def transformer_block(context: Context) -> Measured:
     """Compiles a transformer block, forward and backward, and compares it and its eager run with float64.
 

@@ -25,7 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds
     one_thread,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H100,
+    H200,
     Context,
     Measured,
     check,
@@ -183,7 +183,7 @@ def _allowed_gradients(
 
 
 # Not on the CPU: of 27 sound runs there by Gloo two failed, one process aborted at its end and one did not end.
-@check("training.data_parallel", seconds=300, family="training", measured=(H100,))
+@check("training.data_parallel", seconds=300, family="training", measured=(H200,))
 def data_parallel(context: Context) -> Measured:
     """A network in as many processes as this host has GPUs: the losses and gradients of one run."""
     import torch

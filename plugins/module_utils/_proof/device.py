@@ -8,15 +8,42 @@
 
 from __future__ import annotations
 
+import re
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    BUSY,
     H200,
+    MEMORY,
     Context,
     Failed,
     Measured,
+    Unanswered,
     check,
 )
 
 NAME = "device.cuda"
+#: What torch, CUDA and their libraries say when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, and the
+#: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
+OUT_OF_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"
+    r"|DefaultCPUAllocator: (can't|not enough)",
+    re.IGNORECASE,
+)
+
+
+def _start() -> None:
+    """Start CUDA, and wait a while for its memory where another program has it."""
+    import torch
+
+    try:
+        torch.cuda.init()
+        torch.zeros(1, device="cuda").item()
+    except RuntimeError as error:
+        if not OUT_OF_MEMORY.search(str(error)):
+            raise
+        sampler.wait_for_others()
+        torch.zeros(1, device="cuda").item()
 
 
 @check(NAME, numeric=False, measured=(H200,))
@@ -33,12 +60,18 @@ def cuda(context: Context) -> Measured:
             "a CUDA build",
         )
     try:
-        torch.cuda.init()
+        _start()
         count = torch.cuda.device_count()
         major, minor = torch.cuda.get_device_capability(0)
-        torch.zeros(1, device="cuda").item()
     except (RuntimeError, AssertionError) as error:
         said = " ".join(str(error).split())[:300].rstrip(".")
+        if OUT_OF_MEMORY.search(said):
+            users = ", ".join(map(str, sampler.others()))
+            raise Unanswered(
+                BUSY if users else MEMORY,
+                f"Not run: the GPU is in use by {users}." if users else f"The GPU has no memory left: {said}.",
+                "Stop what uses it, or run the proof again when that has ended.",
+            ) from error
         raise Failed(
             f"CUDA does not start in torch {torch.__version__}: {said}.",
             "Compare the CUDA version that nvidia-smi shows with torch's; check that CUDA_VISIBLE_DEVICES is not empty "

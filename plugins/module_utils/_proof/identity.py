@@ -30,6 +30,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     ABSENT,
     X86,
+    X86_2_11,
+    X86_BUILT,
     Context,
     Failed,
     Measured,
@@ -77,7 +79,7 @@ def software() -> dict[str, t.Any]:
 # --- import --------------------------------------------------------------------------------------------------------
 
 
-@check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86,))
+@check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86_2_11,))
 def imports(context: Context) -> Measured:
     """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
     problems: list[tuple[str, str]] = []
@@ -182,7 +184,7 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 # --- versions and build --------------------------------------------------------------------------------------------
 
 
-@check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86,))
+@check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_2_11,))
 def versions(context: Context) -> Measured:
     """The versions are the stack's and the receipt's, satisfy each other, and were built with one CUDA."""
     found = {name: one for name, one in packages.installed().items() if STACK.fullmatch(name)}
@@ -360,7 +362,7 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Una
 # --- commit and wheels ---------------------------------------------------------------------------------------------
 
 
-@check("identity.commit", devices=("none",), numeric=False, measured=(X86,))
+@check("identity.commit", devices=("none",), numeric=False, measured=(X86_BUILT,))
 def commit(context: Context) -> Measured:
     """The commits that torch and its companions name are those of the receipts."""
     torch = importlib.import_module("torch")
@@ -420,7 +422,7 @@ def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[s
     return compared, problems
 
 
-@check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86,))
+@check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86_BUILT,))
 def wheels(context: Context) -> Measured:
     """The wheels that the environment was made from are those of the receipts, by sha256, as far as they are here."""
     reference = context.reference
@@ -562,7 +564,7 @@ def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribut
     return []
 
 
-@check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86,))
+@check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_2_11,))
 def files(context: Context) -> Measured:
     """Every file of torch, its companions and NVIDIA's wheels is what RECORD says, and there is no other."""
     everything = packages.installed()
@@ -702,7 +704,7 @@ def nvrtc_error(soname: str) -> str | None:
     return None if status == 0 else library.nvrtcGetErrorString(status).decode(errors="replace")
 
 
-@check("closure.origins", devices=("none",), numeric=False, seconds=180, measured=(X86,))
+@check("closure.origins", devices=("none",), numeric=False, seconds=180, measured=(X86_2_11,))
 def origin(context: Context) -> Measured:
     """Every library that is loaded with torch comes from the environment, the stack's directories or the system's.
 

@@ -30,7 +30,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     verdict,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history as _history
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, Result
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, Result
 
 #: What is proven, as ``cuda_proof`` and ``proof_timer`` take it.
 ARGUMENTS: dict[str, dict[str, t.Any]] = {
@@ -227,7 +227,8 @@ class Proof:
                 gate.open()
             found += last.result() if last else []
         gate.close()
-        results.update({result.name: result for result in found})
+        # Each lane on the GPU begins with whether it can be reached: the worst answer counts.
+        results.update({result.name: result for result in sorted(found, key=lambda one: one.status != PASS)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software
 

@@ -59,8 +59,6 @@ CHECKS = check.REGISTERED
 REAP = 10.0
 #: How often it is looked whether a silent child has ended, in seconds.
 LOOK = 0.5
-#: How long another program's use of the GPU is waited for where memory ran out, in seconds.
-MEMORY_SECONDS = 30.0
 #: How many parts of a check may crash or hang before the check does.
 MOST_PASSED_OVER = 10
 #: How much of what a check printed is kept, in bytes.
@@ -74,13 +72,6 @@ _FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double fre
 #: What torch and its libraries say of what they do not offer for this GPU. An illegal access is not among it.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
-    re.IGNORECASE,
-)
-#: What torch, CUDA and their libraries say when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, and the
-#: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
-_OUT_OF_MEMORY = re.compile(
-    r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"
-    r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
 #: After these the CUDA context answers every call with the same error.
@@ -205,7 +196,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             if not left:
                 continue
             if first is not None and first.reason == MEMORY:
-                wait_for_memory(CHECKS[left[0]], job["limits"])
+                sampler.wait_for_others(float(job["limits"]["factor"]))
             child = Child(left, job, results, passed_over, first)
             left = child.run()
             blocked = blocked or device.NAME in child.failed
@@ -213,13 +204,6 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
                 queue.insert(0, (left, None))
             # Each in a process of its own: what one leaves behind is not the next one's.
             queue += [([one.name], one) for one in child.unanswered]
-
-
-def wait_for_memory(definition: check.Definition, limits: t.Mapping[str, t.Any]) -> None:
-    """Wait until no other program uses the GPU, but not for long."""
-    deadline = time.monotonic() + MEMORY_SECONDS * float(limits["factor"])
-    while definition.device == "cuda" and time.monotonic() < deadline and sampler.others():
-        time.sleep(1)
 
 
 def by_process(names: t.Sequence[str]) -> list[list[str]]:
@@ -262,7 +246,7 @@ def failure(definition: check.Definition, error: Exception) -> Result:
     said = " ".join(f"{type(error).__name__}: {error}".split())
     cause = f"{name} ended with an error: {said[:400]}".rstrip(".") + "."
     row = Result(name, FAIL, "an error", "a result", cause, remedies(name).crash, reason=CRASH)
-    if _OUT_OF_MEMORY.search(said):
+    if device.OUT_OF_MEMORY.search(said):
         row.reason, row.remedy = MEMORY, remedies(name).memory
     elif _NOT_OFFERED.search(said):
         row.reason = REFUSED
@@ -459,12 +443,15 @@ class Child:
         definition, first = CHECKS[result.name], self.first
         if result.status == FAIL:
             self.failed.add(result.name)
-        if result.reason in UNANSWERED and result.status == FAIL and first is None:
+        # All that follows on the GPU waits for whether it can be reached, and is skipped by then.
+        repeated = result.name != device.NAME
+        if result.reason in UNANSWERED and result.status == FAIL and first is None and repeated:
             self.unanswered.append(result)
             return
         if first is not None and result.reason in UNANSWERED:
             result.cause += " It was run twice."
-            others = sampler.others() if result.reason == MEMORY and definition.device == "cuda" else []
+            of_gpu = definition.device == "cuda" or "CUDA" in result.cause
+            others = sampler.others() if result.reason == MEMORY and of_gpu else []
             if others:
                 result.reason = BUSY
                 result.cause = f"Not run: the GPU is in use by {', '.join(map(str, others))}."

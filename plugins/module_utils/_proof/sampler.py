@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import os
 import subprocess
+import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
@@ -40,6 +41,8 @@ _QUERIES = tuple(
 _FORMAT = "--format=csv,noheader,nounits"
 #: Seconds: a wedged driver lets nvidia-smi hang for ever.
 _PATIENCE = 20
+#: How long another program's use of the GPU is waited for where memory ran out, in seconds.
+WAIT = 30.0
 
 
 class NoSampler(Exception):
@@ -187,6 +190,13 @@ def strangers(
         hidden = [process for process in others if process.pid not in seen]
         others = [process for process in others if process not in hidden[:1]]
     return others
+
+
+def wait_for_others(factor: float = 1.0) -> None:
+    """Wait until no other program uses the GPU, but not for long."""
+    deadline = time.monotonic() + WAIT * factor
+    while time.monotonic() < deadline and others():
+        time.sleep(1)
 
 
 def others() -> list[Process]:

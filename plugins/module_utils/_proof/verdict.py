@@ -134,7 +134,8 @@ def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families
     if any(result.status == FAIL for result in results):
         return FAIL
     where = scope(results)
-    refused = any(one.numeric and one.status == WARN and not one.name.startswith("cpu.") for one in results)
+    on_gpu = [one for one in results if one.numeric and not one.name.startswith("cpu.")]
+    refused = any(one.status == WARN or (one.status == SKIP and one.blocked) for one in on_gpu)
     if where == "none" or unselected or (refused and where != "gpu"):
         return UNPROVEN
     return UNPROVEN if missing(results, families) else PROVEN

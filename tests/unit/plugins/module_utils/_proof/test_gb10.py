@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,19 @@ def test_a_gpu_on_which_a_whole_family_has_no_answer_is_unproven_and_a_new_host_
         "checks": [{"name": row.name, "status": row.status, "reason": row.reason} for row in found],
     }
     assert ends(report) == ("unproven", 3, True, False)
+
+
+def test_the_evidence_of_each_check_is_a_recorded_run_in_which_it_passed() -> None:
+    runs = json.loads((CHECKOUT / "docs/evidence/proof-runs.json").read_text())["runs"]
+    for name, definition in catalogue.CHECKS.items():
+        for one in definition.measured:
+            assert [
+                run
+                for run in runs
+                if (run["date"], run["torch"]) == (one.date, one.torch)
+                and one.kind in (run["compute_capability"], run["machine"])
+                and name in run["passed"]
+            ], f"{name}: {one}"
 
 
 def test_what_blocks_was_seen_to_pass_somewhere() -> None:
