@@ -60,7 +60,7 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
                 "Set a URL such as https://spark01.example.com/wheelhouse or a host, and both of the others "
                 "(sparkforge_wheelhouse_username, sparkforge_wheelhouse_password).",
             )
-        user = ":".join(urllib.parse.quote(str(text), safe="") for text in values)
+        user = ":".join(urllib.parse.quote(str(text), safe="", errors="surrogatepass") for text in values)
         if found.setdefault(name, user) != user:
             raise SparkforgeError(
                 f"{name} has two user names or passwords.",
@@ -143,7 +143,8 @@ def read_page(text: str, url: str) -> list[Link]:
     :param url: of the page; what it lists may be relative to it, and be behind the same user name and password.
     """
     rows: t.Iterable[tuple[t.Any, t.Any, t.Any]] = []
-    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    # AssertionError: html.parser, of a marked section that it does not know.
+    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
         if text.startswith("{"):
             files = json.loads(text)["files"]
             rows = [(one["url"], (one.get("hashes") or {}).get("sha256"), one.get("size")) for one in files]

@@ -60,7 +60,9 @@ def test_a_json_page_says_hashes_and_sizes() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["{", "{}", '{"files": 1}', '{"files": [1]}', '{"files": [{"url": 1}]}', "<a href="])
+@pytest.mark.parametrize(
+    "text", ["{", "{}", '{"files": 1}', '{"files": [1]}', '{"files": [{"url": 1}]}', "<a href=", "<![x["]
+)
 def test_a_page_that_is_none_lists_nothing(text: str) -> None:
     assert index.read_page(text, "https://a.test/simple/tiny/") == []
 
