@@ -96,7 +96,7 @@ class Installer:
         argv = [*_own_pip(place), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
         # Next to the environment: /tmp is often a small file system in memory.
-        variables = {**ENGLISH, "PIP_CONFIG_FILE": os.devnull, "PIP_USER": "0", "TMPDIR": temporary}
+        variables = {**ENGLISH, "PIP_CONFIG_FILE": os.devnull, "TMPDIR": temporary}
         rc, out, err = self.run(argv, environ_update=variables, cwd=place)
         if rc != 0:
             raise failures.pip_failure(f"{out}\n{err}")
@@ -125,7 +125,8 @@ class Installer:
 def _own_pip(place: str) -> list[str]:
     """Return the start of a command of the pip that the environment began with."""
     runner = os.path.join(place, ".tmp", "pip", "__pip-runner__.py")
-    return [os.path.join(place, "bin", "python"), "-I", runner, "--no-input", "--disable-pip-version-check"]
+    python = os.path.join(place, "bin", "python")
+    return [python, "-I", runner, "--isolated", "--no-input", "--disable-pip-version-check"]
 
 
 def _unpacked(wheel: str) -> int:

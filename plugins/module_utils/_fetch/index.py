@@ -143,6 +143,7 @@ def read_page(text: str, url: str) -> list[Link]:
     :param url: of the page; what it lists may be relative to it, and be behind the same user name and password.
     """
     rows: t.Iterable[tuple[t.Any, t.Any, t.Any]] = []
+    base = url
     # AssertionError: html.parser, of a marked section that it does not know.
     with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
         if text.startswith("{"):
@@ -151,16 +152,16 @@ def read_page(text: str, url: str) -> list[Link]:
         else:
             anchors = _Anchors(url)
             anchors.feed(text)
-            rows, url = anchors.found, anchors.base
-    base, schemes, links = urllib.parse.urlsplit(url), ["file", "http", "https"], []
+            rows, base = anchors.found, anchors.base
+    page, schemes, links = urllib.parse.urlsplit(url), ["file", "http", "https"], []
     for place, sha256, size in rows:
         with contextlib.suppress(ValueError, TypeError):
-            parts = urllib.parse.urlsplit(urllib.parse.urljoin(url, place))
+            parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, place))
             file = urllib.parse.unquote(parts.path.rpartition("/")[2])
-            if not _FILE.fullmatch(file) or parts.scheme not in schemes[schemes.index(base.scheme) :]:
+            if not _FILE.fullmatch(file) or parts.scheme not in schemes[schemes.index(page.scheme) :]:
                 continue
-            if (parts.scheme, parts.netloc) == (base.scheme, base.netloc.rpartition("@")[2]):
-                parts = parts._replace(netloc=base.netloc)
+            if (parts.scheme, parts.netloc) == (page.scheme, page.netloc.rpartition("@")[2]):
+                parts = parts._replace(netloc=page.netloc)
             pin = sha256.lower() if sha256 and re.fullmatch("[0-9a-fA-F]{64}", sha256) else None
             links.append(Link(file, parts._replace(fragment="").geturl(), pin, size if isinstance(size, int) else None))
     return links

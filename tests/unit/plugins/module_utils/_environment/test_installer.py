@@ -20,7 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
 
 from lab import stand_ins
-from tests.unit import interpreter
+from tests.unit import interpreter, web_server
 
 
 class Bench:
@@ -109,8 +109,15 @@ def test_what_the_lock_overrides_need_not_fit_and_all_else_must(bench: Bench) ->
 
 
 def test_pip_is_told_to_want_hashes_and_wheels_alone_and_to_ask_nobody(bench: Bench) -> None:
-    bench.monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    bench.install()
+    server = web_server.Server()
+    for name in ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS"):
+        bench.monkeypatch.setenv(f"PIP_{name}", f"{server.url}/simple/")
+    bench.monkeypatch.setenv("PIP_USER", "1")
+    try:
+        bench.install()
+        assert server.requests == []
+    finally:
+        server.close()
     [command] = [argv for argv in bench.started if "install" in argv]
     assert {"--require-hashes", "--only-binary=:all:", "--no-index", "--no-deps"} <= set(command)
 

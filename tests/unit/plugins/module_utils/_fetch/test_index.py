@@ -78,6 +78,8 @@ def test_what_a_page_lists_is_no_less_protected_than_the_page() -> None:
     for scheme, found in (("https", ["https"]), ("http", ["http", "https"])):
         links = index.read_page(page, f"{scheme}://a.test/simple/tiny/")
         assert [link.url.partition(":")[0] for link in links] == found
+    for base in ("file:///srv/", "http://a.test/"):
+        assert index.read_page(f'<base href="{base}"><a href="{FILE}">', "https://a.test/simple/tiny/") == []
 
 
 def test_the_password_of_a_page_is_for_files_of_the_same_server() -> None:
