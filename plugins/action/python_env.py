@@ -2,22 +2,29 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sends the controller's wheels that the host lacks. The work itself is the module's."""
+"""Sends the controller's wheels that the host lacks, and prints how the host's own downloads go.
+
+The work itself is the module's.
+"""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import pathlib
 import typing as t
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.utils.display import Display
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnHost, expanded
 
+display = Display()
+
 
 class ActionModule(OnHost):
-    """One call of the module; a second one where wheels had to be sent."""
+    """One call of the module, and further ones where wheels had to be sent or a download takes longer than a call."""
 
     _supports_check_mode = True
     # A temporary directory on the host costs a round trip: it is made only where a wheel is sent.
@@ -39,7 +46,26 @@ class ActionModule(OnHost):
         if missing and not self._task.check_mode and not result.get("failed"):
             arguments["transferred"] = self._send(local, [wheel["sha256"] for wheel in missing])
             result = self._execute_module(module_args=arguments, task_vars=task_vars)
+        label = f"{(task_vars or {}).get('inventory_hostname', '')} | {arguments.get('name', '')}"
+        while result.pop("unfinished", False) and not result.get("failed"):
+            self._tell(label, result["download"])
+            result = self._execute_module(module_args=arguments, task_vars=task_vars)
+        self._tell(label, result.get("download") or {})
         return result
+
+    def _tell(self, label: str, download: dict[str, t.Any]) -> None:
+        """Print a line for each wheel that arrived, and what is next, which may be silent for a while."""
+        finished, waiting = download.get("finished") or [], download.get("next") or []
+        for one in finished:
+            display.display(f"{label} | {one['file']}, {one['size'] / 1e6:.1f} MB")
+        if not waiting:
+            return
+        so_far = f"{download['files']} of {download['of_files']} wheels, {download['bytes'] / 1e6:.1f} MB"
+        if download["of_bytes"]:
+            rate = sum(one["size"] for one in finished) / max(download["seconds"], 0.1)
+            left = datetime.timedelta(seconds=round((download["of_bytes"] - download["bytes"]) / max(rate, 1)))
+            so_far += f" of {download['of_bytes'] / 1e6:.1f} MB, {rate / 1e6:.1f} MB/s, about {left} left"
+        display.display(f"{label} | {so_far} | next: {', '.join(waiting)}")
 
     def _resolved(self, wheels: t.Any) -> tuple[list[dict[str, str]], dict[str, str]]:
         """Return the wheels with their sha256, and where each is on the controller."""

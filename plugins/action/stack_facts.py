@@ -22,6 +22,7 @@ class ActionModule(OnController):
         "name": {"type": "str", "required": True},
         "method": {"type": "str", "default": "build"},
         "profile": {"type": "str", "default": "gb10"},
+        "libraries": {"type": "str", "default": "auto", "choices": ["auto", "all"]},
         "directories": {"type": "list", "elements": "path", "default": []},
         "locks": {"type": "list", "elements": "path", "default": []},
         "shipped": {"type": "path", "default": load.SHIPPED},
@@ -43,6 +44,7 @@ class ActionModule(OnController):
             arguments["method"],
             arguments["profile"],
             where,
+            libraries=arguments["libraries"],
             lock_required=arguments["lock_required"],
         )
         return {

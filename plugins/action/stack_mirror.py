@@ -28,6 +28,7 @@ class ActionModule(OnController):
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {
         "name": {"type": "str", "required": True},
         "method": {"type": "str", "choices": ["wheel", "build"], "default": "build"},
+        "libraries": {"type": "str", "choices": ["auto", "all"], "default": "auto"},
         "meanwhile": {"type": "str", "default": ""},
         "directory": {"type": "path", "required": True},
         "url": {"type": "str"},
@@ -76,7 +77,8 @@ class ActionModule(OnController):
             stacks.append((arguments["meanwhile"], "wheel"))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]))
         # Profiles decide what is proven, and nothing that is fetched.
-        found = [facts.facts(one, method, "generic", where)["stack"] for one, method in stacks]
+        libraries = arguments["libraries"]
+        found = [facts.facts(one, method, "generic", where, libraries=libraries)["stack"] for one, method in stacks]
         chosen = found[0]
         for stack in found:
             needs = wanted(stack, arguments["machines"], arguments["extensions"])
@@ -90,7 +92,7 @@ class ActionModule(OnController):
                 apt.Request(
                     snapshot=arguments["apt_snapshot"],
                     packages=tuple(arguments["apt_packages"]),
-                    cusparselt=chosen["cusparselt"]["version"],
+                    cusparselt=chosen["cusparselt"]["version"] if chosen["libraries"] == "all" else "",
                     cuda_major=chosen["cuda"]["major"],
                     local_repo_sha256=arguments["cusparselt_local_repo_sha256"],
                     nvidia_url=arguments["nvidia_url"],

@@ -17,10 +17,9 @@ description:
     O(imports) was imported there. If anything fails, C(current) is unchanged.
   - C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter kernel run the resolved path, so that a
     running job does not change versions when C(current) does.
-  - Proxies and certificates are taken from the task's environment. If E(SSL_CERT_FILE) is set and pip's own variables
-    are not, pip uses that file.
-  - If the host has uv (C(/usr/local/bin), C(/usr/bin)), uv installs instead of pip, unless O(index_url) is unset and
-    the host configures pip. If uv fails, pip takes over. Both check the same hashes.
+  - The module fetches the wheels itself, each to C(<root>/envs/<name>/.download/<sha256>/), and resumes downloads after
+    a lost connection, also in the next run. The interpreter's own pip then installs them without a network.
+  - Proxies and E(SSL_CERT_FILE) are taken from the task's environment.
   - Root runs no code from a wheel. The steps that start the environment's interpreter, C(pip check) and the imports,
     run as C(nobody) without the task's variables.
   - A converged environment costs one call that starts no process and fetches nothing.
@@ -83,7 +82,7 @@ options:
   override:
     description:
       - Packages among O(requirements) whose version deliberately differs from what others require.
-      - The installer then resolves nothing, and C(pip check) may only complain about these.
+      - C(pip check) may only complain about these.
     type: list
     elements: str
     default: []
@@ -91,7 +90,7 @@ options:
     description:
       - Wheel files, as paths or as mappings of C(path) and C(sha256).
       - They are on the controller and are sent only if the host lacks them, unless O(remote_src) is set.
-      - A wheel whose name is also in O(requirements) is offered to pip; any other is installed as it is.
+      - One that O(requirements) name by its hash is not fetched.
     type: list
     elements: raw
     default: []
@@ -100,20 +99,20 @@ options:
     type: bool
     default: false
   find_links:
-    description: Directories on the host, or URLs, in which pip searches for wheels, in addition to the index.
+    description: Directories on the host, or URLs of pages, that are searched for wheels before the index.
     type: list
     elements: str
     default: []
   index_url:
     description:
       - The package index.
-      - If unset, the host's pip configuration applies. If empty or V(none), no index is used.
+      - If unset, the host's pip configuration says which indexes and pages are searched. If empty or V(none), no index
+        is used.
     type: str
   credentials:
     description:
       - User names and passwords for the servers in O(index_url) and O(find_links).
-      - pip reads them from a temporary file that only the task's user can read. They appear in no command line,
-        receipt, diff or message.
+      - They appear in no file, command line, receipt, diff or message.
     type: list
     elements: dict
     default: []
@@ -340,6 +339,16 @@ in_use:
   type: dict
   returned: when present
   sample: {0cc175b9c0f1: [4711]}
+unfinished:
+  description: Whether wheels are still to be fetched. The action plugin then calls the module again.
+  type: bool
+  returned: when true
+download:
+  description: The C(files) and C(bytes) that were fetched so far, and the C(finished) wheels of this call.
+  type: dict
+  returned: when something was installed
+  sample: {finished: [{file: torch-2.13.0-cp312-cp312-manylinux_2_28_aarch64.whl, size: 412345678}], files: 61,
+    of_files: 61, bytes: 3120000000, of_bytes: 3120000000, seconds: 61.7, next: []}
 missing_wheels:
   description: Wheels that the host lacks. The action plugin sends them.
   type: list
@@ -381,6 +390,8 @@ def main() -> None:
                     "username": {"type": "str", "required": True},
                     "password": {"type": "str", "required": True, "no_log": True},
                 },
+                "mutually_exclusive": [["url", "host"]],
+                "required_one_of": [["url", "host"]],
             },
             "packages": {"type": "dict"},
             "stack": {"type": "dict"},

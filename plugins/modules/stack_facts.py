@@ -33,6 +33,14 @@ options:
     description: The kind of host, V(gb10), V(thor), V(generic) or one that the stack defines.
     type: str
     default: gb10
+  libraries:
+    description:
+      - Which of NVIDIA's libraries and compilers the host gets. V(auto) is all for a stack that is built, and only what
+        official wheels lack for others.
+      - V(all) is always all.
+    type: str
+    choices: [auto, all]
+    default: auto
   lock_required:
     description:
       - Whether to refuse a stack whose lock lacks what the method needs.
@@ -62,6 +70,7 @@ stack:
   sample:
     name: torch-2.9.1
     method: build
+    libraries: all
     description: PyTorch 2.9.1 with Triton 3.5.1, built from source for the GB10 on a host with CUDA 13.0.
     profile:
       name: gb10

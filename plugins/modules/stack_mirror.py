@@ -33,6 +33,11 @@ options:
     type: str
     choices: [wheel, build]
     default: build
+  libraries:
+    description: Whether the archives of NVIDIA's libraries are collected for V(wheel) too (V(all)).
+    type: str
+    choices: [auto, all]
+    default: auto
   meanwhile:
     description:
       - A stack whose wheels are collected too where O(method) is V(build), which hosts have until theirs is built.

@@ -24,7 +24,8 @@ WHEELS = {
     "name": "wheels",
     "method": "wheel",
     "wheel": {"cuda": None},
-    "archives": [{"component": "x"}],
+    "libraries": "wheels",
+    "archives": [],
     "cusparselt": {},
 }
 BUILT = {
@@ -55,7 +56,7 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
         fails("libraries"),
         {
             "ansible.builtin.debug": {
-                "msg": "toolchain {{ inventory_hostname }} {{ build_toolchain_scope | default('build') }}"
+                "msg": "toolchain {{ inventory_hostname }} {{ stack.libraries | default('all') }}"
             }
         },
     ],
@@ -186,7 +187,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
         "spark5": "built", "spark6": "built", "spark7": "wheels", "spark8": "wheels", "spark9": "built",
     }  # fmt: skip
     assert sorted(run.told("toolchain")) == sorted(
-        [f"spark{number} wheels" for number in (1, 5, 6, 7, 8, 9)] + [f"spark{number} build" for number in range(1, 10)]
+        [f"spark{number} wheels" for number in (1, 5, 6, 7, 8, 9)] + [f"spark{number} all" for number in range(1, 10)]
     )
     assert "spark1 wheels []" in run.told("proved") and "spark1 built all" in run.told("proved")
     assert run.told("compiled") == ["spark1"]

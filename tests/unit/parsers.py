@@ -203,6 +203,10 @@ PARSERS: dict[str, Parser] = {
     "credentials": of_text(
         lambda text: index.credentials([{"url": text, "username": "a", "password": text}]), "https://example.com/x"
     ),
+    "page of an index": of_text(
+        lambda text: index.read_page(text, "https://example.com/simple/x/"),
+        '{"files": [{"url": "x-1-py3-none-any.whl", "hashes": {"sha256": "0"}, "size": 1}]}',
+    ),
     "manifest": Parser([_manifest()], lambda data, _place: publication.read(data)),
     "manifest of NVIDIA": Parser([json.dumps(_REDIST).encode()], _redist),
     "state": of_file(follow.read, json.dumps({"format": follow.FORMAT, "status": "failed"}).encode()),

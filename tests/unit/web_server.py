@@ -38,6 +38,8 @@ class Server:
         self.authorization: str | None = None
         self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
+        #: Bytes of bodies that it sent, by path.
+        self.sent: dict[str, int] = {}
         #: The headers Authorization that it got.
         self.credentials: list[str] = []
         self.closed = threading.Event()
@@ -118,7 +120,9 @@ class Server:
         handler.end_headers()
         cuts = self.cuts.get(path)
         end = len(body) if not cuts else min(len(body), start + cuts.pop(0))
-        handler.wfile.write(body[start:end])
+        with memoryview(body) as view:
+            handler.wfile.write(view[start:end])
+        self.sent[path] = self.sent.get(path, 0) + end - start
         handler.close_connection = True
 
     def drip(self, handler: http.server.BaseHTTPRequestHandler) -> None:

@@ -11,6 +11,7 @@ import posixpath
 import re
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
@@ -69,12 +70,6 @@ def files(path: str) -> list[str]:
             )
         if kind == "-":
             found.append(posixpath.normpath("/" + name))
-    numbers = os.statvfs(os.path.dirname(path))
-    free = numbers.f_bavail * numbers.f_frsize
-    if total + _RESERVE > free:
-        raise SparkforgeError(
-            f"{path} needs {total / 1e6:.0f} MB, and {os.path.dirname(path)} has {free / 1e6:.0f} MB free.",
-            "Free some space and run again; if the size is implausible, do not trust the file.",
-            path=path,
-        )
+    remedy = "Free some space and run again; if the size is implausible, do not trust the file."
+    disk.check_space(os.path.dirname(path), total, path, remedy, _RESERVE)
     return found

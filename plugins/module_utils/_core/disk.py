@@ -249,6 +249,22 @@ def _age_of(process: int) -> float | None:
         return None
 
 
+def check_space(
+    place: str, needed: int, what: str, remedy: str = "Free some space and run again.", reserve: int = 0
+) -> None:
+    """Refuse to begin what the file system of ``place`` has no room for.
+
+    :param needed: bytes, beside the ``reserve`` that is to stay free.
+    :raises SparkforgeError: with what is needed and what is free.
+    """
+    numbers = os.statvfs(place)
+    free = numbers.f_bavail * numbers.f_frsize
+    if needed + reserve > free:
+        raise SparkforgeError(
+            f"{what} needs {needed / 1e6:.1f} MB, and {place} has {free / 1e6:.1f} MB free.", remedy, path=place
+        )
+
+
 def failed(what: str, error: OSError) -> SparkforgeError:
     """Return what the user is told about a file that cannot be read or written."""
     return SparkforgeError(

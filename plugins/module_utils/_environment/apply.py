@@ -20,6 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.download import UnfinishedError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
@@ -29,6 +30,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
     has_ipykernel,
     triton_links,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import SHA256
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
@@ -86,7 +88,8 @@ class Apply:
         wanted = [paths.directory, *(os.path.join(paths.root, name) for name in ("bin", "receipts", "wheels"))]
         if paths.kernel in plan.files:
             wanted.append(os.path.dirname(paths.kernel))
-        new = _missing_directories(wanted)
+        # Also those that an earlier call made, whose download was not finished.
+        new = list(dict.fromkeys([*plan.receipt["directories"], *_missing_directories(wanted)]))
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
             with receipts.lock(paths.root, paths.receipt_name, wait):
@@ -143,7 +146,6 @@ class Apply:
         text = recorded.text_of(own)
         if not tree.holds(path, text, 0o644):
             disk.write_file(path, text.encode())
-        self.new_wheels.clear()
 
     def _make(self, plan: Plan) -> Own:
         """Return the receipt in the environment, once that is made and imports."""
@@ -252,11 +254,13 @@ class Apply:
     def _clean_up(self, plan: Plan, error: BaseException) -> None:
         with contextlib.suppress(OSError):
             disk.remove(self.paths.of(f".{plan.environment_id}.partial"))
-            # The next run continues with what was fetched when the network failed.
-            if not (isinstance(error, SparkforgeError) and error.details.get("network")):
+            # The next call continues with what was fetched by now, or when the network failed.
+            if isinstance(error, UnfinishedError) or http.is_transient(error):
+                made = {"directories": plan.receipt["directories"]}
+                disk.write_file(self.paths.of(survey.DOWNLOADING), json.dumps(made).encode(), 0o600)
+            else:
                 disk.remove(self.paths.of(".download"))
-            for digest in self.new_wheels:
-                disk.remove(os.path.join(self.paths.wheels, digest))
+                remove_unused_wheels(self.paths)
 
 
 def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
@@ -364,11 +368,11 @@ def remove_unused_wheels(paths: Paths) -> None:
 
 
 def _remove_leftover(path: str) -> None:
-    """Remove what a killed run left, after ending a pip or uv of that run that still writes there."""
+    """Remove what a killed run left, after ending a pip of that run that still writes there."""
     if path.endswith(".partial"):
         # Under an emulator the program is not the first word of its command line.
         place = re.escape(path)
-        ours = re.compile(rf"(^| ){place}/bin/\S+ |venv.* {place}$| --python {place}/bin/python ", re.DOTALL)
+        ours = re.compile(rf"(^| ){place}/bin/\S+ |venv.* {place}$", re.DOTALL)
         for _attempt in range(50):
             users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
             if not users:

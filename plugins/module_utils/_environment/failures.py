@@ -7,59 +7,27 @@
 from __future__ import annotations
 
 import re
-import typing as t
-import urllib.parse
-import urllib.request
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.names import FACTS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory, network
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
 
-_RULES = load(memory, network, pip_rules, facts=FACTS)
-#: Failures that leave what was fetched as it is: the next run continues with it.
-_NETWORK = (
-    *("certificate", "proxy", "host-unknown", "connection-lost", "connection-failed"),
-    *("http-error", "index-unreachable"),
-)
+_RULES = load(memory, pip_rules, facts=FACTS)
 
 
 def pip_failure(output: str) -> SparkforgeError:
-    """Return the one cause and remedy behind what pip wrote when it failed.
-
-    Its details say what is known of it: ``package``, ``expected``, ``got``, ``url``, ``wheel``, ``status``, whether it
-    was the ``network`` and whether the package was ``looked_for`` at an index.
-    """
-    text = redact(output)
-    details: dict[str, t.Any] = {"pip_output": redact("\n".join(output.strip().splitlines()[-25:]))}
-    files = re.findall(r"^\s*Downloading (?:\S*/)?([^\s/#]+\.whl)", text, re.MULTILINE)
-    known = explain(text, _RULES, **({"file": urllib.parse.unquote(files[-1])} if files else {}))
-    if known is None:
-        errors = re.findall(r"^ERROR: (.*)", text, re.MULTILINE)
-        last = errors[0] if errors else (text.strip().splitlines() or ["no message"])[-1]
-        return SparkforgeError(
-            f"pip failed: {short(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details
-        )
-    found = known.groups
-    details.update({key: found[key] for key in ("package", "got") if found.get(key)}, diagnosis=known.rule)
-    if known.rule == "hash-mismatch":
-        details["expected"] = re.findall(r"[0-9a-f]{16,}", found["expected"])
-    url = re.match(r"https?://[^\s#]+", found.get("url") or found.get("package") or "")
-    if url:
-        details["url"] = url.group(0)
-    if "status" in found:
-        details["status"] = int(found["status"])
-    elif url:
-        details["wheel"] = url.group(0).rpartition("/")[2]
-    if known.rule in _NETWORK:
-        details["network"] = True
-    if known.rule == "no-such-requirement":
-        details["looked_for"] = True
-    return SparkforgeError(known.cause, known.remedy, **details)
+    """Return the one cause and remedy behind what pip wrote when it failed."""
+    details = {"pip_output": "\n".join(output.strip().splitlines()[-25:])}
+    known = explain(output, _RULES)
+    if known is not None:
+        return SparkforgeError(known.cause, known.remedy, diagnosis=known.rule, **details)
+    errors = re.findall(r"^ERROR: (.*)", output, re.MULTILINE)
+    last = errors[0] if errors else (output.strip().splitlines() or ["no message"])[-1]
+    return SparkforgeError(f"pip failed: {short(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details)
 
 
 def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:

@@ -13,6 +13,7 @@ import os
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, apply, fit, plan, survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.download import UnfinishedError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
@@ -23,7 +24,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 def ensure(options: Options, run: Run) -> Facts:
     """Bring about the wanted state and return the module's result.
 
-    :returns: with ``missing_wheels`` where the controller has to send wheels first.
+    :returns: with ``missing_wheels`` where the controller has to send wheels first, and ``unfinished`` where it has to
+        call again.
     :raises SparkforgeError: the only way in which this fails.
     """
     installer = Installer(options, run)
@@ -108,24 +110,16 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
             "missing_wheels": [],
             "diff": {"before": before, "after": {**before, **follows}},
         }
-    sent = {} if options.check_mode else _sent(options, wanted)
+    sent = {} if options.check_mode else options.transferred
     needs = [wheel.record for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
     if needs and not options.check_mode and not options.remote_src:
         return {"changed": False, "missing_wheels": needs}
     if wanted.actions and not options.check_mode:
-        wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
-    return {**_result(options.paths, wanted, before), "missing_wheels": needs}
-
-
-def _sent(options: Options, wanted: plan.Plan) -> dict[str, str]:
-    """Return where the wheels lie that the action plugin sent, by their sha256, which is right."""
-    sent = {}
-    for wheel in wanted.missing_wheels:
-        path = options.transferred.get(wheel.sha256)
-        if path:
-            apply.verify(wheel, path, wheel.name.file, "Give the wheel that the lock names, or lock again.")
-            sent[wheel.sha256] = path
-    return sent
+        try:
+            wanted = apply.Apply(options, run, installer, sent).carry_out(wanted, make)
+        except UnfinishedError as unfinished:
+            return {"changed": False, "missing_wheels": [], "unfinished": True, "download": unfinished.progress}
+    return {**_result(options.paths, wanted, before), "missing_wheels": needs, "download": installer.fetched}
 
 
 def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:

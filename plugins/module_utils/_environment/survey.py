@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import grp
 import os
+import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
@@ -17,8 +18,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
     Own,
     Receipt,
     own_of,
+    read_json,
     upgraded,
 )
+
+#: What the calls made whose download is to go on.
+DOWNLOADING = ".download/directories.json"
 
 
 def link(paths: Paths, name: str) -> str | None:
@@ -51,10 +56,11 @@ def made(paths: Paths) -> Made:
     """Return what the environments of this name made beside themselves: ``directories``, a group, if any, and
     ``members_added``, who was added to which group.
 
-    Before the first switch only the staged one's own receipt says so.
+    Before the first switch only the staged one's own receipt says so, and before that the download.
     """
     owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
     found: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]
+    found.append(t.cast("Made", read_json(paths.of(DOWNLOADING)) or {}))
     added: dict[str, list[str]] = {}
     for one in found:
         for group, names in (one.get("members_added") or {}).items():

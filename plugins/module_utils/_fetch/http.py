@@ -67,15 +67,36 @@ class _TransientError(Exception):
 
 
 class _Sink:
-    """A seekable file that knows the size and the sha256 of what was written to it."""
+    """A seekable file that knows the size and the sha256 of what was written to it.
 
-    def __init__(self, stream: t.BinaryIO, limit: int, setting: str = "sparkforge_nvidia_url") -> None:
+    :ivar directory: that the file is in; empty for one in memory.
+    :ivar pinned: its sha256 is known, so that bytes of two answers need no other proof that they are of one file.
+    :ivar url: where the last answer came from, after redirections.
+    """
+
+    def __init__(
+        self,
+        stream: t.BinaryIO,
+        limit: int,
+        setting: str = "sparkforge_nvidia_url",
+        directory: str = "",
+        pinned: bool = False,
+    ) -> None:
         self.setting = setting
+        self.directory = directory
         self.stream = stream
         self.limit = limit
+        self.pinned = pinned
+        self.accept = "*/*"
+        self.url = ""
         self.size = 0
         self.head = b""
         self.sha256 = hashlib.sha256()
+
+    def take_over(self) -> None:
+        """Go on behind what the stream has from an earlier run."""
+        for block in iter(lambda: self.stream.read(BLOCK), b""):
+            self._count(block)
 
     def restart(self) -> None:
         self.stream.seek(0)
@@ -86,6 +107,9 @@ class _Sink:
 
     def write(self, block: bytes) -> None:
         self.stream.write(block)
+        self._count(block)
+
+    def _count(self, block: bytes) -> None:
         self.sha256.update(block)
         if len(self.head) < 1024:
             self.head += block[: 1024 - len(self.head)]
@@ -149,11 +173,12 @@ def fetch(
     retries: int = 3,
     setting: str = "sparkforge_nvidia_url",
     max_bytes: int | None = None,
+    partial: str | None = None,
 ) -> str:
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
     The file is complete, verified and synced to the disk; the caller moves or removes it. Nothing is left in
-    ``directory`` after a failure. A broken connection is resumed with a Range request.
+    ``directory`` after a failure, except ``partial``. A broken connection is resumed with a Range request.
 
     :param url: an ``http://``, ``https://`` or ``file://`` URL.
     :param directory: an existing directory, on the file system where the file will end.
@@ -162,11 +187,17 @@ def fetch(
     :param retries: attempts after the first one.
     :param setting: what a person sets the URL by, for the remedies.
     :param max_bytes: what the file has, where that is known; a larger one is refused as soon as that shows.
+    :param partial: the name in ``directory`` of the temporary file, in a directory that nobody else may write. What it
+        has from an earlier call is not fetched again, and it stays if the connection fails. It needs a pin.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _checked_pin(url, sha256)
     try:
-        descriptor, path = tempfile.mkstemp(prefix=".fetch-", dir=directory)
+        if partial:
+            path = os.path.join(directory, partial)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        else:
+            descriptor, path = tempfile.mkstemp(prefix=".fetch-", dir=directory)
     except OSError as error:
         raise SparkforgeError(
             f"A download cannot be stored in {directory}: {error.strerror}.",
@@ -175,8 +206,9 @@ def fetch(
         ) from error
     try:
         with os.fdopen(descriptor, "w+b") as stream:
-            sink = _Sink(stream, SIZE_LIMIT if max_bytes is None else max_bytes, setting)
-            resumed = _receive(url, sink, timeout, retries)
+            sink = _Sink(stream, SIZE_LIMIT if max_bytes is None else max_bytes, setting, directory, pin is not None)
+            sink.take_over()
+            resumed = sink.sha256.hexdigest() != pin and _receive(url, sink, timeout, retries)
             if pin is not None and sink.sha256.hexdigest() != pin and resumed:
                 # The server changed the file between two attempts: only a whole download tells.
                 sink.restart()
@@ -187,10 +219,16 @@ def fetch(
     except OSError as error:
         disk.remove(path)
         raise _not_written(url, directory, error) from error
-    except BaseException:
-        disk.remove(path)
+    except BaseException as error:
+        if not partial or not is_transient(error):
+            disk.remove(path)
         raise
     return path
+
+
+def is_transient(error: BaseException) -> bool:
+    """Tell whether a download failed at the network, after every attempt: later it may succeed."""
+    return isinstance(error, UnreachableError) or (isinstance(error, SparkforgeError) and "attempts" in error.details)
 
 
 def fetch_bytes(
@@ -213,6 +251,19 @@ def fetch_bytes(
     if not html:
         _verify(url, sink, None)
     return buffer.getvalue()
+
+
+def fetch_page(url: str, accept: str, setting: str) -> tuple[bytes, str]:
+    """Download a page and return its bytes, and its URL after redirections, which its links start from.
+
+    :param accept: the header of that name.
+    :raises SparkforgeError: for every failure, with the URL in its details.
+    """
+    buffer = io.BytesIO()
+    sink = _Sink(buffer, 64 << 20, setting)
+    sink.accept = accept
+    _receive(url, sink, 60.0, 3)
+    return buffer.getvalue(), sink.url
 
 
 def _checked_pin(url: str, sha256: str) -> str:
@@ -263,15 +314,17 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
         )
     validator: str | None = None
     resumed = False
-    for attempt in range(retries + 1):
-        if attempt:
-            time.sleep(min(2.0 ** (attempt - 1), 8.0))
-        if sink.size and validator is None:
+    attempt, most = 0, sink.size
+    while True:
+        if sink.size and validator is None and not sink.pinned:
             # Without an ETag or a date two answers cannot be told to be of the same file.
             sink.restart()
         try:
             appended, validator = _attempt(url, sink, validator, timeout)
         except _TransientError as error:
+            if sink.size >= most + BLOCK:
+                # A connection that breaks now and then brings a large file too.
+                attempt, most = 0, sink.size
             if attempt == retries:
                 error.final.details.setdefault("attempts", attempt + 1)
                 raise error.final from error
@@ -279,18 +332,20 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
         else:
             return resumed or appended
         resumed = resumed or sink.size > 0
-    raise AssertionError("unreachable: the last attempt returns or raises")
+        time.sleep(min(2.0**attempt, 8.0))
+        attempt += 1
 
 
 def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tuple[bool, str | None]:
     """Ask once; append to what ``sink`` has where the server agrees to go on, else begin again."""
-    headers = {"Accept-Encoding": "identity"}
-    if sink.size and validator is not None:
+    headers = {"Accept-Encoding": "identity", "Accept": sink.accept}
+    if sink.size:
         headers["Range"] = f"bytes={sink.size}-"
-        headers["If-Range"] = validator
+        if validator is not None:
+            headers["If-Range"] = validator
     pace = _Pace(url)
     try:
-        response = pace.within(lambda: _answer(url, headers, timeout))
+        sink.url, response = pace.within(lambda: _answer(url, headers, timeout))
     except SparkforgeError:
         raise
     except Exception as error:
@@ -314,8 +369,8 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         expected = sink.size + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
         if expected is not None and expected > sink.limit:
             raise _too_large(url, sink.limit, expected)
-        if not appended and expected is not None:
-            _check_free_space(url, sink, expected)
+        if expected is not None and sink.directory:
+            disk.check_space(sink.directory, expected - sink.size, redact(url))
         etag = response.headers.get("ETag")
         # A weak ETag (W/...) must not be used with If-Range (RFC 9110, 13.1.5).
         strong = etag if etag is not None and not etag.startswith("W/") else response.headers.get("Last-Modified")
@@ -340,8 +395,8 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     return appended, strong
 
 
-def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
-    """Ask for ``url`` and go where it leads.
+def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str, t.Any]:
+    """Ask for ``url`` and go where it leads; return where that was, with the answer.
 
     Each hop is its own request: what was meant for one server, such as root's netrc, is not told to the next.
     """
@@ -351,9 +406,10 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> t.Any:
     asked = url
     for _hop in range(HOPS):
         try:
-            return open_url(
+            return asked, open_url(
                 asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
-                follow_redirects="none",
+                # At once: what answers a challenge is the process's, and downloads run side by side.
+                follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
         except urllib.error.HTTPError as error:
             place = error.headers.get("Location")
@@ -411,20 +467,6 @@ def _goes_on(response: t.Any, sink: _Sink) -> bool:
     return begins is not None and int(begins.group(1)) == sink.size
 
 
-def _check_free_space(url: str, sink: _Sink, expected: int) -> None:
-    try:
-        numbers = os.fstatvfs(sink.stream.fileno())
-    except (OSError, ValueError):  # in memory
-        return
-    free = numbers.f_bavail * numbers.f_frsize
-    if expected > free:
-        raise SparkforgeError(
-            f"{redact(url)} has {expected / 1e6:.1f} MB, but the file system has {free / 1e6:.1f} MB free.",
-            "Free some space and run again.",
-            url=redact(url),
-        )
-
-
 def _read_local(url: str, path: str, sink: _Sink) -> None:
     try:
         with open(path, "rb") as stream:
@@ -448,7 +490,7 @@ def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exce
     via = _proxy_of(url)
     through = f" through the proxy {via}" if via else ""
     if isinstance(error, urllib.error.HTTPError):
-        return _explained_status(name, error, through, setting)
+        return _explained_status(name, error, through, setting, has_password="@" in urllib.parse.urlsplit(url).netloc)
     reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
     text = str(reason)
     if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
@@ -508,7 +550,9 @@ def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exce
     )
 
 
-def _explained_status(name: str, error: urllib.error.HTTPError, through: str, setting: str) -> Exception:
+def _explained_status(
+    name: str, error: urllib.error.HTTPError, through: str, setting: str, has_password: bool
+) -> Exception:
     code, reason = error.code, error.reason
     details = {"url": name, "status": code}
     if code in (404, 410):
@@ -524,9 +568,11 @@ def _explained_status(name: str, error: urllib.error.HTTPError, through: str, se
             **details,
         )
     if code in (401, 403):
+        given = "rejects the user name or password" if has_password else "requires a user name and password"
         return SparkforgeError(
-            f"The server refused {name} (HTTP {code} {reason}){through}.",
-            "Check the URL, the credentials in it and the proxy's rules; some mirrors answer 403 for missing files.",
+            f"{name} {given if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
+            f"Check the URL, its user name and password ({setting}) and the proxy's rules; some servers answer 403 for "
+            "missing files.",
             **details,
         )
     final = SparkforgeError(

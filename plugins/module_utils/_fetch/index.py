@@ -2,208 +2,166 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a package index really answers, asked once after pip has failed, and the credentials that it wants.
+"""Where wheels are: package indexes, pages and directories that list them, and the credentials that servers ask for.
 
-pip takes any HTML page with status 200 for an index without files, and says of a refused page only that it found
-nothing.
+The simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
-import html
+import html.parser
+import json
 import os
 import re
 import typing as t
-import urllib.error
 import urllib.parse
+import urllib.request
 
-from ansible.module_utils.urls import open_url
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 
-#: Bytes of an answer that are looked at: a page with a thousand files is larger, and its first links are among these.
-LOOKED_AT = 65536
-#: Seconds; pip has waited already.
-TIMEOUT = 15.0
-
-_LINK = re.compile(rb"<a\b[^>]*\bhref\s*=", re.IGNORECASE)
-_FILE = re.compile(rb"<a\b[^>]*\bhref\s*=\s*[\"']?[^\"'>]*\.(?:whl|zip|tar\.\w+|tgz)\b", re.IGNORECASE)
-_TITLE = re.compile(rb"<title[^>]*>\s*(.*?)\s*</title", re.IGNORECASE | re.DOTALL)
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
+_ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5, */*;q=0.1"
 
 
 @dataclasses.dataclass(frozen=True)
-class Credential:
-    """User name and password of one server."""
+class Link:
+    """A wheel that is listed somewhere.
 
-    host: str
-    username: str
-    password: str
-
-
-def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[Credential]:
-    """Read the option ``credentials``.
-
-    :raises SparkforgeError: for an entry that names no server, lacks a value, or has one that cannot be carried.
+    :ivar sha256: None where the list does not say it.
+    :ivar size: bytes; None where the list does not say it.
     """
-    found: dict[str, Credential] = {}
+
+    file: str
+    url: str
+    sha256: str | None = None
+    size: int | None = None
+
+
+def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
+    """Return user name and password of each server, as a URL has them, by the server's name.
+
+    :raises SparkforgeError: for an entry that names no server or lacks a value.
+    """
+    found: dict[str, str] = {}
     for number, entry in enumerate(entries, 1):
-        url, host = str(entry.get("url") or ""), str(entry.get("host") or "")
-        if bool(url) == bool(host):
-            what = "both a url and a host" if url else "neither a url nor a host"
-            raise SparkforgeError(f"Entry {number} of credentials names {what}.", "Set one of the two.")
+        url, values = entry.get("url") or f"//{entry.get('host') or ''}", (entry.get("username"), entry.get("password"))
         name = None
         with contextlib.suppress(ValueError):
-            name = urllib.parse.urlsplit(url if url else f"//{host}").hostname
-        if not name or re.search(r"[\s\"\\]", name):
+            name = urllib.parse.urlsplit(str(url)).hostname
+        if not name or not all(values):
             raise SparkforgeError(
-                f"Entry {number} of credentials names no server: {redact(url) or host!r}.",
-                "Set a URL such as https://spark01.example.com/wheelhouse, or a host.",
+                f"Entry {number} of credentials names no server, or no user name or password: {redact(str(url))}.",
+                "Set a URL such as https://spark01.example.com/wheelhouse or a host, and both of the others "
+                "(sparkforge_wheelhouse_username, sparkforge_wheelhouse_password).",
             )
-        username, password = str(entry.get("username") or ""), str(entry.get("password") or "")
-        if not username or not password:
-            raise SparkforgeError(
-                f"The credentials for {name} have no {'password' if username else 'user name'}.",
-                "Set both (sparkforge_wheelhouse_username, sparkforge_wheelhouse_password), or remove the entry.",
-            )
-        for what, value in (("user name", username), ("password", password)):
-            if not value.isprintable() or any(ord(letter) > 255 for letter in value):
-                raise SparkforgeError(
-                    f"The {what} for {name} has a character that basic authentication cannot encode.",
-                    "Use only printable Latin-1 characters.",
-                )
-        if found.setdefault(name, Credential(name, username, password)) != Credential(name, username, password):
+        user = ":".join(urllib.parse.quote(str(text), safe="", errors="surrogatepass") for text in values)
+        if found.setdefault(name, user) != user:
             raise SparkforgeError(
                 f"{name} has two user names or passwords.",
-                "Set one per server; pip distinguishes servers only by name.",
+                "Set one per server; servers are distinguished only by name.",
             )
-    return list(found.values())
+    return found
 
 
-def render_netrc(entries: t.Iterable[Credential], python: tuple[int, int]) -> str:
-    """Return the netrc file that pip reads.
+def pip_settings(listing: str) -> dict[str, str]:
+    """Return what ``pip config list`` printed, by the options' names; variables come before files."""
+    rows = [re.fullmatch(r"(global|install|:env:)\.([a-z-]+)=(.*)", line) for line in listing.splitlines()]
+    found: dict[str, str] = {}
+    for section in ("global", "install", ":env:"):
+        found.update({row[2]: str(ast.literal_eval(row[3])) for row in rows if row and row[1] == section})
+    return found
 
-    :param python: the version of the interpreter that runs pip: before 3.11 it knows neither quotes nor escapes.
-    :raises SparkforgeError: for a value that this interpreter cannot read from one.
+
+def authorized(url: str, known: t.Mapping[str, str]) -> str:
+    """Return a URL with the user name and password of its server, unless it has its own."""
+    parts = urllib.parse.urlsplit(url)
+    user = known.get(parts.hostname or "")
+    if user and parts.username is None and parts.scheme in ("http", "https"):
+        return parts._replace(netloc=f"{user}@{parts.netloc}").geturl()
+    return url
+
+
+def listed(place: str, known: t.Mapping[str, str], setting: str) -> list[Link]:
+    """Return the wheels that a directory of this host, or a page of an index, lists.
+
+    :param place: an absolute path or a URL.
+    :param setting: what a person sets the place by.
+    :raises SparkforgeError: if it cannot be read, or is a page without any wheel.
     """
-    lines = []
-    for entry in entries:
-        words = []
-        for what, value in (("user name", entry.username), ("password", entry.password)):
-            if python >= (3, 11):
-                words.append(re.sub(r"([\\\"\s])", r"\\\1", value))
+    local = urllib.request.url2pathname(urllib.parse.urlsplit(place).path) if place.startswith("file:") else place
+    if os.path.isdir(local):
+        names = disk.names(local)
+        if "index.html" not in names:
+            return [Link(name, _url(os.path.join(local, name))) for name in names if _FILE.fullmatch(name)]
+        local = os.path.join(local, "index.html")
+    url = _url(local) if local.startswith("/") else authorized(place, known)
+    content, end = http.fetch_page(url, _ACCEPT, setting)
+    text = content.decode("utf-8", "replace")
+    found = read_page(text, end or url)
+    if not found and http.is_html(content[:1024]):
+        title = re.search(r"<title[^>]*>\s*(.*?)\s*</title", text, re.IGNORECASE | re.DOTALL)
+        words = f" ({' '.join(html.unescape(title[1]).split())[:80]!r})" if title else ""
+        raise SparkforgeError(
+            f"{redact(url)} is an HTML page{words} that lists no wheel.",
+            f"Open it in a browser: it may be a login or an error page. Then correct {setting} or the server.",
+            url=redact(url),
+            empty=True,
+        )
+    return found
+
+
+def _url(path: str) -> str:
+    return f"file://{urllib.request.pathname2url(path)}"
+
+
+class _Anchors(html.parser.HTMLParser):
+    """Collects where the links of a page lead."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.base = base
+        self.found: list[tuple[str, str | None, None]] = []
+
+    def handle_starttag(self, tag: str, attrs: t.Sequence[tuple[str, str | None]]) -> None:
+        place = dict(attrs).get("href") or ""
+        if tag == "base":
+            self.base = urllib.parse.urljoin(self.base, place)
+        elif tag == "a":
+            sha256 = re.search(r"[#&]sha256=([0-9a-fA-F]{64})(?:&|$)", place)
+            self.found.append((place, sha256 and sha256[1], None))
+
+
+def read_page(text: str, url: str) -> list[Link]:
+    """Return the wheels that a page lists, but none less protected than the page, nor of the host that reads it.
+
+    :param url: of the page; what it lists may be relative to it, and be behind the same user name and password.
+    """
+    rows: t.Iterable[tuple[t.Any, t.Any, t.Any]] = []
+    base = url
+    # AssertionError: html.parser, of a marked section that it does not know.
+    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
+        if text.startswith("{"):
+            files = json.loads(text)["files"]
+            rows = [(one["url"], (one.get("hashes") or {}).get("sha256"), one.get("size")) for one in files]
+        else:
+            anchors = _Anchors(url)
+            anchors.feed(text)
+            rows, base = anchors.found, anchors.base
+    page, schemes, links = urllib.parse.urlsplit(url), ["file", "http", "https"], []
+    for place, sha256, size in rows:
+        with contextlib.suppress(ValueError, TypeError):
+            parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, place))
+            file = urllib.parse.unquote(parts.path.rpartition("/")[2])
+            if not _FILE.fullmatch(file) or parts.scheme not in schemes[schemes.index(page.scheme) :]:
                 continue
-            if re.search(r"\s", value):
-                raise SparkforgeError(
-                    f"The {what} for {entry.host} has a space, which Python {python[0]}.{python[1]} cannot read.",
-                    "Choose one without a space, or use Python 3.11 or newer for the environment.",
-                )
-            words.append(value)
-        lines.append(f"machine {entry.host} login {words[0]} password {words[1]}")
-    return "\n".join([*lines, ""])
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What a server said of one URL: a status and the beginning of the body, or why there was none."""
-
-    status: int
-    content_type: str = ""
-    head: bytes = b""
-    server_error: str = ""
-
-
-def ask(url: str, known: t.Sequence[Credential] = ()) -> Answer | None:
-    """Ask for a URL as pip does: with its credentials, the proxies and the CA of the process environment.
-
-    :return: None where nothing answers, which pip says well enough itself.
-    """
-    host = urllib.parse.urlsplit(url).hostname
-    entry = next((one for one in known if one.host == host), None)
-    authority = os.environ.get("PIP_CERT") or os.environ.get("REQUESTS_CA_BUNDLE")
-    try:
-        response = open_url(
-            url,
-            headers={"Accept": "text/html, */*;q=0.1", "Accept-Encoding": "identity"},
-            timeout=TIMEOUT,
-            decompress=False,
-            http_agent="sparkforge.dgx_spark",
-            url_username=entry.username if entry else None,
-            url_password=entry.password if entry else None,
-            force_basic_auth=entry is not None,
-            ca_path=authority if authority and os.path.exists(authority) else None,
-            use_netrc=False,
-            # The password is for this server, not for one that it names.
-            follow_redirects="none" if entry else "all",
-        )
-        with response:
-            head = response.read(LOOKED_AT)
-            return Answer(response.status, response.headers.get("Content-Type") or "", head)
-    except urllib.error.HTTPError as error:
-        return Answer(error.code, server_error=str(error.reason))
-    except Exception:  # nothing that goes wrong here may hide what pip said
-        return None
-
-
-def explain(url: str, answer: Answer, package: str, authenticated: bool) -> SparkforgeError | None:
-    """Return what is wrong with an answer, None where it is what pip takes it for.
-
-    :param url: of a wheel, or of a page that lists files.
-    :param package: what was asked for there.
-    :param authenticated: whether credentials were sent.
-    """
-    name, details = redact(url), {"url": redact(url), "status": answer.status}
-    if answer.status != 200:
-        return refused(name, answer.status, answer.server_error, authenticated)
-    title = _TITLE.search(answer.head)
-    words = html.unescape(title.group(1).decode("utf-8", "replace")) if title else ""
-    page = f"an HTML page ({' '.join(words.split())[:80]!r})" if words else "an HTML page"
-    remedy = "Open it in a browser: it may be a login or an error page. Then correct the URL or the server."
-    if urllib.parse.urlsplit(url).path.endswith((".whl", ".zip", ".gz")):
-        if not is_html(answer.head):
-            return None
-        file = urllib.parse.unquote(urllib.parse.urlsplit(url).path.rpartition("/")[2])
-        return SparkforgeError(f"{name} answers with {page} and status 200 instead of {file}.", remedy, **details)
-    is_page = is_html(answer.head) or answer.content_type.startswith("text/html")
-    if not is_page or _FILE.search(answer.head) or (len(answer.head) >= LOOKED_AT and _LINK.search(answer.head)):
-        return None
-    return SparkforgeError(
-        f"{name} answers with {page} and status 200 without files instead of the index of {package}.",
-        remedy,
-        **details,
-    )
-
-
-def refused(name: str, status: int, reason: str, authenticated: bool) -> SparkforgeError | None:
-    """Return what a status means; None for what pip can cope with: an index may lack a package, or be elsewhere.
-
-    :param name: the URL as it may be shown.
-    """
-    details = {"url": name, "status": status}
-    own = "sparkforge_wheelhouse_username and sparkforge_wheelhouse_password"
-    if status == 401:
-        cause = "rejects the user name or password" if authenticated else "requires a user name and password"
-        return SparkforgeError(f"{name} {cause} (HTTP 401).", f"Correct the credentials ({own}).", **details)
-    if status == 403:
-        who = "the user of the credentials" if authenticated else "this host without credentials"
-        return SparkforgeError(
-            f"{name} is forbidden for {who} (HTTP 403).",
-            f"Correct the server's rules, the proxy's or the credentials ({own}).",
-            **details,
-        )
-    if status == 407:
-        return SparkforgeError(
-            f"The proxy requires a user name and password for {name} (HTTP 407).",
-            "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
-            **details,
-        )
-    if status in (404, 410) or 300 <= status < 400:
-        return None
-    return SparkforgeError(
-        f"{name} answers HTTP {status}{f' {reason}' if reason else ''}.",
-        "Check the server and the proxy, and run again.",
-        network=status >= 500 or status in (408, 429),
-        **details,
-    )
+            if (parts.scheme, parts.netloc) == (page.scheme, page.netloc.rpartition("@")[2]):
+                parts = parts._replace(netloc=page.netloc)
+            pin = sha256.lower() if sha256 and re.fullmatch("[0-9a-fA-F]{64}", sha256) else None
+            links.append(Link(file, parts._replace(fragment="").geturl(), pin, size if isinstance(size, int) else None))
+    return links

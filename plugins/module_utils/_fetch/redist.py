@@ -29,7 +29,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import (
     Archive,
-    Resolved,
     fetch_manifest,
     resolve,
 )
@@ -211,7 +210,12 @@ class RedistArchives:
         archive, resolved = step.archive, step.resolved
         if resolved is None:
             return
-        _check_free_space(archive, resolved, self.prefix)
+        disk.check_space(
+            self.prefix,
+            (resolved.size or 0) * DISK_FACTOR,
+            f"{archive.label}, downloaded and unpacked,",
+            "Free some space, or choose another prefix.",
+        )
         url = f"{self.base_url}/{archive.product}/redist/{resolved.relative_path}"
         staged = os.path.join(self.prefix, f".staging-{archive.component}-{secrets.token_hex(4)}")
         begin = time.monotonic()
@@ -351,19 +355,6 @@ def _remove_stale_staging(prefix: str) -> None:
     for name in os.listdir(prefix):
         if name.startswith((".staging-", ".fetch-", ".replaced-")):
             disk.remove(os.path.join(prefix, name))
-
-
-def _check_free_space(archive: Archive, resolved: Resolved, prefix: str) -> None:
-    if resolved.size is None:
-        return
-    numbers = os.statvfs(prefix)
-    free, need = numbers.f_bavail * numbers.f_frsize, resolved.size * DISK_FACTOR
-    if need > free:
-        raise SparkforgeError(
-            f"{archive.label} needs about {need / 1e6:.0f} MB to download and unpack, and {prefix} "
-            f"has {free / 1e6:.0f} MB free.",
-            "Free some space, or choose another prefix.",
-        )
 
 
 def _remove_version(path: str, component: str) -> None:

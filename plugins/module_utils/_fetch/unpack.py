@@ -233,7 +233,8 @@ class _Extraction:
         self.files[path], self.digests[path] = self.files[target], self.digests[target]
 
     def add_file(self, path: str, members: Members, member: tarfile.TarInfo) -> None:
-        self.check_free_space(member)
+        remedy = "Free some space and run again; if the size is implausible, do not trust the archive."
+        disk.check_space(self.directory, member.size, f"{member.name!r} of {self.name}", remedy, RESERVE)
         mode = 0o755 if member.mode & 0o111 else 0o644
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         source = members.extractfile(member)
@@ -251,16 +252,6 @@ class _Extraction:
         stamp = min(max(int(member.mtime), 0), int(time.time()))
         os.utime(self.absolute(path), (stamp, stamp))
         self.files[path] = size
-
-    def check_free_space(self, member: tarfile.TarInfo) -> None:
-        numbers = os.statvfs(self.directory)
-        free = numbers.f_bavail * numbers.f_frsize
-        if member.size + RESERVE > free:
-            raise SparkforgeError(
-                f"{self.name} needs {member.size / 1e6:.0f} MB for {member.name!r}, and {self.directory} "
-                f"has {free / 1e6:.0f} MB free.",
-                "Free some space and run again; if the size is implausible, do not trust the archive.",
-            )
 
     def absolute(self, path: str) -> str:
         return os.path.join(self.directory, path) if path else self.directory

@@ -30,6 +30,15 @@ class Requirement:
     name: str
     line: str
 
+    @property
+    def pin(self) -> str:
+        """The line without its hashes."""
+        return self.line.partition(" --hash=")[0]
+
+    @property
+    def hashes(self) -> list[str]:
+        return [found["digest"] for found in _HASH_OPTION.finditer(self.line)]
+
 
 @dataclasses.dataclass(frozen=True)
 class WheelName:

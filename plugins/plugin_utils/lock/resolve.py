@@ -10,7 +10,6 @@ The controller is another machine than the hosts, often of another architecture 
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import dataclasses
 import functools
@@ -28,6 +27,7 @@ import tomllib
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.index import pip_settings
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -46,7 +46,6 @@ _PIP_OPTIONS = {
     "find-links": "--find-links",
     "trusted-host": "--allow-insecure-host",
 }
-_PIP_SECTIONS = ("global", "install", ":env:")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,12 +229,7 @@ def pip_options() -> list[str]:
     if importlib.util.find_spec("pip") is None:
         return []
     listed = _run([sys.executable, "-m", "pip", "config", "list"], "").stdout
-    values: dict[str, str] = {}
-    rows = [line.partition("=") for line in listed.splitlines() if "=" in line]
-    for section in _PIP_SECTIONS:
-        for key, _sep, value in rows:
-            if key.rpartition(".")[0] == section:
-                values[key.rpartition(".")[2]] = str(ast.literal_eval(value))
+    values = pip_settings(listed)
     found = [
         word for key, option in _PIP_OPTIONS.items() for one in values.get(key, "").split() for word in (option, one)
     ]

@@ -55,7 +55,7 @@ class Request:
 
     :ivar snapshot: the archive of a host.
     :ivar packages: as apt_packages takes them.
-    :ivar cusparselt: the version that the stack names.
+    :ivar cusparselt: the version that the stack names; empty where the hosts do not get it.
     :ivar local_repo_sha256: of cuSPARSELt's local repository, '' where that is not wanted.
     :ivar nvidia_url: the root of NVIDIA's download tree.
     :ivar distribution: the folder of NVIDIA's repository there.
@@ -319,7 +319,7 @@ class _Host:
 
     def _local_repo(self) -> set[str]:
         version = self.request.cusparselt
-        if not self.request.local_repo_sha256 or cusparselt.without_local_repo(version):
+        if not version or not self.request.local_repo_sha256 or cusparselt.without_local_repo(version):
             return set()
         settings = {
             "cusparselt_distribution": self.request.distribution,
@@ -333,7 +333,8 @@ class _Host:
 
     def _choices(self, apt: Apt) -> list[str]:
         # cuSPARSELt comes as an archive where no repository has it.
-        optional = cusparselt.wanted_packages(self.request.cusparselt, self.request.cuda_major)
+        version = self.request.cusparselt
+        optional = cusparselt.wanted_packages(version, self.request.cuda_major) if version else []
         texts = list(dict.fromkeys([*self.request.packages, *optional]))
         policies = apt.policies(sorted({one.name for text in texts for one in parse_wanted(text)}))
         found = {text: choose(text, policies) for text in texts}

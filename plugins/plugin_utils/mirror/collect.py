@@ -17,7 +17,7 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import git_tree, http, redist_manifest, urls
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import git_tree, index, redist_manifest, urls
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import Repositories
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
     GitError,
@@ -85,9 +85,9 @@ class Wheels:
     def __init__(self, indexes: t.Sequence[str], links: t.Sequence[str]) -> None:
         self.indexes = [url.rstrip("/") for url in indexes]
         self.places = list(links)
-        self._read: dict[str, list[pages.Link]] = {}
+        self._read: dict[str, list[index.Link]] = {}
 
-    def find(self, wheel: Wheel) -> list[pages.Link]:
+    def find(self, wheel: Wheel) -> list[index.Link]:
         """Return the files that may be the wheel.
 
         :raises SparkforgeError: if none is, or nobody answers.
@@ -104,35 +104,19 @@ class Wheels:
             "with playbooks/lock.yml.",
         )
 
-    def links(self, place: str) -> list[pages.Link]:
+    def links(self, place: str) -> list[index.Link]:
         if place not in self._read:
             try:
-                self._read[place] = self._ask(place)
+                self._read[place] = index.listed(place, {}, "mirror_find_links or python_env_index_url")
             except SparkforgeError as error:
                 # An index may lack a package that another one has.
-                if error.details.get("status") not in (404, 410):
+                if error.details.get("status") not in (404, 410) and not error.details.get("empty"):
                     raise
                 self._read[place] = []
         return self._read[place]
 
-    def _ask(self, place: str) -> list[pages.Link]:
-        parts = urllib.parse.urlsplit(place)
-        local = urllib.parse.unquote(parts.path) if parts.scheme == "file" else place if os.path.isabs(place) else ""
-        if not local:
-            return pages.read_page(
-                http.fetch_bytes(place, limit=PAGE_LIMIT, html=True).decode("utf-8", "replace"), place
-            )
-        page = os.path.join(local, "index.html")
-        try:
-            if not os.path.isfile(page):
-                return pages.read_directory(local) if os.path.isdir(local) else []
-            with open(page, encoding="utf-8", errors="replace") as stream:
-                return pages.read_page(stream.read(), pathlib.Path(page).as_uri())
-        except OSError as error:
-            raise SparkforgeError(f"{local} cannot be read: {error.strerror}.", "Correct mirror_find_links.") from error
 
-
-def wheels(directory: Directory, wanted: t.Iterable[Wheel], index: resolve.Index) -> None:
+def wheels(directory: Directory, wanted: t.Iterable[Wheel], searched: resolve.Index) -> None:
     """Bring wheels below ``simple/``, and write the pages of an index (PEP 503).
 
     :raises SparkforgeError: if one cannot be had, or is another than the lock's.
@@ -145,7 +129,7 @@ def wheels(directory: Directory, wanted: t.Iterable[Wheel], index: resolve.Index
         if directory.check:
             directory.lack(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.sha256}")
             continue
-        finder = finder or Wheels(*index_places(index.options(), os.environ))
+        finder = finder or Wheels(*index_places(searched.options(), os.environ))
         _fetch_one(directory, wheel, finder.find(wheel))
     files = {path.removeprefix("simple/"): row["sha256"] for path, row in directory.rows.items()
              if path.startswith("simple/") and path.endswith(".whl")}  # fmt: skip
@@ -153,7 +137,7 @@ def wheels(directory: Directory, wanted: t.Iterable[Wheel], index: resolve.Index
         directory.write(f"simple/{path}", content, OURS)
 
 
-def _fetch_one(directory: Directory, wheel: Wheel, links: t.Sequence[pages.Link]) -> None:
+def _fetch_one(directory: Directory, wheel: Wheel, links: t.Sequence[index.Link]) -> None:
     for number, link in enumerate(links, 1):
         try:
             directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.sha256)

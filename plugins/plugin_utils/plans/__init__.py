@@ -37,6 +37,11 @@ class Plan:
         return {**dataclasses.asdict(self), "refused": refused, "settled": not self.steps and not refused}
 
 
+def for_wheels(settings: t.Mapping[str, t.Any]) -> bool:
+    """Tell whether the host gets no more than what official wheels lack."""
+    return bool((settings.get("stack") or {}).get("libraries") == "wheels")
+
+
 def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> bool:
     """Tell whether a file that the collection writes has this content on the host."""
     found = observation.get("managed_files", {}).get(path)

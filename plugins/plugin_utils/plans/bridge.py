@@ -15,8 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the step ``stack``, the facts of the stack of wheels, or all that is in its way.
 
-    It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required. The stack is
-    without ``archives`` and the archive of ``cusparselt``, for wheels bring their own libraries.
+    It fits by the same rules as in the role preflight. A CPU build is no bridge where a GPU is required.
     """
     found = settings["__stack_meanwhile"]
     stack = found.get("stack")
@@ -30,4 +29,4 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if causes:
         # What is missing is no reason not to build, and whoever builds is told what to do about it there.
         return Plan(refusals=[{"cause": " ".join(causes), "remedy": ""}])
-    return Plan({"stack": {**stack, "archives": [], "cusparselt": {**stack["cusparselt"], "archive": None}}})
+    return Plan({"stack": stack})

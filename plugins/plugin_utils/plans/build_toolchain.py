@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, packages
 
-#: What official wheels need of the list: a C compiler, and Python's headers and venv.
+#: What official wheels lack of the list: a C compiler, and Python's headers and venv.
 _FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")
 
 
@@ -22,10 +22,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["build_toolchain_state"] == "absent":
         return Plan()
-    wanted = [
-        *(settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]),
-        *settings["build_toolchain_extra_packages"],
-    ]
-    if settings["build_toolchain_scope"] == "wheels":
+    wanted = settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]
+    if for_wheels(settings):
         wanted = [name for name in wanted if _FOR_WHEELS.match(name)]
-    return packages(wanted, observation)
+    return packages([*wanted, *settings["build_toolchain_extra_packages"]], observation)

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, is_written, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, is_written, packages
 
 
 def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
@@ -28,6 +28,17 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
     if settings["cuda_libraries_state"] == "absent":
         return Plan({"source": url, **({"unguard": guard} if guard in observation["managed_files"] else {})})
+    gds, bare = str(settings["cuda_libraries_gds"]).lower(), for_wheels(settings)
+    with_gds = (
+        bool(observation["driver"].get("nvidia_fs") and not bare) if gds == "auto" else boolean(gds, strict=False)
+    )
+    wanted = [
+        *(settings["cuda_libraries_packages"] or ([] if bare else settings["__cuda_libraries_standard"])),
+        *settings["cuda_libraries_extra_packages"],
+        *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
+    ]
+    if not wanted:
+        return Plan()
     steps: dict[str, t.Any] = {}
     reasons = []
     # By URL: DGX OS has it as cuda-compute-repo.sources, others by other names.
@@ -39,13 +50,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if not is_written(guard, content, observation):
         steps["guard"] = content
         reasons.append(f"write {guard}")
-    gds = str(settings["cuda_libraries_gds"]).lower()
-    with_gds = bool(observation["driver"].get("nvidia_fs")) if gds == "auto" else boolean(gds, strict=False)
-    wanted = [
-        *(settings["cuda_libraries_packages"] or settings["__cuda_libraries_standard"]),
-        *settings["cuda_libraries_extra_packages"],
-        *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
-    ]
     libraries = packages(wanted, observation)
     if libraries.steps:
         # The kernel module of GPUDirect Storage is protected unless it is asked for.

@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted i
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives, is_written
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives, for_wheels, is_written
 
 _LOCAL_REPO = re.compile(r"^cusparselt-local-repo-[a-z0-9]+-\d")
 BACKENDS = ("apt", "local_repo", "redist")
@@ -51,7 +51,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
     :raises SparkforgeError: if no backend serves the version.
     """
-    if settings["cusparselt_state"] == "absent":
+    if settings["cusparselt_state"] == "absent" or for_wheels(settings):
         return Plan()
     stack = settings["stack"]["cusparselt"]
     version, soname = settings["cusparselt_version"] or stack["version"], stack["soname"]

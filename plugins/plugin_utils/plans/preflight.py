@@ -19,7 +19,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import pin_names
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
@@ -34,8 +34,8 @@ KHO_PACKAGE = "nvidia-spark-grub-kho"
 # How the loader entries begin that this collection writes once its libraries are on a host.
 LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-"
 GPU_LICENCES = (
-    "the NVIDIA CUDA Toolkit EULA and the licences of cuDNN, cuSPARSELt, cuDSS and NVPL"
-    " (https://docs.nvidia.com/cuda/eula/)"
+    "under the NVIDIA CUDA Toolkit EULA and the licences of {}"
+    " (https://docs.nvidia.com/cuda/eula/), which nobody has accepted."
 )
 
 
@@ -149,12 +149,14 @@ def _method(case: Case) -> t.Iterator[Problem]:
 
 
 def _license(case: Case) -> t.Iterator[Problem]:
+    cause = f"The packages of stack {case.name} are {GPU_LICENCES.format('cuDNN, cuSPARSELt, cuDSS and NVPL')}"
+    if case.stack.get("libraries") == "wheels":
+        # CPU builds contain nothing of NVIDIA's.
+        if not (case.stack.get("wheel") or {}).get("cuda"):
+            return
+        cause = f"The wheels of stack {case.name} contain libraries {GPU_LICENCES.format('cuDNN and cuSPARSELt')}"
     if not case.settings.get("accept_license"):
-        yield _problem(
-            "licence",
-            f"The packages of stack {case.name} are under {GPU_LICENCES}, which nobody has accepted.",
-            "Read them and set sparkforge_accept_nvidia_license: true.",
-        )
+        yield _problem("licence", cause, "Read them and set sparkforge_accept_nvidia_license: true.")
 
 
 def _gpu(case: Case) -> t.Iterator[Problem]:
@@ -563,7 +565,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "clock_tolerance": int(settings["preflight_clock_tolerance"]),
         "disk": settings["preflight_disk_minimum"],
         "memory_minimum_gib": float(settings["preflight_memory_minimum_gib"]),
-        "packages": settings["preflight_packages"],
+        "packages": [] if for_wheels(settings) else settings["preflight_packages"],
         "rdma": boolean(settings["preflight_rdma"]),
     }
     clock = settings["__preflight_observation"]["spark_info"]["clock"]

@@ -44,9 +44,12 @@ class Facts(t.TypedDict):
     files: dict[str, str | None]
 
 
-def facts(name: str, method: str, profile: str, where: Places, *, lock_required: bool = True) -> Facts:
+def facts(
+    name: str, method: str, profile: str, where: Places, *, libraries: str = "auto", lock_required: bool = True
+) -> Facts:
     """Return ``{stack: ..., files: ...}``: what ``stack_name``, ``stack_method`` and ``stack_profile`` mean.
 
+    :param libraries: ``auto`` or ``all``: official wheels bring NVIDIA's libraries, unless their stack says otherwise.
     :param lock_required: refuse a stack whose lock does not have what the method needs. Taking everything back, for
         one, needs none of it.
     :raises SparkforgeError: for unknown names, wrong files, and a method that the stack cannot have.
@@ -99,9 +102,11 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
         pins["units"] = definition.get("units") or {}
         pins["build_requirements"] = lock.get("build_requirements") or {}
         pins["run_requirements"] = run_requirements
+    with_libraries = "all" in (libraries, definition["wheel"].get("libraries")) or method == "build"
     stack: Stack = {
         "name": name,
         "method": method,
+        "libraries": "all" if with_libraries else "wheels",
         "description": " ".join(definition["description"].split()),
         "profile": chosen,
         "cuda": {
@@ -121,10 +126,10 @@ def facts(name: str, method: str, profile: str, where: Places, *, lock_required:
             "without": definition["wheel"].get("without") or {},
             "override": sorted(definition["wheel"].get("override") or {}),
         },
-        "cusparselt": cusparselt,
+        "cusparselt": cusparselt if with_libraries else {**cusparselt, "archive": None},
         "cudnn": definition.get("cudnn") or {},
         "nccl": definition.get("nccl") or {},
-        "archives": archives,
+        "archives": archives if with_libraries else [],
         "units": units,
         "extensions": extensions(definition),
         "activation": triton_environment(versions["triton"], cuda_home, built=method == "build" and "triton" in units),

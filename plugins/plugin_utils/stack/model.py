@@ -60,10 +60,14 @@ class Pins(t.TypedDict):
 
 
 class Stack(t.TypedDict):
-    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out."""
+    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out.
+
+    ``libraries`` is what the host gets of NVIDIA's libraries and of compilers: ``all``, or what ``wheels`` lack.
+    """
 
     name: str
     method: str
+    libraries: str
     description: str
     profile: dict[str, t.Any]
     cuda: Cuda

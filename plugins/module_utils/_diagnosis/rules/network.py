@@ -139,7 +139,7 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
-remedy = Check the network and run again: completed downloads are kept, and others resume where possible.
+remedy = Check the network and run again: completed downloads are kept.
 
 [connection-failed]
 keys =

@@ -15,7 +15,7 @@ import unittest.mock
 
 import pytest
 from ansible.errors import AnsibleError
-from ansible_collections.sparkforge.dgx_spark.plugins.action.python_env import ActionModule
+from ansible_collections.sparkforge.dgx_spark.plugins.action import python_env
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
 
@@ -28,7 +28,7 @@ class Action:
         connection = unittest.mock.MagicMock()
         connection._shell.tmpdir = None
         connection._shell.join_path = os.path.join
-        self.plugin = ActionModule(
+        self.plugin = python_env.ActionModule(
             task=task,
             connection=connection,
             play_context=unittest.mock.MagicMock(),
@@ -101,6 +101,36 @@ def test_only_the_missing_wheels_are_sent_and_made_readable(tmp_path: pathlib.Pa
     assert action.readable == ["/remote/tmp", remote]
     assert "transferred" not in action.calls[0]
     assert action.calls[1]["transferred"] == {digest: remote}
+
+
+def test_a_download_that_takes_longer_than_a_call_is_gone_on_with_and_told(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(python_env.display, "display", said.append)
+    small, large = {"file": "small.whl", "size": 2_500_000}, {"file": "large.whl", "size": 600_000_000}
+    first: dict[str, t.Any] = {"finished": [small], "files": 1, "of_files": 2, "bytes": 2_500_000, "seconds": 2.5}
+    first |= {"of_bytes": 602_500_000, "next": ["large.whl"]}
+    silent = {**first, "finished": [], "of_bytes": None}
+    last = {**first, "finished": [large], "files": 2, "bytes": 602_500_000, "next": []}
+    action = Action(
+        tmp_path,
+        {"name": "torch", "requirements": ["x"]},
+        [{"unfinished": True, "download": one} for one in (first, silent)] + [{"changed": True, "download": last}],
+    )
+    assert action.plugin.run(task_vars={"inventory_hostname": "spark01"}) == {"changed": True, "download": last}
+    assert action.calls == [{"name": "torch", "requirements": ["x"]}] * 3
+    assert said == [
+        "spark01 | torch | small.whl, 2.5 MB",
+        "spark01 | torch | 1 of 2 wheels, 2.5 MB of 602.5 MB, 1.0 MB/s, about 0:10:00 left | next: large.whl",
+        "spark01 | torch | 1 of 2 wheels, 2.5 MB | next: large.whl",
+        "spark01 | torch | large.whl, 600.0 MB",
+    ]
+
+
+def test_a_download_that_fails_is_not_gone_on_with(tmp_path: pathlib.Path) -> None:
+    action = Action(tmp_path, {"name": "torch"}, [{"failed": True, "unfinished": True, "msg": "no"}])
+    assert action.run()["failed"] and len(action.calls) == 1
 
 
 def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:

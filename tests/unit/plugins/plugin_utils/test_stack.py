@@ -89,9 +89,12 @@ class Site:
             if content is not None:
                 (self.path / folder / "site.yml").write_text(yaml.safe_dump({key: content}))
 
-    def facts(self, name: str = "site", method: str = "wheel", profile: str = "gb10") -> dict[str, t.Any]:
+    def facts(
+        self, name: str = "site", method: str = "wheel", profile: str = "gb10", libraries: str = "all"
+    ) -> dict[str, t.Any]:
         self.write()
-        return t.cast("dict[str, t.Any]", facts.facts(name, method, profile, self.places)["stack"])
+        found = facts.facts(name, method, profile, self.places, libraries=libraries)["stack"]
+        return t.cast("dict[str, t.Any]", found)
 
     def refusal(self, **arguments: str) -> SparkforgeError:
         with pytest.raises(SparkforgeError) as caught:
@@ -615,6 +618,30 @@ def test_the_stack_of_wheels_that_others_pin_is_of_one_cuda_and_complete_on_ever
     assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
     with pytest.raises(SparkforgeError, match="names no units"):
         facts.facts("torch-2.13.0", "build", "gb10", load.places([], str(SHIPPED)))
+
+
+@pytest.mark.parametrize(
+    ("method", "libraries", "of_the_stack", "found"),
+    [
+        ("wheel", "auto", None, "wheels"),
+        ("wheel", "all", None, "all"),
+        ("wheel", "auto", "all", "all"),
+        ("build", "auto", None, "all"),
+    ],
+)
+def test_wheels_bring_the_libraries_that_a_build_takes_from_the_host(
+    built: Site, method: str, libraries: str, of_the_stack: str | None, found: str
+) -> None:
+    assert built.lock is not None
+    built.lock["wheels"] = copy.deepcopy(LOCK["wheels"])
+    lock_id = built.facts(method=method)["lock"]["id"]
+    if of_the_stack:
+        built.stack["wheel"]["libraries"] = of_the_stack
+    stack = built.facts(method=method, libraries=libraries)
+    assert stack["libraries"] == found
+    assert bool(stack["archives"]) == (found == "all")
+    # What an environment is made of is the same.
+    assert stack["lock"]["id"] == lock_id
 
 
 def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:

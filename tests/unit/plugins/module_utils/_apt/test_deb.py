@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import subprocess
 import tarfile
@@ -130,6 +131,6 @@ def test_a_deb_that_has_no_room_is_refused_before_it_is_unpacked(deb: Path, monk
     class Small:
         f_bavail, f_frsize = _deb._RESERVE + 4999, 1
 
-    monkeypatch.setattr(_deb.os, "statvfs", lambda _path: Small)
-    with pytest.raises(SparkforgeError, match=r"needs 0 MB, and .* has 67 MB free"):
+    monkeypatch.setattr(os, "statvfs", lambda _path: Small)
+    with pytest.raises(SparkforgeError, match=r"needs 0.0 MB, and .* has 67.1 MB free"):
         _deb.files(str(deb))

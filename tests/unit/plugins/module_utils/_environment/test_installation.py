@@ -161,65 +161,13 @@ PIP = [
     (
         "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the "
         "package versions, please update the hashes.\n"
-        "    torch==2.9.1 from https://user:secret@index/torch-2.9.1.whl (from -r r.txt (line 1)):\n"
-        f"        Expected sha256 {A}\n        Expected     or {B}\n             Got        {'c' * 64}\n",
-        f"The sha256 of torch==2.9.1 is {'c' * 64}, but the lock says {A} or {B}.",
+        "    torch==2.9.1 from file:///opt/torch-2.9.1.whl (from -r r.txt (line 1)):\n"
+        f"        Expected sha256 {A}\n             Got        {'c' * 64}\n",
+        f"The sha256 of torch==2.9.1 is {'c' * 64}, but the lock says {A}.",
     ),
     (
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
         "A file system is full (No space left on device)",
-    ),
-    (
-        "ERROR: a-1-cp39-cp39-win_amd64.whl is not a supported wheel on this platform.",
-        "a-1-cp39-cp39-win_amd64.whl is not for this platform",
-    ),
-    (
-        "ERROR: In --require-hashes mode, all requirements must have their versions pinned with ==. "
-        "These do not:\n"
-        "    sympy>=1.13 from https://index/sympy.whl (from torch==2.9.1->-r r.txt (line 1))\n",
-        "The package sympy>=1.13, which torch==2.9.1 needs, is not in the requirements",
-    ),
-    (
-        "ERROR: Hashes are required in --require-hashes mode, but they are missing from some requirements. "
-        "Here is a list:\n    sympy==1.13 --hash=sha256:0123\n",
-        "sympy==1.13 is required but has no hash",
-    ),
-    (
-        "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by 'NewConnectionError("
-        "'<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new "
-        "connection: [Errno 111] Connection refused')': /simple/torch/\n"
-        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index for torch: Connection refused",
-    ),
-    (
-        "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<x>: Failed to "
-        "establish a new connection: [Errno -2] Name or service not known')': /simple/torch/\n"
-        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index for torch: Name or service not known",
-    ),
-    (
-        "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to "
-        "proxy.', OSError('Tunnel connection failed: 403 Forbidden'))': /simple/torch/\n"
-        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index for torch: Tunnel connection failed: 403 Forbidden",
-    ),
-    (
-        "Could not fetch URL https://index/simple/torch/: There was a problem confirming the ssl "
-        "certificate: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed - skipping\n"
-        "ERROR: Could not find a version that satisfies the requirement torch==2 (from versions: none)\n",
-        "could not reach its index for torch: There was a problem confirming the ssl certificate",
-    ),
-    (
-        "ERROR: Could not find a version that satisfies the requirement torch==2.9.1 (from versions: 2.8.0, 2.9.0)",
-        "pip found no torch==2.9.1 for this interpreter and machine (offered: 2.8.0, 2.9.0)",
-    ),
-    (
-        "WARNING: The repository located at index is not a trusted or secure host and is being ignored.",
-        "plain HTTP",
-    ),
-    (
-        "ERROR: Cannot install a==1 and b==2 because these package versions have conflicting dependencies.\n",
-        "Cannot install a==1 and b==2",
     ),
     ("ERROR: something else", "pip failed: something else."),
     ("", "pip failed: no message."),
@@ -231,7 +179,6 @@ def test_pips_words_become_one_cause_and_one_remedy(output: str, cause: str) -> 
     error = failures.pip_failure(output)
     assert cause in error.cause
     assert error.remedy.endswith(".")
-    assert "secret" not in json.dumps(error.as_result())
 
 
 @pytest.mark.parametrize(

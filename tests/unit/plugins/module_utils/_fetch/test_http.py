@@ -81,6 +81,37 @@ def test_a_broken_connection_is_resumed_where_it_broke(server: Server, tmp_path:
     assert [asked for _, asked in server.requests] == [None, "bytes=400000-", "bytes=700000-"]
 
 
+def test_a_download_that_gets_on_is_not_given_up(server: Server, tmp_path: Path, quick: list[float]) -> None:
+    server.files["/file"] = BODY * 5
+    server.cuts["/file"] = [http.BLOCK] * 6
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path), retries=1)).read_bytes() == BODY * 5
+    assert server.sent["/file"] == len(BODY * 5) and set(quick) == {1.0}
+
+
+def test_the_next_call_goes_on_with_what_arrived(server: Server, tmp_path: Path) -> None:
+    asked: dict[str, t.Any] = {"sha256": hashlib.sha256(BODY).hexdigest(), "retries": 0, "partial": "partial"}
+    server.cuts["/file"] = [400_000, 300_000]
+    for size in (400_000, 700_000):
+        with pytest.raises(SparkforgeError, match="truncated") as failure:
+            http.fetch(f"{server.url}/file", str(tmp_path), **asked)
+        assert http.is_transient(failure.value)
+        assert (tmp_path / "partial").stat().st_size == size
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path), **asked)).read_bytes() == BODY
+    assert server.sent["/file"] == len(BODY)
+    # One that is whole is not asked for again.
+    assert http.fetch(f"{server.url}/file", str(tmp_path), **asked)
+    assert len(server.requests) == 3
+
+
+def test_what_arrived_of_another_file_is_not_kept(server: Server, tmp_path: Path) -> None:
+    asked: dict[str, t.Any] = {"sha256": hashlib.sha256(BODY).hexdigest(), "partial": "partial"}
+    (tmp_path / "partial").write_bytes(b"x" * 1000)
+    assert Path(http.fetch(f"{server.url}/file", str(tmp_path), **asked)).read_bytes() == BODY
+    with pytest.raises(SparkforgeError, match="expected"):
+        http.fetch(f"{server.url}/file", str(tmp_path), sha256="0" * 64, partial="partial")
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_server_that_cannot_resume_sends_the_file_anew(server: Server, tmp_path: Path) -> None:
     server.etags = False
     server.cuts["/file"] = [400_000]
@@ -150,7 +181,8 @@ def test_a_file_that_does_not_exist_is_asked_for_once(server: Server, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(403, "refused"), (401, "refused"), (407, "proxy requires"), (418, "HTTP 418")]
+    ("status", "words"),
+    [(403, "is forbidden"), (401, "requires a user name"), (407, "proxy requires"), (418, "HTTP 418")],
 )
 def test_a_final_http_state_is_not_tried_again(server: Server, tmp_path: Path, status: t.Any, words: t.Any) -> None:
     server.statuses["/file"] = [status]

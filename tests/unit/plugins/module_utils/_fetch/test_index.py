@@ -2,41 +2,36 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a package index really answers, and how credentials reach pip."""
+"""What pages of an index list, and which server gets which credentials."""
 
 from __future__ import annotations
 
-import netrc
-import sys
+import json
 import typing as t
 from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
-from ansible_collections.sparkforge.dgx_spark.tests.unit import web_server
 
-URL = "https://spark01.example.com/simple/torch/"
-PAGE = b"<html><head><title>Sign in &amp; out</title></head></html>"
+SHA = "a" * 64
+FILE = "tiny-1.0-py3-none-any.whl"
 
 
 @pytest.mark.parametrize(
-    ("entry", "cause"),
+    "entry",
     [
-        ({"username": "a", "password": "b"}, "neither a url nor a host"),
-        ({"url": "https://a/", "host": "a", "username": "a", "password": "b"}, "both a url and a host"),
-        ({"url": "spark01", "username": "a", "password": "b"}, "names no server"),
-        ({"url": "https://[a/", "username": "a", "password": "b"}, "names no server"),
-        ({"host": "a", "username": "", "password": "b"}, "have no user name"),
-        ({"host": "a", "username": "a", "password": ""}, "have no password"),
-        ({"host": "a", "username": "a", "password": "b\n"}, "cannot encode"),
-        ({"host": "a", "username": "a", "password": "\u20ac"}, "cannot encode"),
+        {"username": "a", "password": "secret"},
+        {"url": "spark01", "username": "a", "password": "secret"},
+        {"url": "https://[a/", "username": "a", "password": "secret"},
+        {"host": "a", "username": "", "password": "secret"},
+        {"host": "a", "username": "a", "password": ""},
     ],
 )
-def test_an_entry_that_cannot_be_used_is_refused_and_no_password_is_told(entry: dict[str, t.Any], cause: str) -> None:
-    with pytest.raises(SparkforgeError, match=cause) as refused:
+def test_an_entry_that_cannot_be_used_is_refused_and_no_password_is_told(entry: dict[str, t.Any]) -> None:
+    with pytest.raises(SparkforgeError, match="Entry 1 of credentials names no server, or no user name") as refused:
         index.credentials([entry])
-    assert "\u20ac" not in str(refused.value)
+    assert "secret" not in str(refused.value)
 
 
 def test_one_server_has_one_password() -> None:
@@ -46,81 +41,67 @@ def test_one_server_has_one_password() -> None:
         index.credentials([one, {**one, "password": "c"}])
 
 
-@pytest.mark.parametrize("password", ["plain", 'p "a\\ss# x', "#first", '"quoted"', "machine", "é"])
-def test_a_netrc_file_gives_back_what_was_put_into_it(tmp_path: Path, password: str) -> None:
-    file = tmp_path / "netrc"
-    entries = index.credentials([{"host": "a.example", "username": "us er", "password": password}])
-    file.write_text(index.render_netrc(entries, sys.version_info[:2]), encoding="utf-8")
-    assert netrc.netrc(str(file)).authenticators("a.example") == ("us er", "", password)
+def test_a_url_gets_the_credentials_of_its_server_alone() -> None:
+    known = index.credentials([{"host": "a.test", "username": "us er", "password": "p@ss/é"}])
+    assert index.authorized("https://a.test:8443/x", known) == "https://us%20er:p%40ss%2F%C3%A9@a.test:8443/x"
+    for other in ("https://b.test/x", "https://a.test.evil/x", "file:///srv/x", "https://own:one@a.test/x"):
+        assert index.authorized(other, known) == other
 
 
-def test_an_older_python_is_not_given_what_it_cannot_read() -> None:
-    entries = index.credentials([{"host": "a", "username": "reader", "password": 'p"a\\ss#'}])
-    assert index.render_netrc(entries, (3, 9)) == 'machine a login reader password p"a\\ss#\n'
-    entries = index.credentials([{"host": "a", "username": "reader", "password": "two words"}])
-    with pytest.raises(SparkforgeError, match="cannot read"):
-        index.render_netrc(entries, (3, 10))
-
-
-@pytest.mark.parametrize(
-    ("url", "answer", "words"),
-    [
-        (
-            URL,
-            index.Answer(200, "text/html", PAGE),
-            "an HTML page ('Sign in & out') and status 200 without files",
-        ),
-        (URL, index.Answer(200, "", b"<!doctype html>"), "an HTML page and status 200"),
-        (URL + "a%2B1.whl", index.Answer(200, "text/html", PAGE), "instead of a+1.whl"),
-        (URL, index.Answer(401), "requires a user name and password"),
-        (URL, index.Answer(403), "is forbidden for this host without credentials"),
-        (URL, index.Answer(407), "The proxy requires a user name"),
-        (URL, index.Answer(502, server_error="Bad Gateway"), "answers HTTP 502 Bad Gateway"),
-    ],
-)
-def test_a_wrong_answer_is_explained(url: str, answer: index.Answer, words: str) -> None:
-    error = index.explain(url, answer, "torch", False)
-    assert error is not None and words in error.cause and error.remedy
+def test_a_json_page_says_hashes_and_sizes() -> None:
+    files = [
+        {"filename": FILE, "url": f"../../{FILE}", "hashes": {"sha256": SHA}, "size": 7},
+        {"filename": "tiny-1.0.tar.gz", "url": "tiny-1.0.tar.gz", "hashes": {}},
+        {"filename": "tiny-2.0-py3-none-any.whl", "url": "https://b.test/tiny-2.0-py3-none-any.whl", "hashes": None},
+    ]
+    assert index.read_page(json.dumps({"files": files}), "https://a.test/simple/tiny/") == [
+        index.Link(FILE, f"https://a.test/{FILE}", SHA, 7),
+        index.Link("tiny-2.0-py3-none-any.whl", "https://b.test/tiny-2.0-py3-none-any.whl"),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("url", "answer"),
-    [
-        (URL, index.Answer(200, "text/html", b'<html><a href="torch-2.9.1-py3-none-any.whl#sha256=0">torch</a>')),
-        (URL, index.Answer(200, "application/vnd.pypi.simple.v1+json", b"{}")),
-        (URL, index.Answer(404)),
-        (URL, index.Answer(302)),
-        (URL + "a.whl", index.Answer(200, "application/octet-stream", b"PK")),
-    ],
+    "text", ["{", "{}", '{"files": 1}', '{"files": [1]}', '{"files": [{"url": 1}]}', "<a href=", "<![x["]
 )
-def test_what_pip_can_cope_with_is_left_to_it(url: str, answer: index.Answer) -> None:
-    assert index.explain(url, answer, "torch", False) is None
+def test_a_page_that_is_none_lists_nothing(text: str) -> None:
+    assert index.read_page(text, "https://a.test/simple/tiny/") == []
 
 
-def test_credentials_go_to_their_server_and_follow_no_redirection() -> None:
-    one, other = web_server.Server(), web_server.Server()
-    try:
-        one.authorization = "Basic YTpi"
-        one.files["/simple/"] = b"<a href='x.whl'>x</a>"
-        known = index.credentials([{"url": one.url, "username": "a", "password": "b"}])
-        answer = index.ask(f"{one.url}/simple/", known)
-        assert answer is not None and (answer.status, answer.content_type) == (200, "text/html")
-        assert index.ask(f"{one.url}/simple/") == index.Answer(401, server_error="Unauthorized")
-        one.redirects["/away/"] = f"{other.url}/"
-        answer = index.ask(f"{one.url}/away/", known)
-        assert answer is not None and answer.status == 302
-        assert other.requests == []
-    finally:
-        one.close()
-        other.close()
-    assert index.ask(f"{one.url}/simple/") is None
+def test_a_html_page_may_have_another_base() -> None:
+    page = f'<base href="/pool/"><a href="{FILE}#sha256={SHA.upper()}">{FILE}</a>'
+    links = index.read_page(page, "https://a.test/simple/tiny/")
+    assert links == [index.Link(FILE, f"https://a.test/pool/{FILE}", SHA)]
 
 
-def test_a_server_is_not_told_the_password_of_another() -> None:
-    one = web_server.Server()
-    try:
-        known = index.credentials([{"host": "other.test", "username": "a", "password": "b"}])
-        assert index.ask(f"{one.url}/simple/", known) == index.Answer(404, server_error="Not Found")
-        assert one.credentials == []
-    finally:
-        one.close()
+def test_what_a_page_lists_is_no_less_protected_than_the_page() -> None:
+    page = "".join(f'<a href="{scheme}://b.test/{FILE}">' for scheme in ("file", "http", "https", "ftp"))
+    for scheme, found in (("https", ["https"]), ("http", ["http", "https"])):
+        links = index.read_page(page, f"{scheme}://a.test/simple/tiny/")
+        assert [link.url.partition(":")[0] for link in links] == found
+    for base in ("file:///srv/", "http://a.test/"):
+        assert index.read_page(f'<base href="{base}"><a href="{FILE}">', "https://a.test/simple/tiny/") == []
+
+
+def test_the_password_of_a_page_is_for_files_of_the_same_server() -> None:
+    page = f'<a href="{FILE}"><a href="https://a.test/x/{FILE}"><a href="https://b.test/{FILE}">'
+    links = index.read_page(page, "https://user:secret@a.test/simple/tiny/")
+    assert [link.url for link in links] == [
+        f"https://user:secret@a.test/simple/tiny/{FILE}",
+        f"https://user:secret@a.test/x/{FILE}",
+        f"https://b.test/{FILE}",
+    ]
+
+
+def test_a_directory_lists_its_wheels_or_has_a_page_that_does(tmp_path: Path) -> None:
+    for name in (FILE, "notes.txt"):
+        (tmp_path / name).touch()
+    for place in (str(tmp_path), tmp_path.as_uri()):
+        assert index.listed(place, {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri())]
+    (tmp_path / "index.html").write_text(f'<a href="{FILE}#sha256={SHA}">')
+    assert index.listed(str(tmp_path), {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri(), SHA)]
+
+
+def test_a_page_without_wheels_is_called_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
+    with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):
+        index.listed(str(tmp_path), {}, "x")

@@ -177,8 +177,8 @@ def test_an_archive_larger_than_the_disk_is_refused_before_it_fills_it(
     class Small:
         f_bavail, f_frsize = unpack.RESERVE + 10, 1
 
-    monkeypatch.setattr(unpack.os, "statvfs", lambda path: Small)
-    assert "needs 1 MB for 'top/large', and" in refused(tmp_path, (member("top/large"), bytes(1_000_000)))
+    monkeypatch.setattr(os, "statvfs", lambda path: Small)
+    assert "needs 1.0 MB, and" in refused(tmp_path, (member("top/large"), bytes(1_000_000)))
 
 
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

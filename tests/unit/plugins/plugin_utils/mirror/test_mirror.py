@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect, pages
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import (
@@ -111,28 +112,28 @@ PAGE = f"""<!DOCTYPE html><html><body>
 
 
 def test_a_page_names_the_wheels_that_it_lists() -> None:
-    links = pages.read_page(PAGE, "https://index.example/simple/torch/")
+    links = index.read_page(PAGE, "https://index.example/simple/torch/")
     assert [link.url for link in links] == [
         "https://index.example/files/torch-1.0-py3-none-any.whl",
         "https://files.example/torch-1.0-cp312-cp312-linux_aarch64.whl",
     ]
-    assert [link.sha256 for link in links] == [SHA, ""]
+    assert [link.sha256 for link in links] == [SHA, None]
 
 
 def test_the_file_of_the_sha256_is_chosen_and_else_those_that_have_none() -> None:
-    links = pages.read_page(PAGE, "https://index.example/simple/torch/")
+    links = index.read_page(PAGE, "https://index.example/simple/torch/")
     assert pages.choose(links, Wheel("torch", "1.0", SHA)) == links[:1]
     assert pages.choose(links, Wheel("torch", "1.0", "b" * 64)) == links[1:]
     assert pages.choose(links, Wheel("torch", "2.0", SHA)) == []
-    assert pages.choose([pages.Link("torch.whl", "https://x.example/torch.whl", SHA)], Wheel("torch", "1.0", SHA)) == []
+    assert pages.choose([index.Link("torch.whl", "https://x.example/torch.whl", SHA)], Wheel("torch", "1.0", SHA)) == []
 
 
 def test_what_is_written_is_read_again() -> None:
     written = pages.pages({"torch/torch-1.0+cu-py3-none-any.whl": SHA, "six/six-1.0-py3-none-any.whl": SHA})
     assert set(written) == {"index.html", "torch/index.html", "six/index.html"}
-    links = pages.read_page(written["torch/index.html"].decode(), "https://m.example/simple/torch/")
+    links = index.read_page(written["torch/index.html"].decode(), "https://m.example/simple/torch/")
     assert links == [
-        pages.Link(
+        index.Link(
             "torch-1.0+cu-py3-none-any.whl", "https://m.example/simple/torch/torch-1.0%2Bcu-py3-none-any.whl", SHA
         )
     ]
@@ -234,7 +235,7 @@ def test_a_file_beyond_the_free_space_is_one_message(tmp_path: Path, monkeypatch
     with contextlib.closing(Server()) as server:
         server.files["/a"] = b"content"
         made = mirror(tmp_path)
-        monkeypatch.setattr(os, "fstatvfs", lambda _descriptor: os.statvfs_result((1, 1, 1, 1, 1, 1, 1, 1, 0, 255)))
+        monkeypatch.setattr(os, "statvfs", lambda _path: os.statvfs_result((1, 1, 1, 1, 1, 1, 1, 1, 0, 255)))
         with pytest.raises(SparkforgeError, match=r"has 0\.0 MB free\. Free some space"):
             made.fetch("a", f"{server.url}/a")
     assert list((tmp_path / "mirror").iterdir()) == []

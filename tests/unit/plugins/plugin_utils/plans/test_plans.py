@@ -38,6 +38,7 @@ HOST: dict[str, t.Any] = {
 }
 URL = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
 SOURCE = {"archive": "/srv/source.tar.gz", "sha256": "a" * 64}
+FOR_WHEELS: dict[str, t.Any] = {"stack": {"cuda": {"major": 13, "suffix": "13-0"}, "libraries": "wheels"}}
 KEEP = "/etc/apt/apt.conf.d/52sparkforge-keep-dgx"
 
 
@@ -68,11 +69,23 @@ def test_of_the_toolchain_wheels_need_a_compiler_and_python_alone() -> None:
     standard = ["build-essential", "git", "cmake", "python3.12-dev", "python3.12-venv", "clang-20"]
     given = settings("build_toolchain", __build_toolchain_standard=standard)
     assert build_toolchain.plan(given, host()).steps == {"packages": standard}
-    for_wheels = build_toolchain.plan({**given, "build_toolchain_scope": "wheels"}, host())
-    assert for_wheels.steps == {"packages": ["build-essential", "python3.12-dev", "python3.12-venv"]}
+    lacking = ["build-essential", "python3.12-dev", "python3.12-venv"]
+    assert build_toolchain.plan({**given, **FOR_WHEELS}, host()).steps == {"packages": lacking}
+    extra = {**given, **FOR_WHEELS, "build_toolchain_extra_packages": ["gdb"]}
+    assert build_toolchain.plan(extra, host()).steps == {"packages": [*lacking, "gdb"]}
     mine = build_toolchain.plan({**given, "build_toolchain_packages": ["git"]}, host())
     assert mine == plans.Plan({}, [])
     assert build_toolchain.plan({**given, "build_toolchain_state": "absent"}, host()) == plans.Plan()
+
+
+def test_wheels_need_nothing_of_nvidia_s_from_the_host_but_what_is_asked_for() -> None:
+    observed = host(driver={"nvidia_fs": "2.20"})
+    given = settings("cuda_libraries", __cuda_libraries_standard=["libcublas-dev-13-0"], **FOR_WHEELS)
+    given["__cuda_libraries_keep_file"] = KEEP
+    assert cuda_libraries.plan(given, observed) == plans.Plan()
+    assert cusparselt.plan(settings("cusparselt", **FOR_WHEELS), observed) == plans.Plan()
+    asked = cuda_libraries.plan({**given, "cuda_libraries_extra_packages": ["cuda-gdb-13-0"]}, observed)
+    assert asked.steps["libraries"]["packages"] == ["cuda-gdb-13-0"] and asked.steps["source"]
 
 
 def test_the_headers_of_image_formats_are_for_torchvision_alone() -> None:

@@ -1,0 +1,315 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fetches the wheels of an environment before anything is installed: found by their hashes, resumed, verified.
+
+::
+
+    <root>/envs/<name>/.download/                    for its owner alone, until the environment is made
+    <root>/envs/<name>/.download/<sha256>/<file>     a wheel
+    <root>/envs/<name>/.download/<sha256>/partial    what has arrived of one
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import time
+import typing as t
+import urllib.parse
+import urllib.request
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import (
+    ENGLISH,
+    Facts,
+    Options,
+    Run,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, index
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.index import Link
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
+    Requirement,
+    normalised,
+    short,
+)
+
+#: Downloads, and pages of an index, that are fetched side by side.
+DOWNLOADS, PAGES = 3, 8
+#: Seconds after which a call begins no further file, so that the controller can say how far the download is.
+SLICE = 15.0
+PARTIAL = "partial"
+SETTINGS = "python_env_index_url, python_env_find_links or sparkforge_wheelhouse_url (with its user name and password)"
+
+#: Run with the interpreter of the environment and the copy of packaging in its pip, which have the last word on
+#: markers, versions and tags. It reads lines and file names, and prints of each line the fitting files, the best one
+#: first, or null where its marker excludes this host.
+_CHOOSE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from pip._vendor.packaging import requirements, tags, utils
+rank = {tag: -place for place, tag in enumerate(tags.sys_tags())}
+lines, files = json.load(sys.stdin)
+wheels = []
+for number, file in enumerate(files):
+    try:
+        name, version, build, kinds = utils.parse_wheel_filename(file)
+    except ValueError:
+        continue
+    ranks = [rank[kind] for kind in kinds if kind in rank]
+    if ranks:
+        wheels.append((max(ranks), build, -number, name, version))
+wheels.sort(reverse=True)
+chosen = []
+for line in lines:
+    one = requirements.Requirement(line)
+    fitting = [
+        -number for _rank, _build, number, name, version in wheels
+        if name == utils.canonicalize_name(one.name) and one.specifier.contains(version, prereleases=True)
+    ]
+    chosen.append(fitting if one.marker is None or one.marker.evaluate() else None)
+print(json.dumps(chosen))
+"""
+
+
+class UnfinishedError(Exception):
+    """The time of this call is over, and wheels are still to be fetched: the next call goes on.
+
+    :param progress: as :meth:`Download.fetch` returns it.
+    """
+
+    def __init__(self, progress: Facts) -> None:
+        super().__init__("wheels are still to be fetched")
+        self.progress = progress
+
+
+@dataclasses.dataclass
+class Download:
+    """The download of the wheels of one environment.
+
+    :param python: the interpreter of the environment.
+    :param pip: the path of its wheel of pip.
+    """
+
+    options: Options
+    run: Run
+    python: str
+    pip: str
+    begun: float = dataclasses.field(default_factory=time.monotonic)
+    finished: list[Facts] = dataclasses.field(default_factory=list)
+    errors: list[SparkforgeError] = dataclasses.field(default_factory=list)
+    #: Servers that do not answer.
+    silent: set[str] = dataclasses.field(default_factory=set)
+
+    @functools.cached_property
+    def known(self) -> dict[str, str]:
+        return index.credentials(self.options.credentials)
+
+    @property
+    def place(self) -> str:
+        return self.options.paths.of(".download")
+
+    def fetch(self, given: t.Container[str]) -> tuple[list[str], Facts]:
+        """Return the paths of the wheels of the requirements, and how the download went.
+
+        :param given: sha256 of the wheels that need not be fetched.
+        :raises UnfinishedError: if some are left for the next call.
+        :raises SparkforgeError: if one is not to be had.
+        """
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(self.place, 0o700)
+        wanted = [one for one in self.options.requirements if not any(sha256 in given for sha256 in one.hashes)]
+        found = {one.line: self._here(one) for one in wanted}
+        lacking = {one.line: one for one in wanted if not found[one.line]}
+        links = self._links(list(lacking.values())) if lacking else {}
+        # The smaller ones first: how fast the others will be is known by then.
+        rows = sorted(((lacking[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
+        left = sum(max(0, (link.size or 0) - self._arrived(link)) for _one, link in rows)
+        disk.check_space(self.place, left, f"The download of the environment {self.options.paths.name}")
+        with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
+            for (one, _link), path in zip(rows, pool.map(lambda row: self._one(*row), rows)):
+                found[one.line] = path
+        if self.errors:
+            raise self.errors[0]
+        paths = list(dict.fromkeys(path for path in found.values() if path))
+        waiting = [link for one, link in rows if not found[one.line]]
+        here, sizes = sum(map(os.path.getsize, paths)), [link.size for link in waiting]
+        progress = {
+            "finished": self.finished,
+            "files": len(paths),
+            "of_files": len(paths) + len(waiting),
+            "bytes": here + sum(map(self._arrived, waiting)),
+            # Not every index says what its files have.
+            "of_bytes": None if None in sizes else here + sum(filter(None, sizes)),
+            "seconds": round(time.monotonic() - self.begun, 1),
+            "next": [link.file for link in waiting][:DOWNLOADS],
+        }
+        if waiting:
+            raise UnfinishedError(progress)
+        return paths, progress
+
+    def _here(self, one: Requirement) -> str | None:
+        """Return the path of a wheel that an earlier call fetched."""
+        places = [os.path.join(self.place, sha256) for sha256 in one.hashes]
+        return next(
+            (os.path.join(place, name) for place in places for name in disk.names(place) if name != PARTIAL), None
+        )
+
+    def _arrived(self, link: Link) -> int:
+        """Return the bytes of a wheel that are here already."""
+        with contextlib.suppress(OSError):
+            return os.path.getsize(os.path.join(self.place, link.sha256 or "", PARTIAL))
+        return 0
+
+    def _one(self, one: Requirement, link: Link) -> str | None:
+        """Return the path of a wheel, which is there then; None if its turn does not come in this call."""
+        if self.errors or (self.finished and time.monotonic() - self.begun > SLICE):
+            return None
+        pin, url = link.sha256, index.authorized(link.url, self.known)
+        directory = os.path.join(self.place, pin or "")
+        try:
+            os.makedirs(directory, exist_ok=True)
+            partial = PARTIAL if pin else None
+            path = http.fetch(url, directory, sha256=pin, setting=SETTINGS, max_bytes=link.size, partial=partial)
+            actual = pin or digests.of_file(path)
+            if actual not in one.hashes:
+                disk.remove(path)
+                raise _another_sha256(one, actual, link)
+            kept = os.path.join(self.place, actual, link.file)
+            os.makedirs(os.path.dirname(kept), exist_ok=True)
+            os.replace(path, kept)
+            disk.fsync_directory(os.path.dirname(kept))
+        except SparkforgeError as error:
+            other = error.details.get("actual")
+            self.errors.append(_another_sha256(one, other, link) if other else error)
+            return None
+        except OSError as error:
+            self.errors.append(disk.failed(f"{link.file} cannot be stored in {directory}", error))
+            return None
+        self.finished.append({"file": link.file, "size": os.path.getsize(kept)})
+        return kept
+
+    # -- where the wheels are
+
+    def _links(self, wanted: t.Sequence[Requirement]) -> dict[str, Link | None]:
+        """Return where the wheel of each line is; None of one whose marker excludes this host.
+
+        :raises SparkforgeError: if one is nowhere.
+        """
+        indexes, places = self._places()
+        listed = [link for place in places for link in self._listed(place)]
+        urls = [one.pin.partition("@")[2].split(";")[0].strip() for one in wanted if " @ " in one.pin]
+        listed += [Link(urllib.parse.unquote(url.partition("#")[0].rpartition("/")[2]), url) for url in urls]
+        found = self._chosen(wanted, listed) if listed else {}
+        for place in indexes:
+            pages = {f"{place.rstrip('/')}/{one.name}/": None for one in wanted if one.line not in found}
+            with concurrent.futures.ThreadPoolExecutor(PAGES) as pool:
+                listed += [link for links in pool.map(self._listed, pages) for link in links]
+            found = self._chosen(wanted, listed) if pages else found
+        for one in wanted:
+            if one.line not in found:
+                raise self._nowhere(one, listed, [*places, *indexes])
+        self.errors.clear()
+        return found
+
+    def _listed(self, place: str) -> list[Link]:
+        """Return what a place lists; why it lists nothing is in ``errors``, for another one may have the wheels."""
+        server = urllib.parse.urlsplit(place).netloc
+        if server in self.silent:
+            return []
+        try:
+            return index.listed(place, self.known, SETTINGS)
+        except SparkforgeError as error:
+            # An index need not have every package.
+            if error.details.get("status") not in (404, 410):
+                self.errors.append(error)
+            if http.is_transient(error):
+                self.silent.add(server)
+            return []
+
+    def _chosen(self, wanted: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
+        """Return which link has the wheel of each line, as ``_links`` does, but nothing of what is not listed."""
+        names = {one.name for one in wanted}
+        links = [link for link in listed if _name(link) in names]
+        asked = json.dumps([[one.pin for one in wanted], [link.file for link in links]])
+        rc, out, err = self.run([self.python, "-I", "-c", _CHOOSE, self.pip], data=asked, environ_update=ENGLISH)
+        if rc != 0:
+            said = (err.strip().splitlines() or ["no message"])[-1]
+            raise SparkforgeError(
+                f"{self.python} cannot tell which wheels fit it, with {self.pip}: {said}.",
+                "Correct the requirements, or install the python3-venv of your system again.",
+            )
+        found: dict[str, Link | None] = {}
+        for one, numbers in zip(wanted, json.loads(out)):
+            fitting = [_hashed(links[number]) for number in numbers or []]
+            allowed = [link for link in fitting if link.sha256 in one.hashes] or [
+                link for link in fitting if link.sha256 is None
+            ]
+            if allowed and len(one.hashes) == 1:
+                found[one.line] = dataclasses.replace(allowed[0], sha256=one.hashes[0])
+            elif allowed or numbers is None:
+                found[one.line] = allowed[0] if allowed else None
+            elif fitting:
+                self.errors.insert(0, _another_sha256(one, str(fitting[0].sha256), fitting[0]))
+        return found
+
+    def _nowhere(self, one: Requirement, listed: t.Sequence[Link], places: t.Sequence[str]) -> SparkforgeError:
+        if self.errors:
+            return self.errors[0]
+        offered = sorted({link.file.split("-")[1] for link in listed if _name(link) == one.name})
+        where = ", ".join(map(redact, places)) or "no index and no find_links are set"
+        return SparkforgeError(
+            f"No wheel of {one.pin} for this interpreter and machine was found ({where}; offered: "
+            f"{short(', '.join(offered)) or 'none'}).",
+            "Correct the requirement, or set the index or directory that has it (python_env_index_url, "
+            "python_env_find_links), or renew the lock for this platform.",
+            package=one.pin,
+        )
+
+    def _places(self) -> tuple[list[str], list[str]]:
+        """Return the indexes and the other places to look at; without index_url, as the host's pip is configured."""
+        url, links = self.options.index_url, list(self.options.find_links)
+        indexes = [url] if url and url.strip().lower() != "none" else []
+        if url is None:
+            argv = [self.python, "-I", os.path.join(self.pip, "pip"), "config", "list"]
+            pip = index.pip_settings(self.run(argv, environ_update=ENGLISH)[1])
+            links += pip.get("find-links", "").split()
+            if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
+                indexes = [pip.get("index-url", "https://pypi.org/simple"), *pip.get("extra-index-url", "").split()]
+            for key, variables in (("cert", ["SSL_CERT_FILE"]), ("proxy", ["http_proxy", "https_proxy"])):
+                for variable in variables if key in pip else []:
+                    os.environ.setdefault(variable, pip[key])
+        return indexes, links
+
+
+def _name(link: Link) -> str:
+    return normalised(link.file.split("-")[0])
+
+
+def _hashed(link: Link) -> Link:
+    """Return the link with its sha256 where it leads to a file of this host."""
+    with contextlib.suppress(OSError, ValueError):
+        if link.sha256 is None and link.url.startswith("file:"):
+            path = urllib.request.url2pathname(urllib.parse.urlsplit(link.url).path)
+            with disk.open_regular(os.path.realpath(path)) as stream:
+                return dataclasses.replace(link, sha256=digests.of_stream(stream))
+    return link
+
+
+def _another_sha256(one: Requirement, actual: str, link: Link) -> SparkforgeError:
+    return SparkforgeError(
+        f"The sha256 of {one.pin} is {actual}, but the lock says {' or '.join(one.hashes)}.",
+        f"Find out what changed in {redact(link.url)}, or renew the lock with playbooks/lock.yml.",
+        package=one.pin,
+        expected=one.hashes,
+        got=actual,
+        url=redact(link.url),
+        wheel=link.file,
+    )

@@ -1,0 +1,302 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How wheels are found by their hashes and fetched once, whatever the network does."""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import json
+import os
+import subprocess
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import download, installer, model
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+
+from tests.unit import interpreter, web_server
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def pip(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter's wheel of pip."""
+    place = tmp_path_factory.mktemp("venv") / "place"
+    command = [interpreter.PYTHON, "-I", "-c", installer._VENV, "x", str(place)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+class Bench:
+    """An index on a server that can misbehave, and the host that fetches from it."""
+
+    def __init__(self, path: Path, server: web_server.Server, pip: str) -> None:
+        self.server, self.pip = server, pip
+        self.paths = model.paths_of(str(path), "torch")
+        os.makedirs(self.paths.directory)
+        self.rows: dict[str, list[dict[str, t.Any]]] = {}
+
+    def add(self, file: str, content: bytes, **told: t.Any) -> str:
+        """Serve a wheel and list it; return its requirement."""
+        name, version = file.split("-")[:2]
+        sha256 = hashlib.sha256(content).hexdigest()
+        self.server.files[f"/files/{file}"] = content
+        row = {"url": f"../../files/{file}", "hashes": {"sha256": sha256}, "size": len(content), **told}
+        self.rows.setdefault(name, []).append(row)
+        self.server.files[f"/simple/{name}/"] = json.dumps({"files": self.rows[name]}).encode()
+        return f"{name}=={version} --hash=sha256:{sha256}"
+
+    def fetch(self, *lines: str, **options: t.Any) -> tuple[list[str], dict[str, t.Any]]:
+        given: dict[str, t.Any] = {"index_url": f"{self.server.url}/simple", **options}
+        requirements = [requirement.parse_requirement(line) for line in lines]
+        asked = model.Options(self.paths, "x86_64", False, requirements=requirements, **given)
+        return download.Download(asked, self.run, interpreter.PYTHON, self.pip).fetch(())
+
+    @staticmethod
+    def run(argv: t.Sequence[str], data: str = "", environ_update: t.Any = None) -> tuple[int, str, str]:
+        environment = {**os.environ, **(environ_update or {})}
+        done = subprocess.run(argv, input=data, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def files(self, paths: t.Sequence[str]) -> list[str]:
+        for path in paths:
+            assert os.path.dirname(path).startswith(self.paths.of(".download"))
+            assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == os.path.basename(os.path.dirname(path))
+        return sorted(os.path.basename(path) for path in paths)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, pip: str, monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Bench]:
+    for name in [name for name in os.environ if name.startswith("PIP_") or name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setattr(http.time, "sleep", lambda _seconds: None)
+    server = web_server.Server()
+    yield Bench(tmp_path, server, pip)
+    server.close()
+
+
+def wheel(name: str, tag: str = "py3-none-any", version: str = "1.0") -> str:
+    return f"{name}-{version}-{tag}.whl"
+
+
+@pytest.mark.parametrize("size", [5 * MIB, pytest.param(600 * MIB, marks=pytest.mark.long)])
+def test_a_connection_that_is_cut_three_times_costs_no_byte_twice(bench: Bench, size: int) -> None:
+    line = bench.add(wheel("big"), bytes(size))
+    bench.server.cuts[f"/files/{wheel('big')}"] = [size // 5, size // 3, size // 4]
+    paths, told = bench.fetch(line)
+    assert bench.files(paths) == [wheel("big")]
+    assert bench.server.sent[f"/files/{wheel('big')}"] == size
+    assert len([path for path in bench.server.paths if path.startswith("/files/")]) == 4
+    assert told["finished"] == [{"file": wheel("big"), "size": size}]
+
+
+def test_a_second_run_goes_on_where_the_network_left_the_first(bench: Bench) -> None:
+    lines = [bench.add(wheel("small"), b"s"), bench.add(wheel("big"), bytes(3 * MIB))]
+    bench.server.cuts[f"/files/{wheel('big')}"] = [1000] * 4
+    with pytest.raises(SparkforgeError, match=r"big-1\.0.*truncated: 4000 of") as failure:
+        bench.fetch(*lines)
+    assert http.is_transient(failure.value)
+    assert bench.files(bench.fetch(*lines)[0]) == [wheel("big"), wheel("small")]
+    assert bench.server.sent[f"/files/{wheel('big')}"] == 3 * MIB
+    assert bench.server.sent[f"/files/{wheel('small')}"] == 1
+
+
+def test_a_call_ends_between_two_wheels_and_the_next_one_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "SLICE", -1.0)
+    monkeypatch.setattr(download, "DOWNLOADS", 1)
+    lines = [bench.add(wheel(name), name.encode() * 1000) for name in ("aaa", "b", "cc")]
+    told = []
+    for _number in range(2):
+        with pytest.raises(download.UnfinishedError) as unfinished:
+            bench.fetch(*lines)
+        told.append(unfinished.value.progress)
+    paths, last = bench.fetch(*lines)
+    assert bench.files(paths) == [wheel("aaa"), wheel("b"), wheel("cc")]
+    assert [one["finished"] for one in [*told, last]] == [
+        [{"file": wheel(name), "size": size}] for name, size in (("b", 1000), ("cc", 2000), ("aaa", 3000))
+    ]
+    assert [(one["files"], one["of_files"], one["bytes"], one["of_bytes"]) for one in [*told, last]] == [
+        (1, 3, 1000, 6000), (2, 3, 3000, 6000), (3, 3, 6000, 6000),
+    ]  # fmt: skip
+    assert [one["next"] for one in [*told, last]] == [[wheel("cc")], [wheel("aaa")], []]
+    # Where a wheel is that has arrived is not asked again either.
+    asked = collections.Counter(bench.server.paths)
+    assert [asked[f"/simple/{name}/"] for name in ("b", "cc", "aaa")] == [1, 2, 3]
+    assert [asked[f"/files/{wheel(name)}"] for name in ("b", "cc", "aaa")] == [1, 1, 1]
+
+
+def test_the_best_wheel_of_the_locks_is_fetched_and_no_other(bench: Bench) -> None:
+    python = f"cp{''.join(map(str, interpreter.version()))}"
+    linux = os.uname().machine
+    tags = ["py3-none-any", f"{python}-{python}-linux_{linux}", f"{python}-{python}-manylinux_9_99_{linux}"]
+    tags += ["cp27-cp27m-win32", f"{python}-{python}-macosx_11_0_arm64"]
+    lines = [bench.add(wheel("tiny", tag), tag.encode()) for tag in tags]
+    bench.add(wheel("tiny", version="2.0"), b"another version")
+    hashes = " ".join(line.split()[1] for line in lines)
+    paths, _told = bench.fetch(f"tiny==1.0 {hashes}")
+    assert bench.files(paths) == [wheel("tiny", tags[1])]
+    assert len(bench.server.sent) == 2  # the page and the wheel
+
+
+def test_a_wheel_is_chosen_as_pip_compares_names_and_versions(bench: Bench) -> None:
+    first = bench.add(wheel("tiny_name", version="1.0+cu130"), b"local")
+    bench.server.files["/simple/tiny-name/"] = bench.server.files.pop("/simple/tiny_name/")
+    line = f"Tiny.Name==1 {first.split()[1]}"
+    assert bench.files(bench.fetch(line)[0]) == [wheel("tiny_name", version="1.0+cu130")]
+
+
+def test_a_requirement_of_other_hosts_is_left_out_and_need_not_exist(bench: Bench) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    other = f"nothing==1.0 ; sys_platform == 'win32' --hash=sha256:{'0' * 64}"
+    assert bench.files(bench.fetch(line, other)[0]) == [wheel("tiny")]
+
+
+def test_a_requirement_with_a_url_is_fetched_from_there(bench: Bench) -> None:
+    digest = bench.add(wheel("tiny"), b"x").split()[1]
+    bench.server.files.pop("/simple/tiny/")
+    line = f"tiny @ {bench.server.url}/files/{wheel('tiny')} {digest}"
+    assert bench.files(bench.fetch(line, index_url="none")[0]) == [wheel("tiny")]
+
+
+def test_of_a_page_without_hashes_only_the_file_of_the_lock_is_taken(bench: Bench) -> None:
+    line = bench.add(wheel("tiny"), b"x", hashes={})
+    assert bench.files(bench.fetch(line)[0]) == [wheel("tiny")]
+    with pytest.raises(SparkforgeError, match=f"The sha256 of tiny==1.0 is {line[-64:]}, but the lock says 0+"):
+        bench.fetch(f"tiny==1.0 --hash=sha256:{'0' * 64}")
+    several = f"{line} --hash=sha256:{'0' * 64}"
+    assert bench.files(bench.fetch(several)[0]) == [wheel("tiny")]
+    wrong = f"tiny==1.0 --hash=sha256:{'0' * 64} --hash=sha256:{'1' * 64}"
+    with pytest.raises(SparkforgeError, match=f"The sha256 of tiny==1.0 is {line[-64:]}, but the lock says 0+ or 1+"):
+        bench.fetch(wrong)
+
+
+def test_a_wheel_of_a_directory_is_taken_before_the_index_is_asked(bench: Bench, tmp_path: Path) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / wheel("tiny")).write_bytes(b"x")
+    assert bench.files(bench.fetch(line, find_links=[str(tmp_path / "links")])[0]) == [wheel("tiny")]
+    assert bench.server.requests == []
+
+
+def test_a_wheel_of_a_directory_with_another_sha256_is_passed_over(bench: Bench, tmp_path: Path) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    (tmp_path / wheel("tiny")).write_bytes(b"stale")
+    with pytest.raises(SparkforgeError, match="but the lock says") as failure:
+        bench.fetch(line, find_links=[str(tmp_path)], index_url="none")
+    assert failure.value.details["got"] == hashlib.sha256(b"stale").hexdigest()
+    assert bench.files(bench.fetch(line, find_links=[str(tmp_path)])[0]) == [wheel("tiny")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (b"<html><title>Sign in</title></html>", r"/simple/tiny/ is an HTML page \('Sign in'\) that lists no wheel"),
+        (401, r"/simple/tiny/ requires a user name and password \(HTTP 401\)"),
+        (403, r"/simple/tiny/ is forbidden for this host \(HTTP 403\)"),
+        (503, r"/simple/tiny/ answered HTTP 503"),
+        (404, r"No wheel of tiny==1\.0 for this interpreter and machine was found \(.*/simple; offered: none\)"),
+    ],
+)
+def test_what_an_index_answers_instead_of_a_page_is_said(bench: Bench, answer: t.Any, cause: str) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    if isinstance(answer, bytes):
+        bench.server.files["/simple/tiny/"] = answer
+    else:
+        bench.server.statuses["/simple/tiny/"] = [answer] * 4
+    with pytest.raises(SparkforgeError, match=cause) as failure:
+        bench.fetch(line)
+    assert failure.value.remedy
+    assert http.is_transient(failure.value) == (answer == 503)
+
+
+def test_what_an_index_offers_instead_is_said(bench: Bench) -> None:
+    for version in ("1.0", "2.0"):
+        bench.add(wheel("tiny", version=version), version.encode())
+    with pytest.raises(SparkforgeError, match=r"offered: 1\.0, 2\.0"):
+        bench.fetch(f"tiny==3.0 --hash=sha256:{'0' * 64}")
+    assert not any(path.startswith("/files/") for path in bench.server.paths)
+
+
+def test_an_index_that_does_not_answer_is_asked_for_one_page_and_named(bench: Bench) -> None:
+    lines = [f"{name}==1.0 --hash=sha256:{'0' * 64}" for name in "abcdefghijklmnop"]
+    with pytest.raises(UnreachableError, match=r"No connection to http://127\.0\.0\.1:9/simple/[a-p]/"):
+        bench.fetch(*lines, index_url="http://127.0.0.1:9/simple")
+
+
+def test_a_place_that_does_not_answer_is_no_reason_to_fail_where_another_has_the_wheel(bench: Bench) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    assert bench.files(bench.fetch(line, find_links=["http://127.0.0.1:9/wheels/"])[0]) == [wheel("tiny")]
+
+
+def test_without_an_index_url_pip_s_own_configuration_says_where_to_look(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = bench.add(wheel("tiny"), b"x")
+    settings = tmp_path / "pip.conf"
+    settings.write_text(
+        f"[global]\nindex-url = http://127.0.0.1:9/simple\n[install]\nextra-index-url =\n"
+        f"    {bench.server.url}/none\n    {bench.server.url}/simple\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    monkeypatch.setenv("PIP_INDEX_URL", f"{bench.server.url}/empty")
+    assert bench.files(bench.fetch(line, index_url=None)[0]) == [wheel("tiny")]
+    assert [path for path in bench.server.paths if path.endswith("/")] == [
+        "/empty/tiny/", "/none/tiny/", "/simple/tiny/",
+    ]  # fmt: skip
+    settings.write_text("[global]\nno-index = true\n")
+    with pytest.raises(SparkforgeError, match="no index and no find_links are set"):
+        bench.fetch(f"other==1.0 --hash=sha256:{'0' * 64}", index_url=None)
+
+
+def test_wheels_that_do_not_fit_on_the_disk_are_not_begun(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [bench.add(wheel(name), bytes(2 * MIB)) for name in ("one", "two")]
+    real = os.statvfs
+
+    def nearly_full(place: t.Any) -> t.Any:
+        found = real(place)
+        names = ("f_bavail", "f_frsize")
+        return collections.namedtuple("Numbers", names)(3 * MIB // found.f_frsize, found.f_frsize)
+
+    monkeypatch.setattr(os, "statvfs", nearly_full)
+    with pytest.raises(
+        SparkforgeError, match=r"download of the environment torch needs 4\.2 MB, and .* has 3\.1 MB free"
+    ) as full:
+        bench.fetch(*lines)
+    assert "Free some space" in full.value.remedy
+    assert not any(path.startswith("/files/") for path in bench.server.paths)
+
+
+def test_what_is_fetched_is_its_owner_s_alone(bench: Bench) -> None:
+    [path], _told = bench.fetch(bench.add(wheel("tiny"), b"x"))
+    modes = [os.stat(one).st_mode & 0o777 for one in (bench.paths.of(".download"), os.path.dirname(path), path)]
+    assert modes == [0o700, 0o755, 0o600]
+
+
+def test_credentials_go_to_their_server_alone(bench: Bench) -> None:
+    other = web_server.Server()
+    try:
+        bench.server.authorization = "Basic dXNlcjpzZWNyZXQ="
+        content = b"x"
+        other.files[f"/{wheel('tiny')}"] = content
+        line = bench.add(wheel("tiny"), content, url=f"{other.url.replace('127.0.0.1', 'localhost')}/{wheel('tiny')}")
+        entry = {"url": f"{bench.server.url}/x", "username": "user", "password": "secret"}
+        assert bench.files(bench.fetch(line, credentials=[entry])[0]) == [wheel("tiny")]
+        assert other.credentials == []
+    finally:
+        other.close()
+
+
+def test_smaller_wheels_come_before_larger_ones(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "DOWNLOADS", 1)
+    sizes = [3, 1, 4, 5, 9, 2, 6]
+    lines = [bench.add(wheel(f"n{size}"), bytes(size)) for size in sizes]
+    bench.fetch(*lines)
+    asked = [path for path in bench.server.paths if path.startswith("/files/")]
+    assert asked == [f"/files/{wheel(f'n{size}')}" for size in sorted(sizes)]
