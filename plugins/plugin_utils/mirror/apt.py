@@ -50,8 +50,8 @@ _PARTS = re.compile(r"(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(
 #: What apt reads of etc/apt/sources.list.d (sources.list(5)).
 _SOURCES = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\.(?:list|sources)")
 _SCHEMES = ("http", "https")
-#: Programs of apt that fetch by http and https, verify signatures, unpack and patch. Of the others, mirror+file and copy
-#: would read the controller's own files.
+#: Programs of apt that fetch by http and https, verify signatures, unpack and patch. Others of its programs, such as
+#: mirror+file and copy, would read the controller's own files.
 _METHODS = (*_SCHEMES, "gpgv", "sqv", "store", "rred")
 _METHODS_OF_APT = "/usr/lib/apt/methods"
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) \d+(?: SHA256:(?P<sha256>[0-9a-f]{64}))?", re.M)
