@@ -30,7 +30,10 @@ def open_regular(path: str, links: bool = False) -> t.BinaryIO:
 def regular(path: str, links: bool = False) -> int:
     """Return a descriptor of what ``open_regular`` opens."""
     # A handle alone at first: to open a device is to use it, and to open a pipe to wait.
-    handle = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
+    try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
+    except ValueError as error:
+        raise FileNotFoundError(errno.ENOENT, "no path has a zero byte", path) from error
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):

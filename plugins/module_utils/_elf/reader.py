@@ -142,7 +142,7 @@ def is_elf(path: str) -> bool:
     """Say whether a regular file begins with the ELF magic; False for what cannot be read."""
     try:
         descriptor = disk.regular(path, links=True)
-    except (OSError, ValueError):  # ValueError: a name with a zero byte
+    except OSError:
         return False
     try:
         return os.read(descriptor, 4) == MAGIC

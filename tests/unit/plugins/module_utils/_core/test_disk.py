@@ -103,6 +103,11 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.Monke
     assert all(flag & os.O_PATH for flag in flags)
 
 
+def test_a_name_with_a_zero_byte_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError, match="zero byte"):
+        disk.open_regular("a\0b")
+
+
 def test_a_link_is_followed_where_that_is_meant_and_to_a_file_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("content")
     (tmp_path / "link").symlink_to("file")

@@ -309,6 +309,10 @@ def member(name: bytes, content: bytes = b"") -> bytes:
 def test_a_thin_archive_that_names_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x.a/"))
     assert not fatbin.architectures(str(tmp_path / "x.a"))
+    # No path has a zero byte: what the fuzzer found.
+    (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x\0a/"))
+    with pytest.raises(reader.UnreadableFileError, match="zero byte"):
+        fatbin.architectures(str(tmp_path / "x.a"))
 
 
 def test_archives_within_archives_are_none(tmp_path: Path) -> None:

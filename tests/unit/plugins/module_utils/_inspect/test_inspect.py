@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
@@ -328,8 +329,11 @@ def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(contents, "SECONDS", -1)
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
     unpack(path, tmp_path / "image/site-packages")
+    plain = write_wheel(tmp_path / "plain", "thing", "1.0", {})
     for attempt in (
         lambda: contents.of_wheel(str(path), str(tmp_path)),
+        lambda: contents.of_wheel(str(plain), str(tmp_path)),
+        lambda: FileSystem("/", Deadline(-1, "It")).outside("/etc"),
         lambda: contents.of_environments(str(tmp_path / "image")),
         lambda: contents.of_environments("/", str(tmp_path / "image")),
     ):
