@@ -55,6 +55,7 @@ class ActionModule(ActionBase):
         told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
+            state = progress.sound(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
             # Before its first phase a build has nothing to tell.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
@@ -63,7 +64,7 @@ class ActionModule(ActionBase):
             for note in state.get("notes") or []:
                 if note not in told:
                     told.add(note)
-                    display.display(f"{host} | {shown.line(str(note))}")
+                    display.display(f"{host} | {shown.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
             # What would have been made is no part of what went wrong.
