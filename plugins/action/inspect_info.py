@@ -18,7 +18,7 @@ import typing as t
 import urllib.parse
 
 from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, shown
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
@@ -120,7 +120,7 @@ class ActionModule(OnController):
             pass
         url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()
         name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
-        self._display.display(f"inspect | {name} ({(wheel.get('size') or 0) / 1e6:.0f} MB)")
+        self._display.display(f"inspect | {shown.line(name)} ({(wheel.get('size') or 0) / 1e6:.0f} MB)")
         # Not in /tmp, which may be in memory: a wheel and its largest file have a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")

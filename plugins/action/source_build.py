@@ -16,6 +16,7 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import expanded
@@ -49,20 +50,21 @@ class ActionModule(ActionBase):
         first: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
         if self._task.check_mode or not boolean(arguments.get("follow", True), strict=False):
             return first
-        latest, shown = first, 0.0
+        latest, printed_at = first, 0.0
         printed = None
         told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
+            state = progress.sound(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
             # Before its first phase a build has nothing to tell.
-            if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - shown >= _QUIET):
-                printed, shown = phase, time.monotonic()
-                display.display(f"{host} | {progress.describe(state)}")
+            if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
+                printed, printed_at = phase, time.monotonic()
+                display.display(f"{host} | {shown.line(progress.describe(state))}")
             for note in state.get("notes") or []:
                 if note not in told:
                     told.add(note)
-                    display.display(f"{host} | {note}")
+                    display.display(f"{host} | {shown.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
             # What would have been made is no part of what went wrong.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
@@ -67,7 +68,7 @@ class ActionModule(OnController):
 
         def said(status: str) -> list[str]:
             return [
-                _report.clean(f"{check['name']}: {check['cause']} {check['remedy']}")
+                shown.text(f"{check['name']}: {check['cause']} {check['remedy']}")
                 for check in report["checks"]
                 if check["status"] == status
             ]

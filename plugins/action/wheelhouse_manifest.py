@@ -44,6 +44,7 @@ class ActionModule(OnController):
         "transport": {"type": "str", "choices": ["auto", "pull", "push"], "default": "auto"},
         "manifest_sha256": {"type": "str", "default": ""},
         "signers": {"type": "list", "elements": "str", "default": []},
+        "allow_older": {"type": "bool", "default": False},
         "cache": {"type": "str", "required": True},
         "root": {"type": "str", "default": "/opt/sparkforge"},
         "proxies": {"type": "dict", "default": {}},
@@ -86,7 +87,8 @@ class ActionModule(OnController):
                 path = posixpath.join(text["root"], "wheelhouse", wanted.platform, "manifests", name)
                 return self._slurp(path, builder, task_vars)
 
-            found = look(wanted, [str(place) for place in arguments["places"]], cache, served, ask, builder)
+            places = [str(place) for place in arguments["places"]]
+            found = look(wanted, places, cache, served, ask, builder, arguments["allow_older"])
         manifest = found.manifest
         if manifest is None:
             if arguments["required"]:

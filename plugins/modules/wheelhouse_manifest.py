@@ -79,6 +79,13 @@ options:
     type: list
     elements: str
     default: []
+  allow_older:
+    description:
+      - Whether to take a manifest from O(url) or the builder that is older than the one in the cache. Whoever serves it
+        again keeps back what was built since.
+      - Without O(signers), only a manifest of the same builder is compared.
+    type: bool
+    default: false
   cache:
     description: The cache's directory on the controller.
     type: str

@@ -32,19 +32,22 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     urls,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages, sampler
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as unit_receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact, requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt as mirror
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 
 from tests import example_reports
 from tests.unit import wheel_tree
-from tests.unit.plugins.module_utils.elf_writer import new_cache
+from tests.unit.plugins.module_utils import elf_writer
+from tests.unit.plugins.module_utils._proof import gpu_library
 
 DATA = Path(__file__).parent / "data"
 A = "a" * 64
@@ -166,6 +169,31 @@ def _metadata(path: str) -> object:
     return [(packages.requirements(one), packages.unsatisfied(one, found)) for one in found.values()]
 
 
+def _image(data: bytes, place: Path) -> object:
+    """Put the same into each file of an image that is read, and inspect that."""
+    site, etc = place / "site", place / "etc"
+    for info in (site / "a-1.dist-info", site / "b-1.dist-info", etc):
+        info.mkdir(parents=True, exist_ok=True)
+    for path in (site / "a-1.dist-info/METADATA", site / "a-1.dist-info/RECORD", site / "x.so", etc / "ld.so.conf"):
+        path.write_bytes(data)
+    (etc / "ld.so.cache").unlink(missing_ok=True)
+    if data.startswith((ldcache.CACHE_NEW_MAGIC, ldcache.CACHE_OLD_MAGIC)):
+        (etc / "ld.so.cache").write_bytes(data)
+    (site / "b-1.dist-info/METADATA").write_text("Name: b\nVersion: 1\n")
+    (site / "b-1.dist-info/RECORD").write_text("x.so,sha256=YQ,1\n")
+    return judge.table(judge.judge(contents.of_environments(str(place)), judge.Device()))
+
+
+def _host_sources(text: str) -> object:
+    for parse in (apt_state.parse_one_line_sources, apt_state.parse_deb822_sources):
+        for row in parse("a", mirror.localised(text, "/r")):
+            for uri in row["uris"]:
+                mirror.place(uri, "https://n.example")
+    return mirror.rewritten(text, {"http://a.example/b": "https://m.example/b"})
+
+
+#: GPU code of some hundred bytes, as a container alone.
+_CODE = gpu_library.fatbin("12.0", "9.0")
 ROLE = Path(__file__).parents[2] / "roles/stack"
 _LOGS = [path.read_bytes() for path in sorted((DATA / "logs").glob("*.log"))[::9]]
 
@@ -193,7 +221,9 @@ PARSERS: dict[str, Parser] = {
         + f"  wheels:\n    cp312-linux-aarch64:\n      - a==1 --hash=sha256:{A}\n".encode(),
         name="a.yml",
     ),
-    "wheel RECORD": of_text(packages.rows, "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nb/RECORD,,\n"),
+    "wheel RECORD": of_text(
+        packages.rows, "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\nb/RECORD,,\n", raises=(ValueError,)
+    ),
     "requirement": of_text(
         requirement.parse_requirement,
         f"torch==2.9.1 --hash=sha256:{A}",
@@ -216,14 +246,33 @@ PARSERS: dict[str, Parser] = {
     ),
     "report": of_file(_report, json.dumps(example_reports.healthy("spark1")).encode(), name="spark1.json"),
     "ELF": of_file(reader.read_elf, (DATA / "fatbin/kernels.so").read_bytes()[:20_000]),
-    "fat binary": of_file(fatbin.architectures, (DATA / "fatbin/kernels.so").read_bytes()),
+    "fat binary": of_file(
+        lambda path: fatbin.architectures(path, everywhere=True),
+        (DATA / "fatbin/kernels.so").read_bytes(),
+        b"!<arch>\n" + b"x.o/".ljust(48) + str(len(_CODE)).encode().ljust(10) + b"`\n" + _CODE,
+        b"!<thin>\n" + b"file/".ljust(48) + b"0         `\n",
+    ),
+    "image to be inspected": Parser(
+        [
+            b"Name: a\nVersion: 1\nRequires-Dist: b (>=1)\n\n",
+            b"x.so,sha256=YQ,1\n../../../../etc/passwd,sha256=YQ,\n",
+            b"/usr/lib\ninclude *.conf /etc/ld.so.conf.d/*\n",
+            elf_writer.elf_bytes(soname="x.so", needed=["libc.so.6", "a/b"], rpath="$ORIGIN:/x", interpreter="/ld.so"),
+            elf_writer.new_cache([("libc.so.6", "/lib/libc.so.6", 0x303, "")]),
+        ],
+        _image,
+    ),
     "wheel to be inspected": of_file(
-        lambda path: contents.of_wheel(path, str(Path(path).parent)),
+        lambda path: judge.judge([contents.of_wheel(path, str(Path(path).parent))], judge.Device()),
         wheel_tree.wheel("thing", "1.0"),
         name="thing-1.0-py3-none-any.whl",
     ),
     "loader cache": Parser(
-        [new_cache([("libc.so.6", "/lib/libc.so.6", 0x303, ""), ("libm.so.6", "/lib/x/libm.so.6", 0x303, "x")])],
+        [
+            elf_writer.new_cache(
+                [("libc.so.6", "/lib/libc.so.6", 0x303, ""), ("libm.so.6", "/lib/x/libm.so.6", 0x303, "x")]
+            )
+        ],
         lambda data, _place: ldcache.parse_cache(data),
     ),
     "git URL": of_text(
@@ -260,6 +309,11 @@ PARSERS: dict[str, Parser] = {
     "apt sources": of_text(
         lambda text: (apt_state.parse_one_line_sources("a.list", text), sources.canonical(text)),
         "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg] https://a/ubuntu noble main\n",
+    ),
+    "apt sources of a host": of_text(
+        _host_sources,
+        "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg] http://a.example/b noble main\n",
+        "Types: deb\nURIs: http://a.example/b https://n.example/x\nSuites: noble\nSigned-By: /a.gpg\n",
     ),
     "apt preferences": of_text(
         lambda text: apt_state.parse_preferences("a", text), "Package: *\nPin: release o=NVIDIA\nPin-Priority: -1\n"

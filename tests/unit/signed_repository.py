@@ -10,6 +10,7 @@ import gzip
 import os
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,32 @@ def build_deb(tree: Path, folder: Path, compression: str = "xz", **fields: str) 
         check=True, capture_output=True,
     )  # fmt: skip
     return path
+
+
+def with_control(deb: Path, text: str) -> Path:
+    """Give a .deb the control file ``text``, which dpkg-deb itself may refuse to pack."""
+    control = deb.with_suffix(".control")
+    control.write_text(text)
+    return _replaced(deb, "control.tar", control, "./control")
+
+
+def with_data(deb: Path, tree: Path) -> Path:
+    """Give a .deb the files of ``tree``, whatever their names are."""
+    return _replaced(deb, "data.tar", tree, ".")
+
+
+def _replaced(deb: Path, member: str, source: Path, name: str) -> Path:
+    folder = deb.with_suffix(".members")
+    folder.mkdir()
+    subprocess.run(["ar", "x", deb.absolute()], cwd=folder, check=True)
+    next(folder.glob(f"{member}*")).unlink()
+    with tarfile.open(folder / member, "w") as archive:
+        archive.add(source, name)
+    # dpkg-deb wants them in this order.
+    members = ["debian-binary", *(next(folder.glob(f"{part}.tar*")).name for part in ("control", "data"))]
+    deb.unlink()
+    subprocess.run(["ar", "rc", deb.absolute(), *members], cwd=folder, check=True)
+    return deb
 
 
 def sign(folder: Path, keys: Keys, signer: str, also: str = "") -> None:

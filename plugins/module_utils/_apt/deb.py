@@ -17,6 +17,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http i
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
 
 _REMEDY = "Check the URL and download it again; a proxy or a login page may have answered instead."
+_DISTRUST = "Do not use this file; get another copy from its vendor."
+#: The fields that every package has, and what dpkg takes of them: deb-control(5), deb-version(7), and section 5.6.1 of
+#: Debian Policy. None of them takes a line break, after which another field could follow.
+_GRAMMAR = {
+    "Package": re.compile(r"[a-z0-9][a-z0-9+.-]+"),
+    "Version": re.compile(r"[0-9]+:[A-Za-z0-9.+:~-]+|[0-9][A-Za-z0-9.+~-]*"),
+    "Architecture": re.compile(r"[a-z0-9][a-z0-9-]*"),
+}
 # drwxr-xr-x root/root         0 2025-08-13 10:00 ./var/
 _ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
 # tar takes four times as much as a name is said to have, and a .deb of some KB may say gigabytes.
@@ -40,12 +48,17 @@ def _dpkg_deb(option: str, path: str, fault: str) -> str:
 def control(path: str) -> dict[str, str]:
     """Return the control fields of a .deb, their names in lower case.
 
-    :raises SparkforgeError: for what is not a .deb, or has no Package, Version or Architecture.
+    :raises SparkforgeError: for what is not a .deb, or whose Package, Version or Architecture is missing or malformed.
     """
     fields = next(iter(paragraphs(_dpkg_deb("--field", path, "is not a Debian package"))), {})
-    for name in ("Package", "Version", "Architecture"):
-        if not fields.get(name.lower()):
+    for name, grammar in _GRAMMAR.items():
+        value = fields.get(name.lower())
+        if not value:
             raise SparkforgeError(f"{path} is not a Debian package: it has no {name} field.", _REMEDY, path=path)
+        if not grammar.fullmatch(value):
+            raise SparkforgeError(
+                f"{path} is not a Debian package: its {name} field is {value[:100]!r}.", _DISTRUST, path=path
+            )
     return fields
 
 
@@ -65,7 +78,7 @@ def files(path: str) -> list[str]:
         if kind not in "-dlh" or ".." in name.split("/") or name.startswith("/"):
             raise SparkforgeError(
                 f"{path} has an entry that is outside its tree, or is not a file, directory or link: {line!r}.",
-                "Do not use this file; get another copy from its vendor.",
+                _DISTRUST,
                 path=path,
             )
         if kind == "-":

@@ -224,8 +224,7 @@ def _signed_part(apt: Apt, deb: str, tree: str, package: str, work: str) -> str:
     source = f"{SOURCES}/{package}.sources"
     disk.write_file(small + source, render_source(f"file:///var/{package}", "/", [], keyring))
     control = "".join(f"{name}: {fields[name.lower()]}\n" for name in ("Package", "Version", "Architecture"))
-    control += f"Maintainer: {fields.get('maintainer', 'unknown').splitlines()[0]}\n"
-    control += f"Description: the signed part of its vendor's {package}\n"
+    control += f"Maintainer: sparkforge.dgx_spark\nDescription: the signed part of its vendor's {package}\n"
     disk.write_file(os.path.join(small, "DEBIAN", "control"), control.encode())
     built = os.path.join(work, f"{package}.deb")
     apt.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", small, built], f"pack {package}")
@@ -545,13 +544,22 @@ def _brought(receipt: recorded.LocalRepository | None) -> str | None:
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
     """Return the one keyring in a local repository.
 
-    :raises SparkforgeError: if there is none, or more than one to choose from.
+    Nobody signs its name, which becomes that of a file in apt's directory of keyrings and a line of a source: it has to
+    be the repository's own, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
+
+    :raises SparkforgeError: if there is none, or more than one to choose from, or its name is another one.
     """
     found = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
-    if len(found) == 1:
+    owner = os.path.basename(directory).partition("-local-repo-")[0]
+    if len(found) == 1 and re.fullmatch(rf"{re.escape(owner)}-[A-Za-z0-9._+-]+\.gpg", os.path.basename(found[0])):
         return found[0]
     if not required:
         return None
+    if len(found) == 1:
+        raise SparkforgeError(
+            f"The keyring in {directory} is called {os.path.basename(found[0])[:100]!r}, not {owner}-….gpg.",
+            "Do not use this .deb; get another copy from its vendor.",
+        )
     raise SparkforgeError(
         f"{directory} holds {len(found)} keyrings, not one.",
         "Ask the vendor which .deb of this version is the right one.",

@@ -21,9 +21,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
@@ -105,7 +105,12 @@ class Audit:
         path = os.path.join(self.root, "wheels", str(wheel["sha256"]), file)
         if name not in installed or not os.path.isfile(path):
             return
-        for changed in packages.differing(path, installed[name]) or []:
+        try:
+            differing = packages.differing(path, installed[name]) or []
+        except (OSError, SparkforgeError):
+            # It is named as a wheel that is not its sha256.
+            return
+        for changed in differing:
             self._differs("environment", os.path.join(installed[name].directory, changed), f"does not match {file}")
 
     # --- what was built and published

@@ -22,8 +22,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Component = dict[str, t.Any]

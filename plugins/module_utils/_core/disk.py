@@ -18,16 +18,34 @@ import typing as t
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
-def open_regular(path: str) -> t.BinaryIO:
+def open_regular(path: str, links: bool = False) -> t.BinaryIO:
     """Open a file of a directory that another account may write: a link there, or a pipe, is not what was meant.
 
+    :param links: whether a link is followed all the same; what it leads to has to be a regular file, too.
     :raises OSError: it is not a regular file, or cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", path)
-    return open(descriptor, "rb")
+    return open(regular(path, links), "rb")
+
+
+def regular(path: str, links: bool = False) -> int:
+    """Return a descriptor of what ``open_regular`` opens."""
+    # A handle alone at first: to open a device is to use it, and to open a pipe to wait.
+    try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
+    except ValueError as error:
+        raise FileNotFoundError(errno.ENOENT, "no path has a zero byte", path) from error
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "is a directory", path)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        try:
+            return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from error
+    finally:
+        os.close(handle)
 
 
 def write_file(path: str, content: bytes, mode: int = 0o644) -> None:

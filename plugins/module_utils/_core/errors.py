@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
+
 #: Characters of a cause or a remedy: what was fetched is quoted in them, and may have any length.
 LONGEST = 4000
 
@@ -35,7 +37,8 @@ class SparkforgeError(Exception):
 
 
 def _shortened(text: str) -> str:
-    """Return the beginning and the end of a long text: what is wrong is said there."""
+    """Return what can be shown of the beginning and the end of a long text: what is wrong is said there."""
+    text = shown.text(text)
     half = LONGEST // 2 - 2
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 

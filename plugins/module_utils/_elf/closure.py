@@ -12,6 +12,7 @@ import stat
 import time
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
@@ -27,6 +28,7 @@ class Closure:
     :param driver: count the driver's libraries as there when they are absent.
     :param ignore_absent: report a path that does not exist instead of failing.
     :param cuda_version: names the packages, ``13.0``.
+    :param deadline: for all of its reading.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Closure:
         driver: bool = False,
         ignore_absent: bool = False,
         cuda_version: str | None = None,
+        deadline: Deadline = NEVER,
     ) -> None:
         self.started = time.monotonic()
         for what, names in (("path", paths), ("search directory", search)):
@@ -51,7 +54,7 @@ class Closure:
         self.driver = driver
         self.ignore_absent = ignore_absent
         self.cuda_version = cuda_version
-        self.files = FileSystem(root)
+        self.files = FileSystem(root, deadline)
         self.loader = Loader(self.files, search)
         self.absent: list[str] = []
         self.unreadable: list[dict[str, str]] = []
@@ -190,10 +193,9 @@ class Closure:
                 {"path": str(error.filename), "cause": f"The directory cannot be read: {error.strerror}."}
             )
 
-        for base, folders, names in os.walk(top, onerror=refused):
-            folders.sort()
+        for base, _folders, names in self.files.walk(top, refused):
             inside = directory if base == top else os.path.join(directory, os.path.relpath(base, top))
-            for name in sorted(names):
+            for name in names:
                 outside = os.path.join(base, name)
                 try:
                     mode = os.lstat(outside).st_mode

@@ -15,13 +15,15 @@ agrees with ``cuobjdump --list-elf --list-ptx -all`` on NVIDIA's own libraries.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-import stat
 import struct
 import typing as t
 from dataclasses import dataclass
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
 
 MAGIC = b"\x50\xed\x55\xba"
@@ -39,8 +41,11 @@ _SHT_NOBITS = 8
 _SHN_XINDEX = 0xFFFF
 #: Bytes that are searched at a time.
 _BLOCK = 1 << 16
-#: Names of sections; those of an object with a section for each function take some megabytes.
-_NAMES_LIMIT = 64 << 20
+#: Bytes of the names of sections and of their headers; those of an object with a section for each function take some
+#: megabytes.
+_NAMES_LIMIT = _HEADERS_LIMIT = 64 << 20
+#: Containers and entries of one file, what only looks like one included; cuBLAS and cuFFT have some ten thousand.
+_ENTRIES_LIMIT = 1_000_000
 
 _ARCHIVE, _THIN_ARCHIVE = b"!<arch>\n", b"!<thin>\n"
 _ARCHITECTURE = re.compile(r"(\d+)\.(\d)([af]?)")
@@ -94,7 +99,9 @@ def is_architecture(text: str) -> bool:
     return _ARCHITECTURE.fullmatch(text) is not None
 
 
-def architectures(path: str, shown: str | None = None, everywhere: bool = False) -> Embedded:
+def architectures(
+    path: str, shown: str | None = None, everywhere: bool = False, deadline: Deadline = NEVER
+) -> Embedded:
     """Return what an ELF file, an archive of object files (``.a``) or a bare ``.fatbin`` has code for.
 
     Of a file linked from relocatable device code that which was linked and that which it was linked from both count:
@@ -109,28 +116,28 @@ def architectures(path: str, shown: str | None = None, everywhere: bool = False)
     :raises CorruptElfError: its headers promise what is not there.
     """
     shown = shown or path
-    found = _of_file(path, shown, everywhere)
+    found = _of_file(path, shown, deadline, everywhere)
     if found is None:
         reader.read_elf(path, shown)  # says what it is instead
         raise AssertionError("unreachable: an ELF file is read above")
     return found
 
 
-def _of_file(path: str, shown: str, everywhere: bool = False) -> Embedded | None:
+def _of_file(
+    path: str, shown: str, deadline: Deadline, everywhere: bool = False, nested: bool = False
+) -> Embedded | None:
     """Return None for what is no regular file, or of another kind."""
     try:
-        # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = disk.regular(path, links=True)
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            window = _Window(descriptor, 0, status.st_size, shown)
-            found = _read(window, os.path.dirname(path))
+            window = _Window(descriptor, 0, os.fstat(descriptor).st_size, shown, deadline)
+            found = _read(window, os.path.dirname(path), nested)
             return found | _scattered(window) if found and everywhere else found
         finally:
             os.close(descriptor)
     except OSError as error:
+        if error.errno in (errno.EISDIR, errno.EINVAL):
+            return None
         raise reader.UnreadableFileError(
             f"{shown} cannot be read: {error.strerror}.",
             "Correct the path, or become a user who can read it.",
@@ -145,11 +152,12 @@ def _order(name: str) -> tuple[int, int, str]:
     return int(match[1]), int(match[2]), match[3]
 
 
-def _read(window: _Window, directory: str) -> Embedded | None:
+def _read(window: _Window, directory: str, nested: bool = False) -> Embedded | None:
     start = window.at(0, min(8, window.size), "the beginning")
     if start.startswith(reader.MAGIC):
         return _of_elf(window)
-    if start in (_ARCHIVE, _THIN_ARCHIVE):
+    # ar(1) puts no archive into another; a thin one that names itself would have no end.
+    if start in (_ARCHIVE, _THIN_ARCHIVE) and not nested:
         found = Embedded()
         for member in _members(window, directory, start == _THIN_ARCHIVE):
             found |= member
@@ -165,14 +173,26 @@ class _Window:
     Read by ``pread`` for the reason that :mod:`_elf` gives.
     """
 
-    def __init__(self, descriptor: int, offset: int, size: int, shown: str) -> None:
+    def __init__(self, descriptor: int, offset: int, size: int, shown: str, deadline: Deadline) -> None:
         self.descriptor = descriptor
         self.offset = offset
         self.size = size
         self.shown = shown
+        self.deadline = deadline
+        self.entries = 0
+
+    def count(self) -> None:
+        """Count a container, an entry, or a block of what is between them.
+
+        :raises CorruptElfError: there are too many of them.
+        """
+        self.entries += 1
+        if self.entries > _ENTRIES_LIMIT:
+            raise self.corrupt(f"it has more than {_ENTRIES_LIMIT} entries of GPU code")
 
     def at(self, offset: int, length: int, what: str) -> bytes:
         """Return exactly ``length`` bytes or say that they are not there."""
+        self.deadline.check()
         if offset < 0 or offset + length > self.size:
             raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
         data = os.pread(self.descriptor, length, self.offset + offset)
@@ -198,21 +218,24 @@ def _of_elf(window: _Window) -> Embedded:
     table, entry, count, names = _HEADER.unpack(window.at(0, _HEADER.size, "the ELF header"))
     if table == 0:
         return Embedded()
-    if entry < 64:
+    if entry != 64:
         raise window.corrupt(f"its section headers claim {entry} bytes each")
     if count == 0 or names == _SHN_XINDEX:
         # More than 16 bits can say: the numbers then stand in the first section header (gABI, chapter 4).
         first = _SECTION.unpack_from(window.at(table, 64, "the first section header"))
         count, names = count or first[5], first[6] if names == _SHN_XINDEX else names
+    if entry * count > _HEADERS_LIMIT:
+        raise window.corrupt(f"it claims to have {count} sections")
     headers = window.at(table, entry * count, "the table of section headers")
-    sections = [_SECTION.unpack_from(headers, position) for position in range(0, len(headers), entry)]
-    if names >= len(sections):
-        raise window.corrupt(f"the names of its {len(sections)} sections claim to be in section {names}")
-    if sections[names][5] > _NAMES_LIMIT:
-        raise window.corrupt(f"the names of its sections claim {sections[names][5]} bytes")
-    strings = window.at(sections[names][4], sections[names][5], "the names of the sections")
+    if names >= count:
+        raise window.corrupt(f"the names of its {count} sections claim to be in section {names}")
+    place, length = _SECTION.unpack_from(headers, entry * names)[4:6]
+    if length > _NAMES_LIMIT:
+        raise window.corrupt(f"the names of its sections claim {length} bytes")
+    strings = window.at(place, length, "the names of the sections")
     found = Embedded()
-    for name, kind, _flags, _address, offset, size, _link, _info in sections:
+    for position in range(0, len(headers), entry):
+        name, kind, _flags, _address, offset, size, _link, _info = _SECTION.unpack_from(headers, position)
         if strings[name : name + 16].split(b"\0", 1)[0] in SECTIONS and kind != _SHT_NOBITS:
             if offset + size > window.size:
                 raise window.corrupt(f"its section of GPU code would end at byte {offset + size} of {window.size}")
@@ -237,6 +260,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
         if last > end:
             raise window.corrupt(f"a container of GPU code would end at byte {last}, its section ends at {end}")
         while position < last:
+            window.count()
             if position + _ENTRY.size > last:
                 raise window.corrupt(f"a container of GPU code ends within the entry at byte {position}")
             kind, header, size, architecture, flags = _ENTRY.unpack(window.at(position, _ENTRY.size, "an entry"))
@@ -254,28 +278,36 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
 def _scattered(window: _Window) -> Embedded:
     """Return what every container of a file has code for, wherever it is; what only looks like one has none."""
     found, position = Embedded(), 0
-    while position + _CONTAINER.size <= window.size:
-        data = window.at(position, min(_BLOCK, window.size - position), "the file")
-        start = data.find(MAGIC)
+    begin, data = 0, b""
+    while True:
+        start = data.find(MAGIC, position - begin)
         if start < 0:
-            position += max(len(data) - len(MAGIC) + 1, 1)
+            # One that the end of the block cuts in two is in the next block.
+            position = max(position, begin + len(data) - len(MAGIC) + 1)
+            if position + _CONTAINER.size > window.size:
+                return found
+            begin, data = position, window.at(position, min(_BLOCK, window.size - position), "the file")
             continue
-        position += start
+        position = begin + start
         if position + _CONTAINER.size > window.size:
-            break
+            return found
         size = _CONTAINER.unpack(window.at(position, _CONTAINER.size, "a container of GPU code"))[3]
         try:
             found |= _of_containers(window, position, position + _CONTAINER.size + size)
             position += _CONTAINER.size + size
         except reader.CorruptElfError:
+            if window.entries > _ENTRIES_LIMIT:
+                raise
             position += len(MAGIC)
-    return found
 
 
 def _skip_zeros(window: _Window, position: int, end: int) -> int:
+    # A container follows at once, or after the padding up to an alignment: rarely more than this.
+    step = 256
     while position < end:
-        # A container follows at once, or after the padding up to an alignment: rarely more than this.
-        data = window.at(position, min(256, end - position), "GPU code")
+        window.count()
+        data = window.at(position, min(step, end - position), "GPU code")
+        step = _BLOCK
         rest = data.lstrip(b"\0")
         if rest:
             return position + len(data) - len(rest)
@@ -304,11 +336,11 @@ def _members(window: _Window, directory: str, thin: bool) -> t.Iterator[Embedded
             if re.fullmatch(rb"/\d+", name):
                 name = names[int(name[1:]) :].split(b"\n", 1)[0]
             beside = os.path.join(directory, os.fsdecode(name.rstrip(b"/")))
-            yield _of_file(beside, beside) or Embedded()
+            yield _of_file(beside, beside, window.deadline, nested=True) or Embedded()
             continue
         if not is_index:
-            member = _Window(window.descriptor, window.offset + position, size, window.shown)
+            member = _Window(window.descriptor, window.offset + position, size, window.shown, window.deadline)
             if position + size > window.size:
                 raise window.corrupt(f"a member would end at byte {position + size} of {window.size}")
-            yield _read(member, directory) or Embedded()
+            yield _read(member, directory, nested=True) or Embedded()
         position += size + size % 2

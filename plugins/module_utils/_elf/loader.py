@@ -203,13 +203,15 @@ class Loader:
 
         :raises SparkforgeError: see :func:`_elf.read_elf`.
         """
-        outside = self.files.outside(path)
         identity = self.files.identity(path)
         known = self._read.get(identity) if identity else None
         if known is None:
             try:
-                known = reader.read_elf(outside, path)
-            except SparkforgeError as error:
+                with self.files.open(path) as stream:
+                    known = reader.read_elf(f"/proc/self/fd/{stream.fileno()}", path)
+            except OSError as error:
+                known = reader.unreadable(path, error)
+            except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
                 known = error
             if identity:
                 self._read[identity] = known

@@ -16,11 +16,12 @@ the module died.
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import struct
 from dataclasses import dataclass
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 MAGIC = b"\x7fELF"
@@ -30,6 +31,14 @@ PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 10, 14, 15, 29
 DT_FLAGS_1 = 0x6FFFFFFB
 DF_1_NODEFLIB = 0x800
+#: Bytes of program headers: Linux starts no program with more (fs/binfmt_elf.c, load_elf_phdrs).
+HEADERS_LIMIT = 1 << 16
+#: Bytes of a dynamic section, in which each entry has 16: a library that needs a hundred others has 3 KB.
+DYNAMIC_LIMIT = 1 << 16
+#: Bytes of a name: a longer one can be no path (PATH_MAX).
+NAME_LIMIT = 4096
+#: Bytes of a search path, which may name many directories.
+SEARCH_LIMIT = 1 << 16
 # e_phnum that means "too many for 16 bits": the number then is in a section header.
 PN_XNUM = 0xFFFF
 
@@ -118,20 +127,13 @@ def read_elf(path: str, shown: str | None = None) -> ElfFile:
     """
     shown = shown or path
     try:
-        # Opening a named pipe for reading would wait for ever without O_NONBLOCK.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = disk.regular(path, links=True)
     except OSError as error:
-        raise _unreadable(shown, error) from error
+        raise unreadable(shown, error) from error
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise UnreadableFileError(
-                f"{shown} is {kind}, not an ELF file.", "Name an executable or a shared library.", path=shown
-            )
-        return _Reader(descriptor, status.st_size, shown).read()
+        return _Reader(descriptor, os.fstat(descriptor).st_size, shown).read()
     except OSError as error:
-        raise _unreadable(shown, error) from error
+        raise unreadable(shown, error) from error
     finally:
         os.close(descriptor)
 
@@ -139,7 +141,7 @@ def read_elf(path: str, shown: str | None = None) -> ElfFile:
 def is_elf(path: str) -> bool:
     """Say whether a regular file begins with the ELF magic; False for what cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = disk.regular(path, links=True)
     except OSError:
         return False
     try:
@@ -150,10 +152,16 @@ def is_elf(path: str) -> bool:
         os.close(descriptor)
 
 
-def _unreadable(path: str, error: OSError) -> UnreadableFileError:
+def unreadable(path: str, error: OSError) -> UnreadableFileError:
+    """Return what is to be said of a file that cannot be opened or read."""
     if isinstance(error, FileNotFoundError):
         return UnreadableFileError(
             f"{path} does not exist.", "Correct the path, or install the package that provides it.", path=path
+        )
+    if error.errno in (errno.EISDIR, errno.EINVAL):
+        kind = "a directory" if error.errno == errno.EISDIR else "not a regular file"
+        return UnreadableFileError(
+            f"{path} is {kind}, not an ELF file.", "Name an executable or a shared library.", path=path
         )
     return UnreadableFileError(
         f"{path} cannot be read: {error.strerror}.",
@@ -221,7 +229,7 @@ class _Reader:
         dynamic = None
         for segment in segments:
             if segment[0] == PT_INTERP and kind != ET_CORE:
-                raw = self.piece(segment[1], min(segment[3], 4096), "the name of the program interpreter")
+                raw = self.piece(segment[1], min(segment[3], NAME_LIMIT), "the name of the program interpreter")
                 interpreter = _text(raw.split(b"\0", 1)[0])
             elif segment[0] == PT_DYNAMIC and kind != ET_CORE:
                 dynamic = segment
@@ -231,10 +239,10 @@ class _Reader:
         values = dict(reversed(entries))  # of a tag that occurs twice the first counts
         strings = _Strings(self, values, loads) if entries else None
 
-        def text(tag: int) -> str | None:
-            return strings.at(values[tag]) if strings is not None and tag in values else None
+        def text(tag: int, limit: int = NAME_LIMIT) -> str | None:
+            return strings.at(values[tag], limit) if strings is not None and tag in values else None
 
-        runpath = text(DT_RUNPATH)
+        runpath = text(DT_RUNPATH, SEARCH_LIMIT)
         return ElfFile(
             path=self.path,
             bits=bits,
@@ -245,7 +253,7 @@ class _Reader:
             dynamic=dynamic is not None,
             soname=text(DT_SONAME),
             needed=tuple(strings.at(value) for tag, value in entries if tag == DT_NEEDED) if strings else (),
-            rpath=text(DT_RPATH) if runpath is None else None,
+            rpath=text(DT_RPATH, SEARCH_LIMIT) if runpath is None else None,
             runpath=runpath,
             interpreter=interpreter,
             no_default_directories=bool(values.get(DT_FLAGS_1, 0) & DF_1_NODEFLIB),
@@ -278,8 +286,11 @@ class _Reader:
         layout = struct.Struct(order + ("IIQQQQ" if bits == 64 else "IIIIII"))
         if phnum == PN_XNUM:
             raise self.corrupt("it names 65535 program headers")
-        if phentsize < (56 if bits == 64 else 32):
+        # The kernel and the loader take no other size either.
+        if phentsize != (56 if bits == 64 else 32):
             raise self.corrupt(f"its program headers claim {phentsize} bytes each")
+        if phentsize * phnum > HEADERS_LIMIT:
+            raise self.corrupt(f"it names {phnum} program headers, more than Linux takes")
         table = self.piece(phoff, phentsize * phnum, "the table of program headers")
         found = []
         for position in range(0, len(table), phentsize):
@@ -295,6 +306,8 @@ class _Reader:
         """Return the pairs of the dynamic section up to ``DT_NULL``."""
         layout = struct.Struct(order + ("qQ" if bits == 64 else "iI"))
         length = segment[3] - segment[3] % layout.size
+        if length > DYNAMIC_LIMIT:
+            raise self.corrupt(f"its dynamic section claims {length} bytes, more than {DYNAMIC_LIMIT}")
         entries = []
         for tag, value in layout.iter_unpack(self.piece(segment[1], length, "the dynamic section")):
             if tag == DT_NULL:
@@ -325,12 +338,14 @@ class _Strings:
         else:
             raise reader.corrupt(f"its string table at address {address:#x} is outside its segments")
 
-    def at(self, index: int) -> str:
-        """Return the string that begins ``index`` bytes into the table."""
+    def at(self, index: int, limit: int = NAME_LIMIT) -> str:
+        """Return the string that begins ``index`` bytes into the table and has at most ``limit``."""
         if index >= self.length:
             raise self.reader.corrupt(f"string {index} lies outside its table of {self.length} bytes")
         found = b""
         while index + len(found) < self.length:
+            if len(found) > limit:
+                raise self.reader.corrupt(f"a name in its dynamic section has more than {limit} bytes")
             begin = index + len(found)
             part = self.reader.piece(self.offset + begin, min(256, self.length - begin), "the dynamic string table")
             head, end, _rest = part.partition(b"\0")

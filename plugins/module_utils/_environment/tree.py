@@ -15,6 +15,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Own
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 
@@ -93,8 +94,8 @@ def installed_packages(environment: str) -> dict[str, str]:
     for entry in sorted(os.listdir(directory)):
         if not entry.endswith(".dist-info"):
             continue
-        with open(os.path.join(directory, entry, "METADATA"), encoding="utf-8", errors="replace") as stream:
-            about = metadata.read(stream)
+        with disk.open_regular(os.path.join(directory, entry, "METADATA"), links=True) as stream:
+            about = metadata.read(stream.read(metadata.LIMIT))
         found[about.name or entry.split("-")[0]] = about.version
     return found
 

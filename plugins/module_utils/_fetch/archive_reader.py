@@ -2,18 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The members of a tar archive, read within bounds of memory: some hundred bytes can stand for gigabytes of names."""
+"""Archives read within bounds of memory: some hundred bytes of tar or zip can stand for gigabytes of names."""
 
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
+import io
 import lzma
 import struct
 import tarfile
 import typing as t
 import zipfile
 import zlib
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
 
 #: Bytes that the headers of one member may have: long names, pax records and the map of a sparse file among them.
 HEADER_LIMIT = 128 << 10
@@ -27,6 +31,9 @@ TRAILING_LIMIT = 16 << 20
 #: Bytes that decompressing may take; ``xz -9`` takes 65 MiB, and a header may ask for 4 GiB.
 MEMORY_LIMIT = 256 << 20
 
+#: Bytes of a zip archive's directory, which zipfile reads at once.
+DIRECTORY_LIMIT = 32 << 20
+
 #: What these libraries raise for bytes that are no archive of theirs. RuntimeError: an encrypted member of a zip
 #: archive, or (NotImplementedError) a compression that zipfile does not know.
 DAMAGED = (
@@ -35,6 +42,40 @@ DAMAGED = (
 )  # fmt: skip
 
 _BLOCK = 1 << 20
+
+
+class _Bounded(io.FileIO):
+    """A zip archive, of whose directory no more is read than memory holds with ease."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
+        if len(block) > DIRECTORY_LIMIT:
+            raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
+        return block
+
+
+@contextlib.contextmanager
+def opened_zip(path: str) -> t.Iterator[zipfile.ZipFile]:
+    """Open a zip archive: a regular file, whose directory is read within a bound.
+
+    :raises OSError: there is none.
+    :raises Exception: one of ``DAMAGED``, for what is not one.
+    """
+    with _Bounded(disk.regular(path, links=True)) as whole, zipfile.ZipFile(whole) as file:
+        yield file
+
+
+def read_member(file: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    """Return the content of a small member of a zip archive.
+
+    :raises KeyError: there is none.
+    :raises Exception: one of ``DAMAGED``; for one of more than ``limit`` bytes, too.
+    """
+    with file.open(name) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise zipfile.BadZipFile(f"{name} has more than {limit >> 20} MiB")
+    return content
 
 
 class _Xz:

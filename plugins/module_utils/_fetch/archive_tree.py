@@ -10,7 +10,6 @@ import calendar
 import contextlib
 import dataclasses
 import importlib
-import io
 import math
 import os
 import re
@@ -37,8 +36,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls i
 
 #: Members that an archive of sources may have; LLVM's has about 180,000.
 MEMBERS_LIMIT = 1_000_000
-#: Bytes of a zip archive's directory.
-DIRECTORY_LIMIT = 32 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -139,16 +136,6 @@ class _Tree(unpack._Extraction):
                 raise self.refusal(f"contains the symlink {path!r} to {target!r}, outside the archive's directory")
 
 
-class _Bounded(io.FileIO):
-    """A zip archive, of whose directory no more is read than memory holds with ease: zipfile reads it at once."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        block: bytes = super().read(DIRECTORY_LIMIT + 1 if size is None or not 0 <= size <= DIRECTORY_LIMIT else size)
-        if len(block) > DIRECTORY_LIMIT:
-            raise zipfile.BadZipFile(f"its directory has more than {DIRECTORY_LIMIT >> 20} MiB")
-        return block
-
-
 class _ZipMember(tarfile.TarInfo):
     """A member of a zip archive, in the terms of tar, so that the same guards judge it."""
 
@@ -200,7 +187,7 @@ def _unpack_tree(archive: str, directory: str, label: str) -> None:
         with open(archive, "rb") as stream:
             head = stream.read(512)
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            with _Bounded(archive) as whole, zipfile.ZipFile(whole) as file:
+            with archive_reader.opened_zip(archive) as file:
                 tree.members(_Zip(file))
         else:
             with _opened(archive, head, label) as content:

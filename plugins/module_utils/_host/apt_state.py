@@ -70,11 +70,15 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:
-    """Split a deb822 text into paragraphs; field names are lowered, continuation lines joined by newlines."""
+    """Split a deb822 text into paragraphs; field names are lowered.
+
+    A value of several lines keeps the blank before each further one: written back, it is still one value.
+    """
     found: list[dict[str, str]] = []
     current: dict[str, str] = {}
     field = ""
-    for line in [*text.splitlines(), ""]:
+    # Only a newline ends a line for dpkg and apt, not what else splitlines() takes for an end.
+    for line in [*text.split("\n"), ""]:
         if line.startswith("#"):
             continue
         if not line.strip():
@@ -83,7 +87,7 @@ def paragraphs(text: str) -> list[dict[str, str]]:
             current, field = {}, ""
         elif line[0] in " \t":
             if field:
-                current[field] += "\n" + line.strip()
+                current[field] += "\n " + line.strip()
         elif ":" in line:
             name, _colon, value = line.partition(":")
             field = name.strip().lower()

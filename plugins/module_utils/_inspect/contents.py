@@ -6,23 +6,24 @@
 
 from __future__ import annotations
 
-import email.parser
+import errno
 import os
 import re
 import tempfile
 import typing as t
-import zipfile
-import zlib
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline, TooSlowError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure, fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem, LinkLoopError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import parse_wheel_name
 
 #: Changes when a reader finds more: what was kept of an older one is read again.
 FORMAT = 1
+#: Seconds for one wheel, and for one directory or file system with all that is in it.
+SECONDS = 900
 #: CUDA C++, without headers; a package that carries it may compile on the host, at the first call.
 _SOURCES = (".cu",)
 #: Not part of what a process of the file system can see.
@@ -68,22 +69,15 @@ def of_wheel(path: str, place: str) -> Contents:
             # By a link, since what is unpacked is put beside the wheel.
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
-            with zipfile.ZipFile(link) as archive:
-                about = next(name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
-                metadata = email.parser.BytesParser().parsebytes(archive.read(about), headersonly=True)
+            deadline = Deadline(SECONDS, path)
             wheel = artefact.collect_wheels(directory)[0]
-            files = artefact.WheelFiles(wheel)
-            found = _contents(
-                wheel.distribution,
-                wheel.version,
-                [*metadata.get_all("Requires-Dist", [])],
-                files.names(),
-                files.binaries(),
-            )
-    except StopIteration:
-        raise _no_wheel(path, "it has no .dist-info directory with METADATA") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _no_wheel(path, str(error) or "it is truncated") from error
+            files = artefact.WheelFiles(wheel, deadline)
+            names = files.names()
+            if not any(re.fullmatch(r"[^/]+\.dist-info/METADATA", name) for name in names):
+                raise FileNotFoundError(errno.ENOENT, "it has no .dist-info directory with METADATA")
+            found = _contents(wheel.distribution, wheel.version, [*wheel.requires], names, files.binaries(), deadline)
+    except TooSlowError:
+        raise
     except OSError as error:
         raise _no_wheel(path, error.strerror or str(error)) from error
     except SparkforgeError as error:
@@ -104,9 +98,10 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     :param environment: the directory of a virtual environment inside it.
     :raises SparkforgeError: there is no environment.
     """
-    files = FileSystem(root)
+    deadline = Deadline(SECONDS, environment or root)
+    files = FileSystem(root, deadline)
     top = files.outside(environment or "/")
-    sites = list(_sites(top))
+    sites = [files.inside(site) for site in _sites(files, top)]
     if not sites:
         raise SparkforgeError(
             f"There is no Python package below {top}.",
@@ -115,14 +110,18 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
         )
     found = []
     for site in sites:
-        for one in packages.installed([site]).values():
-            rows = [row.path for row in packages.record(one) or []]
+        for one in packages.installed([site], files).values():
+            record = packages.record(one, files)
+            rows = [row.path for row in record or []]
             # Whatever RECORD and links say, what is read is in the file system.
-            inside = [files.inside(os.path.normpath(os.path.join(site, row))) for row in rows]
-            paths = [(path, files.outside(path)) for path in inside]
-            binaries = ((path, outside) for path, outside in paths if reader.is_elf(outside))
-            found.append(_contents(one.name, one.version, list(one.requires), rows, binaries))
-    missing = closure.Closure([files.inside(site) for site in sites], root=root, driver=True).result()["missing"]
+            paths = [os.path.normpath(os.path.join(site, row)) for row in rows]
+            binaries = ((path, outside) for path in paths for outside in _elf(files, path))
+            read = _contents(one.name, one.version, list(one.requires), rows, binaries, deadline)
+            for name, is_read in (("METADATA", one.version != ""), ("RECORD", record is not None)):
+                if not is_read and name in files.names(one.info):
+                    read["damaged"].append(f"{os.path.join(one.info, name)} is no {name} of a package, or too large")
+            found.append(read)
+    missing = closure.Closure(sites, root=root, driver=True, deadline=deadline).result()["missing"]
     lacking: dict[str, list[str]] = {}
     for gap in missing:
         for path in gap["needed_by"]:
@@ -134,17 +133,35 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     return found
 
 
-def _sites(top: str) -> t.Iterator[str]:
+def _sites(files: FileSystem, top: str) -> t.Iterator[str]:
     """Yield each directory below ``top`` that packages are installed in."""
-    for base, folders, _names in os.walk(top):
+    for base, folders, _names in files.walk(top):
         if any(name.endswith(".dist-info") for name in folders):
             yield base
             folders.clear()
-        folders[:] = sorted(name for name in folders if base != top or name not in _SKIPPED)
+        folders[:] = [name for name in folders if base != top or name not in _SKIPPED]
+
+
+def _elf(files: FileSystem, path: str) -> t.Iterator[str]:
+    """Yield a path of what ``path`` is, where that is an ELF file; it is good until the next one."""
+    try:
+        stream = files.open(path)
+    except (OSError, LinkLoopError):
+        return
+    with stream:
+        # Not by the name again, which may lead elsewhere by now.
+        opened = f"/proc/self/fd/{stream.fileno()}"
+        if reader.is_elf(opened):
+            yield opened
 
 
 def _contents(
-    name: str, version: str, requires: list[str], names: t.Sequence[str], binaries: t.Iterable[tuple[str, str]]
+    name: str,
+    version: str,
+    requires: list[str],
+    names: t.Sequence[str],
+    binaries: t.Iterable[tuple[str, str]],
+    deadline: Deadline,
 ) -> Contents:
     libraries: list[Library] = []
     damaged = []
@@ -152,8 +169,9 @@ def _contents(
         if shown.endswith(".a"):
             continue
         try:
-            file, code = reader.read_elf(path, shown), fatbin.architectures(path, shown, everywhere=True)
-        except SparkforgeError as error:
+            file = reader.read_elf(path, shown)
+            code = fatbin.architectures(path, shown, everywhere=True, deadline=deadline)
+        except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
             damaged.append(error.cause)
             continue
         if file.kind in (reader.ET_EXEC, reader.ET_DYN) and file.machine_name in _CPU:

@@ -11,7 +11,7 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect.contents import Contents, Library, sonames
@@ -45,6 +45,8 @@ _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx
 #: It takes what its own and older minors made, so that it may be newer than the rest (nvJitLink, Compatibility).
 _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
+#: Damaged files of a package that are named.
+_SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
 
 
@@ -116,7 +118,9 @@ def judge(
         for finding in findings
     ]
     verdict = max((level for level in decisive if level != NOTE), key=VERDICTS.index, default="yes")
-    return {"verdict": verdict, "findings": findings, "packages": rows, "summary": _summary(verdict, rows, device)}
+    result = {"verdict": verdict, "findings": findings, "packages": rows, "summary": _summary(verdict, rows, device)}
+    # Names and versions are whatever the files say.
+    return t.cast("dict[str, t.Any]", shown.data(result))
 
 
 def _worst(findings: t.Iterable[Finding]) -> str:
@@ -154,8 +158,10 @@ def _of_package(one: Contents, device: Device) -> t.Iterator[Finding]:
             yield say("no", "platform", error.cause)
     if not one["files"] and not one["requires"]:
         yield say("no", "empty", "it is a placeholder without a file or a requirement.")
-    for cause in one["damaged"]:
+    for cause in one["damaged"][:_SHOWN]:
         yield say("no", "damaged", cause)
+    if len(one["damaged"]) > _SHOWN:
+        yield say("no", "damaged", f"{len(one['damaged']) - _SHOWN} more of its files are damaged.")
     others = {library["machine"] for library in one["libraries"]} - {device.machine}
     if others and all(library["machine"] != device.machine for library in one["libraries"]):
         yield say("no", "machine", f"its libraries are for {', '.join(sorted(others))}.")

@@ -16,7 +16,6 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     X86,
     Context,
@@ -25,6 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     Skipped,
     check,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 
 Facts = t.Mapping[str, t.Any]
 Code = dict[str, fatbin.Embedded]

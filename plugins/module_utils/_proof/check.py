@@ -32,6 +32,11 @@ REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
 )
 UNANSWERED = frozenset((REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW))
 
+#: What to do about a torch without CUDA.
+CPU_BUILD_REMEDY = (
+    "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
+    "(stack_method: build), then run playbooks/deploy.yml."
+)
 #: The limits of a proof that leaves no operator of the survey to another day.
 FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
 

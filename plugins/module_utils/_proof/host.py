@@ -32,8 +32,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import c
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+    CPU_BUILD_REMEDY,
     FAIL,
     MISMATCH,
     PASS,
@@ -42,6 +42,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Facts = t.Mapping[str, t.Any]
@@ -301,7 +302,7 @@ def torch_check(receipt: Facts | None, reference: Facts, gpu_required: bool, che
     measured = f"{version}, " + (f"CUDA {cuda}" if cuda else "CPU build")
     if gpu_required and not cuda:
         cause = f"torch {version} of the environment {environment} is a CPU build."
-        return failed(name, measured, bound, cause, packages.CPU_BUILD_REMEDY)
+        return failed(name, measured, bound, cause, CPU_BUILD_REMEDY)
     # 2.10.0+cpu is 2.10.0: what stands behind the plus sign says how it was built.
     if wanted and version.partition("+")[0] != wanted.partition("+")[0]:
         return failed(

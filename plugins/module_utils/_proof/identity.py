@@ -20,15 +20,16 @@ import platform
 import re
 import sys
 import typing as t
-import zipfile
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     ABSENT,
+    CPU_BUILD_REMEDY,
     X86,
     X86_2_11,
     X86_BUILT,
@@ -39,6 +40,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     Unanswered,
     check,
 )
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Facts = t.Mapping[str, t.Any]
@@ -303,7 +305,7 @@ def build(context: Context) -> Measured:
     if required and not cuda:
         raise Failed(
             f"torch {torch.__version__} is a CPU build, which cannot use a GPU.",
-            packages.CPU_BUILD_REMEDY,
+            CPU_BUILD_REMEDY,
             f"{torch.__version__}, CPU build",
             bound,
         )
@@ -557,8 +559,10 @@ def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribut
         if one is None:
             return [f"{artefact.name} is not installed, but the environment was created from {artefact.path}"]
         differing = packages.differing(artefact.path, one)
-    except (OSError, zipfile.BadZipFile) as error:
+    except OSError as error:
         return [f"{artefact.path} cannot be read ({error})"]
+    except SparkforgeError as error:
+        return [error.cause.rstrip(".")]
     if differing:
         return [f"{artefact.name} was not installed from {artefact.path}: {_first(differing)} differ"]
     return []

@@ -25,6 +25,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     model,
     outcome,
     patching,
+    progress,
     start,
     survey,
     toolchain,
@@ -193,7 +194,7 @@ class Engine:
         receipt = None
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
-        state = follow.read(paths.inside("state.json")) or {}
+        state = progress.sound(follow.read(paths.inside("state.json")) or {})
         known = survey.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
@@ -244,7 +245,8 @@ class Engine:
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
             for fingerprint in disk.names(os.path.join(builds, name)):
-                if fingerprint.startswith("tree-"):
+                # Whatever else the account has put there names no unit of systemd.
+                if not re.fullmatch(r"[0-9a-f]{16}", fingerprint):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")
                 detached.stop(paths.service, paths.marker, self.account)

@@ -10,7 +10,6 @@ stands alone, instead of a module with all that a module provides: it runs with 
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -47,14 +46,13 @@ def read(path: str) -> dict[str, t.Any] | None:
 
 
 def is_running(directory: str) -> bool:
-    """Tell whether a worker is at the build in ``directory``, whoever started it: it holds the lock there."""
+    """Tell whether a worker is at the build in ``directory``, whoever started it: it holds the lock there.
+
+    What the account may have put in the lock's place, a link, a socket or a file that cannot be read, nobody holds.
+    """
     try:
         descriptor = os.open(os.path.join(directory, "lock"), _FLAGS)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
+    except OSError:
         return False
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -19,7 +19,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, jobs, model, toolchain, worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
+    follow,
+    jobs,
+    model,
+    progress,
+    toolchain,
+    worker,
+)
 
 #: The receipt of the account, where the engine made it.
 ACCOUNT = "builds-account"
@@ -75,10 +82,10 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         if options["rebuild"]:
             # The worker makes the tree again, for it alone knows that no other one is at it.
             disk.remove(paths.inside("state.json"))
-        attempts = (follow.read(paths.inside("state.json")) or {}).get("attempts", 0)
+        attempts = _attempts(paths)
         # Beside the build: what Ansible sent is gone when the call ends.
         engine = paths.inside("engine")
-        shutil.rmtree(engine, ignore_errors=True)
+        disk.remove(engine)
         bundle.write(engine, code)
         # The first build of a host had no place yet for them.
         plan.tools.remember(os.path.join(paths.builds, toolchain.KNOWN))
@@ -100,7 +107,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
     # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
     patience = time.monotonic() + 2
     while not follow.is_running(paths.build_directory):
-        if (follow.read(paths.inside("state.json")) or {}).get("attempts", 0) > attempts:
+        if _attempts(paths) > attempts:
             break
         if time.monotonic() > patience:
             # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
@@ -109,6 +116,10 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
                     break
             patience = time.monotonic() + 1
         time.sleep(0.05)
+
+
+def _attempts(paths: model.Paths) -> int:
+    return int(progress.sound(follow.read(paths.inside("state.json")) or {}).get("attempts", 0))
 
 
 def _check_room(unit: model.Unit, place: str) -> None:

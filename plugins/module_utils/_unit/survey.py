@@ -29,6 +29,7 @@ def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
             state = follow.read(os.path.join(place, "state.json"))
             if state is None:
                 continue
+            state = progress.sound(state)
             known = {"name": unit, "fingerprint": fingerprint, "state": state}
             if follow.is_running(place):
                 running.append({**known, "line": progress.describe(state)})

@@ -24,16 +24,19 @@ import shutil
 import stat
 import typing as t
 import zipfile
-import zlib
 from dataclasses import dataclass
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed, metadata
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 _BLOCK = 1 << 20
+#: Bytes that stay free where a file of a wheel is unpacked.
+_RESERVE = 64 << 20
 _ARCHIVE = b"!<arch>\n"
 # PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
 _WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")
@@ -83,10 +86,10 @@ class Artefact:
         """Each ``Requires-Dist`` of its METADATA, none where it has no such file."""
         with _opened(self.path) as archive:
             try:
-                text = archive.read(f"{_dist_info(archive, self.name)}/METADATA")
+                text = archive_reader.read_member(archive, f"{_dist_info(archive, self.name)}/METADATA", metadata.LIMIT)
             except KeyError:
                 return ()
-        return metadata.read(text.decode("utf-8", "replace").splitlines()).requires
+        return metadata.read(text).requires
 
 
 def collect_wheels(directory: str) -> list[Artefact]:
@@ -119,8 +122,9 @@ def retag(path: str, build_tag: str) -> str:
     try:
         with _opened(path) as old:
             info = _dist_info(old, wheel.name)
-            text = _with_build(old.read(f"{info}/WHEEL"), build_tag)
-            record = _with_digest(old.read(f"{info}/RECORD"), f"{info}/WHEEL", text, wheel.name)
+            text = _with_build(archive_reader.read_member(old, f"{info}/WHEEL", metadata.LIMIT), build_tag)
+            record = archive_reader.read_member(old, f"{info}/RECORD", installed.RECORD_LIMIT)
+            record = _with_digest(record, f"{info}/WHEEL", text, wheel.name)
             _copy_zip(old, temporary, {f"{info}/WHEEL": text, f"{info}/RECORD": record})
         os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, new)
@@ -404,11 +408,15 @@ class _Prefix:
 
 
 class WheelFiles:
-    """The files of a wheel; ELF files are unpacked beside it, one at a time."""
+    """The files of a wheel; ELF files are unpacked beside it, one at a time, as far as there is room.
 
-    def __init__(self, wheel: Artefact) -> None:
+    :param deadline: for all of its reading.
+    """
+
+    def __init__(self, wheel: Artefact, deadline: Deadline = NEVER) -> None:
         self.name = wheel.name
         self.path = wheel.path
+        self.deadline = deadline
 
     def names(self) -> list[str]:
         with _opened(self.path) as archive:
@@ -421,16 +429,32 @@ class WheelFiles:
         try:
             with _opened(self.path) as archive:
                 for member in archive.infolist():
+                    self.deadline.check()
                     with archive.open(member) as stream:
                         start = stream.read(8)
                         if not _is_binary(member.filename, start):
                             continue
+                        # zipfile gives no more than a member is said to have.
+                        self._check_room(member)
                         with open(unpacked, "wb") as target:
                             target.write(start)
-                            shutil.copyfileobj(stream, target, _BLOCK)
+                            for block in iter(functools.partial(stream.read, _BLOCK), b""):
+                                self.deadline.check()
+                                target.write(block)
                     yield member.filename, unpacked
         finally:
             disk.remove(unpacked)
+
+    def _check_room(self, member: zipfile.ZipInfo) -> None:
+        place = os.path.dirname(self.path)
+        free = shutil.disk_usage(place).free
+        if member.file_size + _RESERVE > free:
+            raise SparkforgeError(
+                f"{member.filename[:200]!r} in {self.name} needs {member.file_size >> 20} MiB, and {place} has "
+                f"{free >> 20} MiB free.",
+                "Free space there; if the size is implausible, do not trust the wheel.",
+                path=self.path,
+            )
 
 
 def _is_binary(name: str, start: bytes) -> bool:
@@ -475,9 +499,9 @@ def _wheel(path: str) -> Artefact:
 def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
     """Open a wheel, and say in words where it turns out not to be whole."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with archive_reader.opened_zip(path) as archive:
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except archive_reader.DAMAGED as error:
         raise SparkforgeError(
             f"{path} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
             "Remove it and run again: the build is kept and packaged again.",
@@ -501,7 +525,8 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
 
 def _build_of(path: str) -> str | None:
     with _opened(path) as archive:
-        text = archive.read(f"{_dist_info(archive, os.path.basename(path))}/WHEEL").decode("utf-8", "replace")
+        info = _dist_info(archive, os.path.basename(path))
+        text = archive_reader.read_member(archive, f"{info}/WHEEL", metadata.LIMIT).decode("utf-8", "replace")
     match = re.search(r"(?mi)^Build:[ \t]*(\S+)", text)
     return match[1] if match else None
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+#: Bytes of METADATA, the README in it included. The largest of some hundred packages has 0.6 MB (November 2026).
+LIMIT = 4 << 20
+
 
 class Metadata(t.NamedTuple):
     """``name`` as it is written, ``version`` with its local part, each ``Requires-Dist``; empty where it says none."""
@@ -17,18 +20,21 @@ class Metadata(t.NamedTuple):
     requires: tuple[str, ...]
 
 
-def read(lines: t.Iterable[str]) -> Metadata:
-    """Read the head of METADATA, which ends at the first line that is none."""
+def read(content: bytes) -> Metadata:
+    """Read the head of METADATA, which ends at the first line that is none (RFC 822)."""
     name = version = ""
     requires = []
-    for line in lines:
+    for line in content.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.partition(":")
-        if not line.strip() or not colon:
+        if line[:1] in (" ", "\t") and line.strip():
+            # The line before goes on: a licence has several as a rule.
+            continue
+        if not colon:
             break
-        if key == "Name":
+        if key.lower() == "name":
             name = value.strip()
-        elif key == "Version":
+        elif key.lower() == "version":
             version = value.strip()
-        elif key == "Requires-Dist":
+        elif key.lower() == "requires-dist":
             requires.append(value.strip())
     return Metadata(name, version, tuple(requires))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import time
 import typing as t
 import urllib.parse
 
@@ -39,7 +40,16 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PROJECT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]*")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
-_TEXTS = {"stack": _STACK, "lock_id": _LOCK_ID, "platform": _PLATFORM, "python": re.compile(r"\d+\.\d+")}
+#: Of ``written``: these are in the order of their texts.
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_TEXTS = {
+    "stack": _STACK,
+    "lock_id": _LOCK_ID,
+    "platform": _PLATFORM,
+    "python": re.compile(r"\d+\.\d+"),
+    "written": _WRITTEN,
+}
 _WHEEL_TEXTS = {"name": _PROJECT, "version": _VERSION, "file": _FILE, "sha256": _SHA256}
 
 # --------------------------------------------------------------------------------------------------------- manifest
@@ -175,7 +185,11 @@ def _check_shape(manifest: t.Any, where: str) -> None:
     for key, pattern in _TEXTS.items():
         if not _fits(pattern, manifest.get(key)):
             raise refuse(f"{key} is {_shown(manifest.get(key))}")
-    for key in ("host", "written", "seal"):
+    try:
+        time.strptime(manifest["written"], TIME)
+    except ValueError:
+        raise refuse(f"written is {_shown(manifest['written'])}") from None
+    for key in ("host", "seal"):
         if not isinstance(manifest.get(key), str):
             raise refuse(f"{key} is {_shown(manifest.get(key))}")
     if not isinstance(manifest.get("signature", ""), str):

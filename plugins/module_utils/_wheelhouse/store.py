@@ -120,7 +120,7 @@ class Store:
         manifest, old = self._manifest(units, published)
         latest = next((one for one in published if one["stack"] == manifest["stack"]), None)
         if manifest is not latest:
-            published = [manifest, *(one for one in published if one is not manifest)]
+            published = [manifest, *(one for one in published if _content(one) != _content(manifest))]
         is_new_key = self.signer.make(self.check_mode)
         published = [self.signer.sign(one) for one in published]
         manifest = next(one for one in published if one["seal"] == manifest["seal"])
@@ -261,23 +261,26 @@ class Store:
     def _manifest(
         self, units: t.Iterable[keep.Build], published: t.Sequence[Manifest]
     ) -> tuple[Manifest, Manifest | None]:
-        """Return the manifest, the published one where that says the same, and the one whose place it takes."""
+        """Return the manifest, the latest one where that says the same, and the one whose place it takes.
+
+        A new one is written later than that, whatever the clock says: who has a later one takes no earlier one.
+        """
+        lock = (self.options["stack"], self.options["lock_id"])
+        latest = next((one for one in published if (one["stack"], one["lock_id"]) == lock), None)
+        now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+        if latest:
+            before = datetime.datetime.strptime(latest["written"], publication.TIME)
+            now = max(now, before + datetime.timedelta(seconds=1))
         new = publication.manifest(
             stack=self.options["stack"],
             lock_id=self.options["lock_id"],
             platform=self.platform,
             python=self.options["python"],
             host=self.options["name"],
-            written=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            written=now.strftime(publication.TIME),
             units=[{"name": build.name, "fingerprint": build.fingerprint, "wheels": build.wheels} for build in units],
         )
-        of_lock = [one for one in published if (one["stack"], one["lock_id"]) == (new["stack"], new["lock_id"])]
-
-        def said(one: Manifest) -> dict[str, t.Any]:
-            return {key: value for key, value in one.items() if key not in ("written", "seal", "signature")}
-
-        same = next((one for one in of_lock if said(one) == said(new)), None)
-        return same or new, of_lock[0] if of_lock else None
+        return latest if latest and _content(latest) == _content(new) else new, latest
 
     def _diff(
         self,
@@ -334,3 +337,8 @@ class Store:
             "removed": [*found, *receipts],
             "diff": {"before": "".join(f"{path}\n" for path in [*found, *receipts]), "after": ""},
         }
+
+
+def _content(manifest: Manifest) -> dict[str, t.Any]:
+    """Return what a manifest says of anything but itself."""
+    return {key: value for key, value in manifest.items() if key not in ("written", "seal", "signature")}

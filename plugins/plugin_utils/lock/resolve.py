@@ -31,6 +31,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.index 
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
+    from packaging.requirements import InvalidRequirement, Requirement
     from packaging.tags import Tag, compatible_tags, cpython_tags
     from packaging.utils import parse_wheel_filename
 
@@ -134,6 +135,8 @@ def packages(
     """
     if not requirements:
         return []
+    for requirement in requirements:
+        _check_requirement(requirement)
     with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
         line = [*(index.command or find_uv()), "pip", "compile", "-", *index.options()]
         for option, lines in (("constraints", pins), ("overrides", overrides)):
@@ -156,6 +159,20 @@ def packages(
             rc=done.returncode,
         )
     return list(tomllib.loads(done.stdout).get("packages", []))
+
+
+def _check_requirement(line: str) -> None:
+    """Refuse what is no requirement (PEP 508): those of a wheel come from its METADATA, and uv would take options too.
+
+    :raises SparkforgeError: naming the line.
+    """
+    try:
+        Requirement(line)
+    except InvalidRequirement as error:
+        raise SparkforgeError(
+            f"{line[:200]!r} is not a requirement: {str(error).splitlines()[0].rstrip('.')}.",
+            "Write it as pip does, name==version; if it is a wheel's own, do not use that wheel.",
+        ) from error
 
 
 def _run(line: t.Sequence[str], given: str) -> subprocess.CompletedProcess[str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import posixpath
 import re
 import shutil
 import subprocess
@@ -30,7 +31,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted i
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import parse_status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import (
+    parse_deb822_sources,
+    parse_one_line_sources,
+    parse_status,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
 
@@ -40,11 +45,20 @@ KEY = "3bf863cc.pub"
 NVIDIA_KEY = "EB693B3035CD5710E231E123A4B469963BF863CC"
 #: A host's keyrings and dpkg's status have some MB.
 SNAPSHOT_LIMIT = 256 << 20
-_PARTS = re.compile(r"(?:\./)?(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
+#: Of names as posixpath.normpath has them. The passwords in auth.conf and auth.conf.d stay on the host.
+_PARTS = re.compile(r"(etc/apt(?!/auth)|usr/share/keyrings|var/lib/dpkg/status)(?:/|$)")
+#: What apt reads of etc/apt/sources.list.d (sources.list(5)).
+_SOURCES = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\.(?:list|sources)")
+_SCHEMES = ("http", "https")
+#: Programs of apt that fetch by http and https, verify signatures, unpack and patch. Others of its programs, such as
+#: mirror+file and copy, would read the controller's own files.
+_METHODS = (*_SCHEMES, "gpgv", "sqv", "store", "rred")
+_METHODS_OF_APT = "/usr/lib/apt/methods"
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) \d+(?: SHA256:(?P<sha256>[0-9a-f]{64}))?", re.M)
 #: What is kept as it was signed grows old, and of the indexes only the packages' own are there.
 _OPTIONS = {"Check-Valid-Until": "no", "Target": "Packages", "Lang": "none", "By-Hash": "no"}
 _NAMES = {**{key: key for key in _OPTIONS}, "Target": "Targets", "Lang": "Languages"}
+_DISABLE = "Disable it in the host's archive, or give it an http or https URL."
 _LOCAL = r"(?:file|copy|cdrom):"
 _COMPRESSED = (".xz", ".gz", ".bz2", "")
 
@@ -79,16 +93,19 @@ def place(uri: str, nvidia_url: str) -> str:
 
     :raises SparkforgeError: for what is no URL of a repository.
     """
+    try:
+        parts = urllib.parse.urlsplit(uri)
+    except ValueError:
+        parts = urllib.parse.urlsplit("")
+    host = parts.netloc.rpartition("@")[2].replace(":", "_")
+    if parts.scheme not in _SCHEMES or not host or ".." in parts.path.split("/"):
+        raise SparkforgeError(
+            f"The apt source {redact(uri)} cannot be mirrored: its URL is not http or https, or leads up by '..'.",
+            _DISABLE,
+        )
     base = nvidia_url.rstrip("/") + "/"
     if uri.startswith(base):
         return f"nvidia/{uri[len(base) :]}".replace("/./", "/").rstrip("/")
-    parts = urllib.parse.urlsplit(uri)
-    host = parts.netloc.rpartition("@")[2].replace(":", "_")
-    if parts.scheme not in ("http", "https") or not host or ".." in parts.path.split("/"):
-        raise SparkforgeError(
-            f"The apt source {redact(uri)} cannot be mirrored: its URL is not http or https.",
-            "Disable it in the host's archive, or give it an http or https URL.",
-        )
     return re.sub(r"/(\./)?/*", "/", f"apt/{host}{parts.path}").rstrip("/")
 
 
@@ -217,7 +234,8 @@ class _Host:
     def unpack(self) -> None:
         try:
             with tarfile.open(self.request.snapshot) as archive:
-                members = [one for one in archive if _PARTS.match(one.name) and (one.isfile() or one.isdir())]
+                named = ((posixpath.normpath(one.name), one) for one in archive if one.isfile() or one.isdir())
+                members = [one.replace(name=name, deep=False) for name, one in named if _PARTS.match(name)]
                 if sum(one.size for one in members) > SNAPSHOT_LIMIT:
                     raise SparkforgeError(f"{self.request.snapshot} is too large.", f"Create it with {TAKE}.")
                 archive.extractall(self.root, members, filter="data")
@@ -227,21 +245,21 @@ class _Host:
             raise SparkforgeError(
                 f"{self.request.snapshot} is not a host's archive: {error}.", f"Create it on the host: {TAKE}."
             ) from error
-        for folder in ("lists/partial", "cache/archives/partial", "etc/apt/sources.list.d"):
+        for folder in ("lists/partial", "cache/archives/partial", "etc/apt/sources.list.d", "methods"):
             os.makedirs(self.at(folder), exist_ok=True)
-        for path in [
-            "etc/apt/sources.list",
-            *(f"etc/apt/sources.list.d/{one}" for one in sorted(os.listdir(self.at("etc/apt/sources.list.d")))),
-        ]:
-            if os.path.isfile(self.at(path)) and path.endswith((".list", ".sources")):
-                with open(self.at(path), encoding="utf-8") as stream:
-                    self.texts[path] = stream.read()
-                self._write(path, localised(self.texts[path], self.root))
+        for method in _METHODS:
+            if os.path.exists(f"{_METHODS_OF_APT}/{method}"):
+                os.symlink(f"{_METHODS_OF_APT}/{method}", self.at(f"methods/{method}"))
+        names = [f"sources.list.d/{one}" for one in sorted(os.listdir(self.at("etc/apt/sources.list.d")))]
+        for path in [f"etc/apt/{one}" for one in ("sources.list", *names)]:
+            if os.path.isfile(self.at(path)) and _SOURCES.fullmatch(os.path.basename(path)):
+                self._take(path)
         settings = {
             "Dir": self.root,
             "Dir::State::Lists": self.at("lists"),
             "Dir::State::Status": self.at("var/lib/dpkg/status"),
             "Dir::Cache": self.at("cache"),
+            "Dir::Bin::Methods": self.at("methods"),
             # What else the host's apt or the controller's is configured for is neither's business here.
             "Dir::Etc::Main": "/dev/null",
             "Dir::Etc::Parts": "/dev/null",
@@ -256,6 +274,22 @@ class _Host:
         lines = [f'{key} "{value}";' for key, value in settings.items() if value]
         self._write("apt.conf", "\n".join([*lines, f'APT::Architectures {{ "{self.architecture}"; }};', ""]))
         self._add_nvidia()
+
+    def _take(self, path: str) -> None:
+        """Read a file of sources, and leave apt one that names what is here.
+
+        :raises SparkforgeError: if it names what cannot be mirrored, or is no text.
+        """
+        try:
+            with open(self.at(path), encoding="utf-8") as stream:
+                self.texts[path] = stream.read()
+        except UnicodeDecodeError as error:
+            raise SparkforgeError(f"{path} in {self.request.snapshot} is not text: {error}.", _DISABLE) from error
+        text = localised(self.texts[path], self.root)
+        rows = (parse_one_line_sources if path.endswith(".list") else parse_deb822_sources)(path, text)
+        for uri in [uri for row in rows if row["enabled"] for uri in row["uris"]]:
+            place(uri, self.request.nvidia_url)
+        self._write(path, text)
 
     def _write(self, path: str, text: str) -> None:
         with open(self.at(path), "w", encoding="utf-8") as stream:
@@ -298,7 +332,17 @@ class _Host:
         """Bring packages and indexes; return their paths in the mirror."""
         apt = Apt(self.run)
         self.directory.say("apt: updating the package lists")
-        apt.update()
+        try:
+            apt.update()
+        except SparkforgeError as error:
+            lacking = re.search(r"method driver \S*/(\S+) could not be found", str(error.details.get("stderr")))
+            if not lacking:
+                raise
+            raise SparkforgeError(
+                f"An apt source in {self.request.snapshot} cannot be mirrored: its URL is not http or https, but "
+                f"{lacking[1]}.",
+                _DISABLE,
+            ) from error
         files = {path for base, metakey in self._targets(apt) for path in self._index(base, metakey)}
         arguments = self._choices(apt)
         check_plan(apt.simulate("install", *arguments), PROTECTED)

@@ -79,6 +79,15 @@ class Directory:
                 raise SparkforgeError(f"{manifest} cannot be read: {error}.", SPACE, path=manifest) from error
 
     def at(self, path: str) -> str:
+        """Return where a file of the mirror is; nothing of it is read, written or removed by another way.
+
+        :raises SparkforgeError: if that is outside the mirror.
+        """
+        if not inside(path):
+            raise SparkforgeError(
+                f"{path[:200]!r} is not a path inside the mirror.",
+                "Correct or disable the source whose URL ends like that: in the host's archive, the stack or the lock.",
+            )
         return os.path.join(self.root, path)
 
     @contextlib.contextmanager
@@ -170,10 +179,6 @@ class Directory:
         :param moves: what is there may be of an earlier state of upstream, as an index is.
         :raises SparkforgeError: if it cannot be had, is another than the pinned one, or does not fit the disk.
         """
-        if not inside(path):
-            raise SparkforgeError(
-                f"{redact(url)} has the path {path!r}, which is outside the mirror.", "Correct its URL."
-            )
         if moves and path in self.rows and self.rows[path]["sha256"] != sha256 and self.has(path):
             del self.rows[path]
             disk.remove(self.at(path))

@@ -66,6 +66,30 @@ class Cache:
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, f"Remove {path}; the next run fetches the manifest again.") from error
 
+    def refuse_older(self, wanted: Wanted, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest that is older than the one that is here: who serves it may do so to keep back what is new.
+
+        Without ``wanted.signers`` only one of the same builder counts, for fleets may share a cache.
+
+        :param where: how messages call the manifest.
+        :raises SparkforgeError: with both times.
+        """
+        try:
+            known = self.load(wanted)
+        except SparkforgeError:
+            # What is not believed says nothing of others.
+            return
+        if known is None or manifest["written"] >= known["written"]:
+            return
+        if wanted.signers or manifest["host"] == known["host"]:
+            raise SparkforgeError(
+                f"{where} is of {manifest['written']}, older than that of {known['written']} in the cache.",
+                "Find out why it went back; playbooks/build.yml publishes a new one. To take the older one, run once "
+                "with -e sparkforge_wheelhouse_allow_older=true.",
+                got=manifest["written"],
+                known=known["written"],
+            )
+
     def save(self, wanted: Wanted, manifest: Manifest) -> bool:
         """Keep a manifest and drop what no kept one needs; tell whether anything changed."""
         path = self.path_of(wanted)

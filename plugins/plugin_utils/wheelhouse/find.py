@@ -33,22 +33,24 @@ def look(
     served: Served | None,
     ask_builder: Callable[[str], bytes | None],
     builder: str,
+    allow_older: bool = False,
 ) -> Found:
     """Look for a manifest in the places, in order, and say what each had.
 
     :param ask_builder: returns the content of the file of that name in the builder's wheelhouse, None where it is
         not there; raises OSError with words where the builder cannot be asked.
-    :raises SparkforgeError: if a place has something that is not a manifest, or one of another stack.
+    :param allow_older: whether one is taken that is older than the cache's.
+    :raises SparkforgeError: if a place has something that is not a manifest, one of another stack, or an older one.
     """
     tried: list[dict[str, str]] = []
     is_served: bool | None = None
     manifest = where = None
     for place in places:
-        name = place
+        name, label = place, f"The manifest of {wanted.stack} on {builder}"
         if place == "url":
             if served is None:
                 continue
-            name = served.url
+            name, label = served.url, f"The manifest of {wanted.stack} at {served.url}"
             try:
                 cached = None if served.is_trusted or served.pinned else cache.load(wanted)
                 manifest = served.manifest(wanted, cached)
@@ -66,13 +68,14 @@ def look(
             name = builder
             try:
                 content = ask_builder(wanted.file)
-                label = f"The manifest of {wanted.stack} on {builder}"
                 manifest = wanted.check(publication.read(content, label), label) if content is not None else None
                 said = "has it" if manifest else "does not have it"
             except OSError as error:
                 said = str(error)
         tried.append({"place": name, "said": said})
         if manifest:
+            if not allow_older:
+                cache.refuse_older(wanted, manifest, label)
             where = place
             break
     return Found(manifest, where, tried, is_served)

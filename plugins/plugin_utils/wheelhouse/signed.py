@@ -29,7 +29,7 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
     """
     if not signers:
         return
-    allowed = "".join(f'* namespaces="{NAMESPACE}" {_key(signer)}\n' for signer in signers)
+    allowed = "".join(f"* {_key(signer)}\n" for signer in signers)
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as place:
         Path(place, "keys").write_text(allowed, encoding="ascii")
         Path(place, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")

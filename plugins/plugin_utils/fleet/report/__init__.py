@@ -10,7 +10,6 @@ What a report says comes from a host and is trusted in nothing: not in its form,
 from __future__ import annotations
 
 import json
-import re
 import time
 import typing as t
 
@@ -23,10 +22,6 @@ VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
 REQUIREMENTS = ("none", UNPROVEN, PROVEN)
 
 Report = dict[str, t.Any]
-
-# Control characters, marks that turn the direction of text around, and halves of surrogate pairs: they would hide or
-# reorder what a page or a terminal shows.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def summary(checks: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, int]:
@@ -52,8 +47,3 @@ def now() -> str:
 def text(value: t.Mapping[str, t.Any]) -> str:
     """Return a report or a fleet as the text of its file."""
     return json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n"
-
-
-def clean(value: str) -> str:
-    """Return text without what a terminal or a page would not show as it is."""
-    return _UNSHOWN.sub("\ufffd", value)

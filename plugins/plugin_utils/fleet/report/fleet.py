@@ -12,6 +12,7 @@ import os
 import re
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     FAIL,
@@ -22,7 +23,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
     UNPROVEN,
     VERDICTS,
     Report,
-    clean,
     count_words,
     now,
 )
@@ -141,7 +141,7 @@ def line(row: t.Mapping[str, t.Any]) -> str:
         said = f"{row['host']}: {row['verdict']}{where} ({counts}), checked {report['started'] or report['written']}"
         if row["stopped"]:
             said += f"; the report may be an older one: the host {row['stopped']}"
-    return clean(said)
+    return shown.text(said)
 
 
 def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t.Collection[str] = ()) -> list[str]:
@@ -158,7 +158,7 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
     anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
     check = "import torch; print(torch.__version__, torch.cuda.is_available())"
     return [
-        clean(f"next, on {', '.join(hosts[:3])}{more}{anew}: . {activate}"),
+        shown.text(f"next, on {', '.join(hosts[:3])}{more}{anew}: . {activate}"),
         f'and to see that it is there: python -c "{check}"',
     ]
 
@@ -170,11 +170,11 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     verdict = row["verdict"]
     # Whatever the proof may say: the run did not do what was asked for.
     if row["stopped"]:
-        return clean(f"{row['host']} {row['stopped']}.")
+        return shown.text(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):
         return ""
     if verdict == NO_REPORT:
-        return clean(f"{row['cause']} {row['remedy']}")
+        return shown.text(f"{row['cause']} {row['remedy']}")
     if verdict == FAIL:
         failed = [check for check in row["report"]["checks"] if check["status"] == FAIL]
         wrong = [check["name"] for check in failed if check.get("reason") == "wrong"]
@@ -185,9 +185,9 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
         ):
             if names:
                 parts.append(f"{what}: {', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")
-        return clean(f"{row['host']} {'; it also '.join(parts)}. The report gives the cause and remedy of each.")
+        return shown.text(f"{row['host']} {'; it also '.join(parts)}. The report gives the cause and remedy of each.")
     said = " ".join(row["report"]["notices"])
-    return clean(
+    return shown.text(
         f"{row['host']} is unproven: nothing failed, but numbers that the profile requires were not computed."
         f"{' ' + said if said else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
         " report_require: unproven."

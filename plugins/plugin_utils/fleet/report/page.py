@@ -17,6 +17,7 @@ import typing as t
 
 import jinja2
 import markupsafe
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
     FAIL,
     NO_REPORT,
@@ -25,7 +26,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report 
     VERDICTS,
     WARN,
     Report,
-    clean,
     summary,
 )
 
@@ -97,7 +97,9 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+        finalize=lambda value: (
+            shown.text(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+        ),
     )
     environment.filters.update(
         when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=_plural, words=_words, chunk=_breakable
@@ -236,7 +238,7 @@ def _ratio(value: float) -> dict[str, t.Any]:
 
 def _breakable(value: str) -> markupsafe.Markup:
     """Return a name that may be broken after its dots, underscores and slashes, and only there."""
-    parts = re.split(r"(?<=[._/-])", clean(value))
+    parts = re.split(r"(?<=[._/-])", shown.text(value))
     return markupsafe.Markup("<wbr>").join(parts)
 
 

@@ -87,7 +87,8 @@ def test_what_is_source_alone_or_for_another_machine_or_went_back_is_an_answer(t
     ("target", "words"),
     [
         ("nothing-of-that-name", "nothing-of-that-name"),
-        ("not a requirement", "parse"),
+        ("not a requirement", "is not a requirement: "),
+        ("-r /etc/passwd", "is not a requirement: "),
         ("./thing-1.0-py3-none-any.whl", "wheel"),
     ],
 )

@@ -19,6 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 
 from tests.unit.act import act
+from tests.unit.web_server import Server
 
 PLATFORM = "debian13-x86_64"
 FILE = "tool-1.0+sf.1-py3-none-any.whl"
@@ -163,6 +164,85 @@ def test_a_manifest_that_no_pinned_key_signed_is_refused(
     assert site.find()["where"] == "builder"
     found = site.find(signers=[mine.public_key])
     assert "The cached manifest" in found["cause"] and "Remove" in found["remedy"]
+
+
+def written(site: Site, at: str, **changed: t.Any) -> Manifest:
+    """Return the manifest as of another time."""
+    made: dict[str, t.Any] = {**site.manifest, "written": at, **changed}
+    return t.cast(Manifest, {**made, "seal": publication.seal(made)})
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("place", ["builder", "url"])
+def test_an_older_manifest_that_is_signed_is_refused_unless_it_is_asked_for(
+    site: Site, keys: list[signature.Signer], place: str, check_mode: bool
+) -> None:
+    server = Server()
+    options: dict[str, t.Any] = {"signers": [keys[0].public_key], "places": [place]}
+    options |= {"url": server.url} if place == "url" else {}
+    served = f"/{PLATFORM}/manifests/mine-0123456789ab.json"
+
+    def publish(manifest: Manifest) -> None:
+        site.publish(keys[0].sign(manifest))
+        server.files[served] = (site.house / "manifests/mine-0123456789ab.json").read_bytes()
+
+    try:
+        newest = written(site, "2026-11-22T10:00:00Z", host="another builder")
+        publish(newest)
+        assert site.find(**options)["saved"] is True
+        (kept,) = site.cache.rglob("mine-*.json")
+        before = kept.read_bytes()
+        publish(site.manifest)
+        refused = site.find(**options, check_mode=check_mode)
+        where = f"at {server.url}" if place == "url" else "on builder"
+        older, newer = "2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z"
+        assert (
+            refused["cause"] == f"The manifest of mine {where} is of {older}, older than that of {newer} in the cache."
+        )
+        for words in ("playbooks/build.yml", "sparkforge_wheelhouse_allow_older=true"):
+            assert words in refused["remedy"]
+        assert kept.read_bytes() == before
+        taken = site.find(**options, allow_older=True)
+        assert (taken["manifest"]["written"], taken["saved"]) == ("2026-11-21T10:00:00Z", True)
+        # From now on it is the one that is known.
+        assert site.find(**options)["where"] == place
+        publish(newest)
+        assert site.find(**options)["manifest"]["written"] == "2026-11-22T10:00:00Z"
+    finally:
+        server.close()
+
+
+def test_a_manifest_of_the_same_second_is_not_older(site: Site) -> None:
+    assert site.find(places=["builder"])["saved"] is True
+    site.publish(written(site, site.manifest["written"], python="3.13"))
+    assert site.find(places=["builder"])["manifest"]["python"] == "3.13"
+
+
+def test_without_signers_only_the_same_builder_s_counts(site: Site) -> None:
+    """Two fleets with stacks of the same lock may share a cache."""
+    site.publish(written(site, "2026-11-22T10:00:00Z", host="spark01 of another fleet"))
+    assert site.find(places=["builder"])["saved"] is True
+    site.publish(site.manifest)
+    assert site.find(places=["builder"])["manifest"]["host"] == "builder"
+    site.publish(written(site, "2026-11-20T10:00:00Z"))
+    assert "older than that of 2026-11-21T10:00:00Z" in site.find(places=["builder"])["cause"]
+
+
+def test_what_this_run_has_published_counts_whatever_the_cache_has(site: Site) -> None:
+    """The builder itself was asked, over ssh."""
+    site.publish(written(site, "2026-11-22T10:00:00Z"))
+    site.find(places=["builder"])
+    assert site.find(manifest=site.manifest)["saved"] is True
+    assert site.find(places=["cache"])["manifest"] == site.manifest
+
+
+def test_one_in_the_cache_that_no_pinned_key_signed_says_nothing_of_others(
+    site: Site, keys: list[signature.Signer]
+) -> None:
+    site.publish(keys[1].sign(written(site, "2099-01-01T00:00:00Z")))
+    site.find()
+    site.publish(keys[0].sign(site.manifest))
+    assert site.find(signers=[keys[0].public_key], places=["builder"])["manifest"]["written"] == "2026-11-21T10:00:00Z"
 
 
 @pytest.mark.parametrize("line", ["", "ssh-ed25519", "AAAA", "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB"])

@@ -20,9 +20,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_sta
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
 from tests.unit.run_module import run_module
-from tests.unit.signed_repository import Keys, build_deb, require, sign
+from tests.unit.signed_repository import Keys, build_deb, require, sign, with_control, with_data
 
-require("gpg", "gpgv", "gpgconf", "dpkg-deb", "apt-ftparchive")
+require("gpg", "gpgv", "gpgconf", "dpkg-deb", "apt-ftparchive", "ar")
 
 VERSION = "0.8.1"
 PACKAGE = f"cusparselt-local-repo-ubuntu2404-{VERSION}"
@@ -324,6 +324,33 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
     keyring.write_bytes(maker.keys.gpg("--export", maker.other))
     assert not found._configured(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    "more", ["Version: 0.8.1-1\n \tConflicts: openssh-server", "Architecture: all\n \tReplaces: openssh-server"]
+)
+def test_no_field_that_nobody_signed_is_smuggled_into_what_is_installed(apt, tmp_path, maker, no_configure, more):
+    """dpkg would remove openssh-server for it."""
+    deb = with_control(
+        pack(repository(tmp_path, maker), tmp_path),
+        f"Package: {PACKAGE}\nMaintainer: a\nDescription: b\nVersion: 0.8.1-1\nArchitecture: all\n{more}\n",
+    )
+    with pytest.raises(SparkforgeError, match=f"its {more.split(':')[0]} field is ") as raised:
+        local(apt, tmp_path, deb, key_fingerprint=maker.fingerprint).present()
+    assert deb.as_uri() in raised.value.cause
+    assert_untouched(apt, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["cusparselt-a\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"])
+def test_a_keyring_takes_no_other_s_name_and_no_line_of_a_source(apt, tmp_path, maker, no_configure, name):
+    """Nobody signs the keyring's name: with the right key in it, everything else is right."""
+    tree = repository(tmp_path, maker)
+    deb = pack(tree, tmp_path)
+    shutil.rmtree(tree / "DEBIAN")
+    (tree / f"var/{PACKAGE}/cusparselt-local-ABCD-keyring.gpg").rename(tree / f"var/{PACKAGE}" / name)
+    with pytest.raises(SparkforgeError, match=r"The keyring in .* is called .*, not cusparselt-….gpg"):
+        local(apt, tmp_path, with_data(deb, tree), key_fingerprint=maker.fingerprint).present()
+    assert_untouched(apt, tmp_path)
 
 
 def test_a_foreign_public_key_beside_the_keyring_is_refused(apt, tmp_path, maker):

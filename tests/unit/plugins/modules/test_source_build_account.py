@@ -15,12 +15,13 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine, follow, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 from tests.unit import interpreter
 from tests.unit.engine_host import EngineHost
+from tests.unit.run_module import run_module
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account build; CI runs as root")
 
@@ -149,22 +150,110 @@ def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) 
     assert victim.is_dir() or victim.read_text() == "root's"
 
 
-@pytest.mark.parametrize("planted", ["state.json", "lock"])
+#: What the account makes in the place of a file of its build, ``path``; ``sys.argv[2]`` is root's.
+PLANTS = {
+    "link": "os.symlink(sys.argv[2], path)",
+    "pipe": "os.mkfifo(path)",
+    "socket": "socket.socket(socket.AF_UNIX).bind(path)",
+    "directory": "os.mkdir(path)",
+    "unreadable": "os.close(os.open(path, os.O_CREAT, 0))",
+}
+
+
+@pytest.mark.parametrize("planted", ["state.json", "lock", pytest.param("engine", marks=pytest.mark.long)])
 def test_what_the_account_plants_in_its_build_reaches_nothing_of_root_s(host: EngineHost, planted: str) -> None:
-    done = host.built(host.project(2), keep=1)
+    source = host.project(2)
+    path = host.directory(host.built(source, keep=1)) / planted
     victim = host.place / "victim"
     victim.write_text("root's")
     victim.chmod(0o600)
-    path = host.directory(done) / planted
-    path.unlink(missing_ok=True)
-    path.symlink_to(victim)
-    again = host.build(host.project(3), keep=1, rebuild=True, follow=True)
-    assert not again.get("failed"), again
-    same: t.Any = host.build(host.project(4), check_mode=True)
-    assert not same.get("failed"), same
+    for kind, how in PLANTS.items():
+        disk.remove(str(path))
+        # By a short name: the path of a socket has 107 characters at most.
+        plant = f"import os, socket, sys; os.chdir(os.path.dirname(sys.argv[1])); path = {planted!r}; {how}"
+        assert as_builder(plant, str(path), str(victim)) == 0
+        seen = run_module("build_info", interpreter=host.python, root=str(host.root))
+        assert (seen.get("failed"), seen.get("running")) == (None, []), (kind, seen)
+        again = host.build(source, keep=1, rebuild=True, follow=True)
+        # What the account has spoilt for itself is said; nothing waits, and nothing is raised.
+        assert again.get("status") == "built" or (again["cause"] and again["remedy"]), (kind, again)
     gone = host.absent()
     assert gone["changed"] and not (host.root / "builds").exists()
     assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
+
+
+#: What a state may say: each wrong in its way, all of it as the account writes it.
+LIES: dict[str, t.Any] = {
+    "format": 1, "status": "running", "phase": {"a": 1}, "attempts": "many", "done": "x", "total": [1], "elapsed": {},
+    "remaining": 1e308, "jobs": {"a": 1}, "available_mib": "x", "notes": [{"a": 1}], "name": ["x"],
+    "error": {"cause": 1}, "unit": 7,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("status", ["running", "failed"])
+def test_a_state_that_says_anything_ends_in_one_message(host: EngineHost, status: str) -> None:
+    source = host.project(2)
+    done = host.built(source, keep=1)
+    state = {**LIES, "status": status}
+    path = str(host.directory(done) / "state.json")
+    assert as_builder(WRITE, path, json.dumps(state)) == 0
+    assert [one["error"] for one in run_module("build_info", root=str(host.root))["unfinished"]] == []
+    attach = {"fingerprint": done["fingerprint"], "platform": done["platform"], "seen": {}}
+    said = host.build(source, attach=attach)
+    assert said["cause"].startswith("The build of tiny ended without a message in phase fetch"), said
+    held = subprocess.Popen(
+        ["setpriv", f"--reuid={BUILDER}", "--clear-groups", "flock", f"{host.directory(done)}/lock", "sleep", "600"]
+    )
+    try:
+        host.wait_until(lambda: bool(run_module("build_info", root=str(host.root))["running"]))
+        (running,) = run_module("build_info", root=str(host.root))["running"]
+        assert running["line"] == ""
+    finally:
+        subprocess.run(["pkill", "-P", str(held.pid)], check=False)
+        held.kill()
+        held.wait()
+
+
+def test_a_process_id_that_the_account_wrote_ends_nobody(host: EngineHost) -> None:
+    """It may have belonged to a worker once; now it is another's, with the marker of the build in its variables."""
+    source = host.project(2)
+    done = host.built(source, keep=1)
+    marker = model.Paths(str(host.root), str(host.logs), "tiny", done["fingerprint"], "").marker
+    variables = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    with subprocess.Popen(["sleep", "600"], env=variables) as root_s:
+        try:
+            state = {**host.state(done), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}
+            directory = host.directory(done)
+            assert as_builder(WRITE, str(directory / "state.json"), json.dumps(state)) == 0
+            # As if that process were still at a file of the build.
+            assert as_builder(WRITE, str(directory / f".request.json.{root_s.pid}-01234567"), "x") == 0
+            assert host.build(source, keep=1, rebuild=True, follow=True)["status"] == "built"
+            assert host.absent()["changed"]
+            assert root_s.poll() is None
+            assert not (host.root / "builds").exists()
+        finally:
+            root_s.kill()
+
+
+def test_signals_of_the_account_end_its_own_build_and_nothing_else(host: EngineHost) -> None:
+    source = host.project(2)
+    host.gate.touch()
+    started = host.build(source)
+    host.wait_until(lambda: bool(host.compiled()))
+    worker = host.state(started)["pid"]
+    mine = str(os.getpid())
+    # Its own process group first, then whatever it may reach.
+    signals = "import os, sys; os.killpg(os.getpgid(int(sys.argv[1])), 9)"
+    assert as_builder(signals, str(worker)) == 0
+    assert as_builder("import os, sys; os.kill(int(sys.argv[1]), 9)", mine) != 0
+    host.gate.unlink()
+    host.wait_until(lambda: not follow.is_running(str(host.directory(started))))
+    said = host.build(
+        source, attach={"fingerprint": started["fingerprint"], "platform": started["platform"], "seen": {}}
+    )
+    assert "ended without a message in phase build" in said["cause"] and "resumes" in said["remedy"]
+    done = host.built(source)
+    assert (done["status"], Path(done["receipt"]).owner()) == ("built", "root")
 
 
 def test_root_itself_does_not_build(host: EngineHost) -> None:

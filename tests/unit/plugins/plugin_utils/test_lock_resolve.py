@@ -209,6 +209,16 @@ def test_a_dependency_from_a_url_is_refused(index: PackageIndex, requirement: st
     assert "leaf" in refusal(index, requirement).cause
 
 
+@pytest.mark.parametrize(
+    "line", ["-r /etc/passwd", "--index-url=https://evil.example", "-e /srv/x", "./x", "", "a\n-r b", "a\n--pre"]
+)
+def test_uv_gets_no_option_and_no_file_as_a_requirement(line: str) -> None:
+    """A wheel's METADATA may say anything."""
+    with pytest.raises(SparkforgeError, match="is not a requirement: ") as refused:
+        resolve.packages(["fine", line], AARCH64, Index("none", command=("/nonexistent/uv",)))
+    assert "\n" not in refused.value.cause
+
+
 def test_a_wheel_without_sha256_is_refused(index: PackageIndex) -> None:
     index.add("tool", "1", sha256="")
     assert "tool" in refusal(index, "tool").cause

@@ -18,8 +18,9 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
 
-from tests.unit.signed_repository import build_deb, require
+from tests.unit.signed_repository import build_deb, require, with_control
 
 require("dpkg-deb")
 
@@ -39,7 +40,7 @@ def deb(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 @pytest.mark.parametrize("deb", ["xz", "gzip", "none", "zstd"], indirect=True)
 def test_the_fields_and_the_files_of_a_deb_are_read(deb: Path):
     fields = _deb.control(str(deb))
-    assert (fields["package"], fields["version"], fields["description"]) == ("thing", "1:2.0-1", "short\nlong text")
+    assert (fields["package"], fields["version"], fields["description"]) == ("thing", "1:2.0-1", "short\n long text")
     assert _deb.files(str(deb)) == ["/var/thing/a file -> x"]
 
 
@@ -66,6 +67,38 @@ def test_a_deb_that_is_cut_off_is_refused(deb: Path):
     deb.write_bytes(deb.read_bytes()[:-10])
     with pytest.raises(SparkforgeError, match=r"is truncated or damaged: dpkg-deb.*end of file"):
         _deb.files(str(deb))
+
+
+@pytest.mark.skipif(shutil.which("ar") is None, reason="ar is not installed on this machine")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Architecture", "all\n \tConflicts: openssh-server\n Replaces: openssh-server"),
+        ("Version", "1.0\n Essential: yes"),
+        ("Version", "1.0;true"),
+        ("Version", "1.0 Essential: yes"),
+        ("Version", "-1"),
+        ("Package", "thing\n Essential: yes"),
+        ("Package", "Thing"),
+        ("Package", "../thing"),
+        ("Architecture", "all amd64"),
+    ],
+)
+def test_a_field_that_dpkg_s_grammar_does_not_allow_is_refused(deb: Path, name: str, value: str):
+    fields = {"Package": "thing", "Version": "1:2.0-1", "Architecture": "all", name: value}
+    evil = with_control(deb, "".join(f"{key}: {text}\n" for key, text in fields.items()))
+    with pytest.raises(SparkforgeError, match=f"is not a Debian package: its {name} field is ") as raised:
+        _deb.control(str(evil))
+    assert "\n" not in raised.value.cause and raised.value.remedy
+
+
+def test_a_further_line_of_a_field_is_not_a_field_where_it_is_written_back():
+    """deb822(5): a continuation line begins with a blank, and only a newline ends a line."""
+    text = "Package: a\n \tEssential: yes\nTag: b\x0cEssential: yes\x85Essential: yes\n .\n"
+    (fields,) = apt_state.paragraphs(text)
+    assert fields == {"package": "a\n Essential: yes", "tag": "b\x0cEssential: yes\x85Essential: yes\n ."}
+    written = "".join(f"{name}: {value}\n" for name, value in fields.items())
+    assert apt_state.paragraphs(written) == [fields]
 
 
 def add(deb: Path, entry: tarfile.TarInfo) -> str:

@@ -36,10 +36,10 @@ def test_what_is_imported_within_a_function_comes_along_and_nothing_that_is_not_
 
 
 def test_every_package_on_the_way_is_one() -> None:
-    found = bundle.files("_core.errors")
+    found = bundle.files("_core.shown")
     packages = [path for path in found if path.endswith("/__init__.py")]
     assert len(packages) == len(bundle.PACKAGE.split(".")) + 1
-    assert set(found) - set(packages) == {bundle.PACKAGE.replace(".", "/") + "/_core/errors.py"}
+    assert set(found) - set(packages) == {bundle.PACKAGE.replace(".", "/") + "/_core/shown.py"}
 
 
 def test_a_module_that_is_not_there_is_told() -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 from pathlib import Path
@@ -80,12 +81,54 @@ def test_who_is_not_root_removes_directories_of_any_mode(tmp_path: Path) -> None
     assert os.listdir(place) == []
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe"])
-def test_what_is_no_file_is_not_opened(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["link", "pipe", "socket", "directory", "device"])
+def test_what_is_no_file_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     (tmp_path / "file").write_text("")
-    (tmp_path / "x").symlink_to("file") if kind == "link" else os.mkfifo(tmp_path / "x")
-    with pytest.raises(OSError):
-        disk.open_regular(str(tmp_path / "x"))
+    path = Path("/dev/null") if kind == "device" else tmp_path / "x"
+    if kind == "link":
+        path.symlink_to("file")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(os.fspath(path))
+    flags: list[int] = []
+    opened = os.open
+    monkeypatch.setattr(os, "open", lambda *given: (flags.append(given[1]), opened(*given))[1])
+    with pytest.raises(OSError, match="is a directory" if kind == "directory" else "not a regular file"):
+        disk.open_regular(str(path))
+    # To open a device is to use it; a handle does not.
+    assert all(flag & os.O_PATH for flag in flags)
+
+
+def test_a_name_with_a_zero_byte_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError, match="zero byte"):
+        disk.open_regular("a\0b")
+
+
+def test_a_link_is_followed_where_that_is_meant_and_to_a_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("content")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with disk.open_regular(str(tmp_path / "link"), links=True) as stream:
+        assert stream.read() == b"content"
+    with pytest.raises(OSError, match="not a regular file"):
+        disk.open_regular(str(tmp_path / "zero"), links=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of two accounts; CI runs as root")
+def test_only_one_s_own_writers_that_were_killed_are_forgotten(tmp_path: Path) -> None:
+    """Who may write beside it could have root remove what is another's, by a name."""
+    gone = subprocess.run(["sh", "-c", "echo $$"], check=True, capture_output=True, text=True).stdout.strip()
+    mine, other = (tmp_path / f".x.{gone}-{number:08x}" for number in range(2))
+    for path in (mine, other):
+        path.mkdir()
+        (path / "content").write_text("")
+    os.chown(other, 65534, 65534)
+    disk.forget_killed(str(tmp_path), ".x.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other.name]
 
 
 def test_what_is_being_written_is_its_owner_s_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

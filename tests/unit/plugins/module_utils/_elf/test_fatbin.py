@@ -14,6 +14,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline, TooSlowError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
 from elftools.elf.elffile import ELFFile
 
@@ -255,6 +256,71 @@ def test_what_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
         fatbin.architectures(str(tmp_path / "gone"))
     with pytest.raises(reader.UnreadableFileError, match="is a directory"):
         fatbin.architectures(str(tmp_path))
+
+
+# --- made to be slow ---
+
+
+def false_starts(tmp_path: Path, number: int) -> Path:
+    """Write a library with some GPU code, and so many places that look like more."""
+    return library(tmp_path / "slow.so", {".nv_fatbin": device_code(), ".text": fatbin.MAGIC * number})
+
+
+def test_of_what_only_looks_like_gpu_code_each_block_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, blocks, pread = false_starts(tmp_path, 100_000), [], os.pread
+    monkeypatch.setattr(os, "pread", lambda *given: (blocks.append(given[1] > 1024), pread(*given))[1])
+    assert str(fatbin.architectures(str(path), everywhere=True)).startswith("9.0a, 10.0f")
+    assert sum(blocks) < 20
+
+
+@pytest.mark.parametrize("section", [".text", ".nv_fatbin"])
+def test_more_entries_than_any_library_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str
+) -> None:
+    path = false_starts(tmp_path, 200)
+    if section == ".nv_fatbin":
+        path = library(path, {section: device_code() + struct.pack("<4sHHQ", fatbin.MAGIC, 1, 16, 0) * 200})
+    assert fatbin.architectures(str(path), everywhere=True)
+    monkeypatch.setattr(fatbin, "_ENTRIES_LIMIT", 100)
+    with pytest.raises(reader.CorruptElfError, match="more than 100 entries of GPU code"):
+        fatbin.architectures(str(path), everywhere=True)
+
+
+def test_sections_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = library(tmp_path / "x.so", {f".text.{number}": b"x" for number in range(50)})
+    assert not fatbin.architectures(str(path))
+    monkeypatch.setattr(fatbin, "_HEADERS_LIMIT", 40 * 64)
+    with pytest.raises(reader.CorruptElfError, match="it claims to have 52 sections"):
+        fatbin.architectures(str(path))
+
+
+def test_the_time_is_asked_for_with_every_piece(tmp_path: Path) -> None:
+    path = false_starts(tmp_path, 100)
+    with pytest.raises(TooSlowError, match=r"slow\.so could not be read within -1 s"):
+        fatbin.architectures(str(path), everywhere=True, deadline=Deadline(-1, "slow.so"))
+
+
+def member(name: bytes, content: bytes = b"") -> bytes:
+    return name.ljust(48) + str(len(content)).encode().ljust(10) + b"`\n" + content + b"\n" * (len(content) % 2)
+
+
+def test_a_thin_archive_that_names_itself_ends(tmp_path: Path) -> None:
+    (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x.a/"))
+    assert not fatbin.architectures(str(tmp_path / "x.a"))
+    # No path has a zero byte: what the fuzzer found.
+    (tmp_path / "x.a").write_bytes(b"!<thin>\n" + member(b"x\0a/"))
+    with pytest.raises(reader.UnreadableFileError, match="zero byte"):
+        fatbin.architectures(str(tmp_path / "x.a"))
+
+
+def test_archives_within_archives_are_none(tmp_path: Path) -> None:
+    content = b""
+    for _depth in range(3000):
+        content = b"!<arch>\n" + member(b"x.a/", content)
+    (tmp_path / "x.a").write_bytes(content)
+    assert not fatbin.architectures(str(tmp_path / "x.a"))
 
 
 def test_a_container_of_another_kind_is_refused_rather_than_passed_over(tmp_path: Path) -> None:

@@ -614,7 +614,7 @@ def test_each_file_is_read_once_however_many_libraries_need_it(
     read_elf = reader.read_elf
 
     def counted(path: str, shown: str | None = None) -> reader.ElfFile:
-        read.append(path)
+        read.append(shown or path)
         return read_elf(path, shown)
 
     monkeypatch.setattr(reader, "read_elf", counted)

@@ -184,6 +184,46 @@ def test_a_directory_and_a_pipe_are_refused_without_waiting(tmp_path: pathlib.Pa
         reader.read_elf(str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("description", "says"),
+    [
+        ({"needed": ["n" * 5000]}, "a name in its dynamic section has more than 4096 bytes"),
+        ({"soname": "n" * (1 << 20)}, "a name in its dynamic section has more than 4096 bytes"),
+        ({"runpath": "/lib:" * 20_000}, "a name in its dynamic section has more than 65536 bytes"),
+        ({"needed": ["n"] * 5000}, "its dynamic section claims 80048 bytes"),
+    ],
+)
+def test_names_without_end_are_refused_and_not_read(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, description: dict[str, t.Any], says: str
+) -> None:
+    elf_writer.write_elf(tmp_path / "x.so", **description)
+    read: list[int] = []
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda *given: (read.append(given[1]), pread(*given))[1])
+    with pytest.raises(reader.CorruptElfError, match=says):
+        reader.read_elf(str(tmp_path / "x.so"))
+    assert sum(read) < 3 * reader.SEARCH_LIMIT
+
+
+def test_a_search_path_of_many_directories_is_read(tmp_path: pathlib.Path) -> None:
+    path = ":".join(f"$ORIGIN/../../nvidia/{number}/lib" for number in range(500))
+    elf_writer.write_elf(tmp_path / "x.so", runpath=path)
+    assert reader.read_elf(str(tmp_path / "x.so")).runpath == path
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "says"), [(57, 1, "claim 57 bytes each"), (56, 2000, "2000 program headers")]
+)
+def test_a_table_of_headers_that_linux_does_not_take_is_not_read(
+    tmp_path: pathlib.Path, size: int, count: int, says: str
+) -> None:
+    data = bytearray(elf_writer.elf_bytes(padding=1 << 20))
+    struct.pack_into("<HH", data, 54, size, count)
+    (tmp_path / "x.so").write_bytes(data)
+    with pytest.raises(reader.CorruptElfError, match=says):
+        reader.read_elf(str(tmp_path / "x.so"))
+
+
 def test_the_magic_alone_decides_whether_a_file_is_elf(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("x")
     assert not reader.is_elf(str(tmp_path / "text"))

@@ -145,7 +145,7 @@ def test_a_zip_archive_with_a_directory_beyond_memory_is_refused(
     with zipfile.ZipFile(tmp_path / "archive", "w") as file:
         for number in range(2000):
             file.writestr(f"top/{number}", b"")
-    monkeypatch.setattr(archive_tree, "DIRECTORY_LIMIT", 70_000)
+    monkeypatch.setattr(archive_reader, "DIRECTORY_LIMIT", 70_000)
     with pytest.raises(SparkforgeError, match="its directory has more than"):
         archive_tree._unpack_tree(str(tmp_path / "archive"), str(tmp_path / "out"), "sources")
 

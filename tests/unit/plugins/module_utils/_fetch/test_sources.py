@@ -980,6 +980,26 @@ def rewrite(bench: Bench) -> None:
             path.write_bytes(zlib.compress(b"blob 5\0evil\n"))
 
 
+def test_no_hook_runs_that_another_build_left_in_the_store(bench: Bench) -> None:
+    one = bench.repository("one")
+    first = one.commit({"file": "first"})
+    bench.fetch(sources.Git(bench.url("one"), first))
+    sources.disk.remove(str(bench.tree))
+    (store,) = bench.store.glob("*.git")
+    ran = bench.path / "ran"
+    (store / "hooks").mkdir(exist_ok=True)
+    for name in ("reference-transaction", "post-checkout", "post-index-change", "pre-auto-gc", "fsmonitor-watchman"):
+        (store / "hooks" / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\n")
+        (store / "hooks" / name).chmod(0o755)
+    second = one.commit({"file": "second"})
+    bench.fetch(sources.Git(bench.url("one"), second))
+    assert (bench.tree / "file").read_text() == "second"
+    assert not ran.exists(), ran.read_text()
+    # That they would run is no matter of course.
+    subprocess.run(["git", "update-ref", "refs/heads/x", second], cwd=store, check=True)
+    assert "reference-transaction" in ran.read_text()
+
+
 @pytest.mark.parametrize(
     "damage", [truncate, flip, lose_pack, lose_index, empty_refs, lose_head, spoil_config, rewrite]
 )

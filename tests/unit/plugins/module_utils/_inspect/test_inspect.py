@@ -6,13 +6,22 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import types
 import typing as t
 import zipfile
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 from lab.stand_ins import write_wheel
@@ -244,7 +253,7 @@ def test_what_is_no_wheel_is_one_error(tmp_path: Path, name: str, content: bytes
 def test_a_zip_without_metadata_is_no_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr("thing.py", "")
-    with pytest.raises(SparkforgeError, match=r"no \.dist-info directory"):
+    with pytest.raises(SparkforgeError, match=r"exactly one \.dist-info directory"):
         contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
 
 
@@ -277,6 +286,201 @@ def test_an_environment_of_this_host_for_another_machine_is_judged_without_its_l
     unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"])}), site)
     result = run_module("inspect_info", target=str(tmp_path / "venv"))
     assert (result["verdict"], result["packages"][0]["libraries"]) == ("yes", 1)
+
+
+# --- made for its reader ---
+
+
+def wheel_with(directory: Path, name: str, content: bytes) -> Path:
+    """Write the wheel ``thing``, one of whose members is this."""
+    path = write_wheel(directory, "thing", "1.0", {})
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, had in {**members, name: content}.items():
+            archive.writestr(one, content if one == name else had)
+    return path
+
+
+def test_metadata_without_end_is_refused(tmp_path: Path) -> None:
+    path = wheel_with(tmp_path, "thing-1.0.dist-info/METADATA", b"Name: thing\n" + bytes(5 << 20))
+    assert path.stat().st_size < 20_000
+    with pytest.raises(SparkforgeError, match=r"METADATA has more than 4 MiB"):
+        contents.of_wheel(str(path), str(tmp_path))
+
+
+def test_a_library_with_names_without_end_is_one_damaged_file(tmp_path: Path) -> None:
+    linked = elf_writer.elf_bytes(soname="n" * (2 << 20), needed=["n" * (1 << 20)])
+    found = contents.of_wheel(str(wheel_with(tmp_path, "thing/x.so", linked)), str(tmp_path))
+    assert found["libraries"] == []
+    assert "more than 4096 bytes" in found["damaged"][0]
+
+
+def test_a_library_that_has_no_room_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes(padding=2 << 20))
+    free = (64 << 20) + (1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: types.SimpleNamespace(free=free))
+    with pytest.raises(SparkforgeError, match=r"'thing/x.so' in thing-1.0-py3-none-any.whl needs 2 MiB, and"):
+        contents.of_wheel(str(path), str(tmp_path))
+    assert [one.name for one in tmp_path.iterdir()] == [path.name], "nothing may be left"
+
+
+def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SECONDS", -1)
+    path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
+    unpack(path, tmp_path / "image/site-packages")
+    plain = write_wheel(tmp_path / "plain", "thing", "1.0", {})
+    for attempt in (
+        lambda: contents.of_wheel(str(path), str(tmp_path)),
+        lambda: contents.of_wheel(str(plain), str(tmp_path)),
+        lambda: FileSystem("/", Deadline(-1, "It")).outside("/etc"),
+        lambda: contents.of_environments(str(tmp_path / "image")),
+        lambda: contents.of_environments("/", str(tmp_path / "image")),
+    ):
+        with pytest.raises(SparkforgeError, match="could not be read within -1 s") as raised:
+            attempt()
+        assert "it was made to be slow" in raised.value.remedy
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A file system with one package, beside a file of the host that is none of its business."""
+    (tmp_path / "outside").write_text("Name: outside\nVersion: 66\nRequires-Dist: secret\n")
+    elf_writer.write_elf(tmp_path / "outside.so", soname="outside.so")
+    unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/x.so": elf_writer.elf_bytes()}), tmp_path / "image/site")
+    return tmp_path / "image"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "climbing", "absolute", "through a directory", "loop", "large"])
+@pytest.mark.parametrize("name", ["METADATA", "RECORD"])
+def test_nothing_but_files_of_the_image_is_read(image: Path, name: str, kind: str) -> None:
+    info = image / "site/thing-1.0.dist-info"
+    path = info / name
+    path.unlink()
+    outside = image.parent / "outside"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        (image / "dev").mkdir()
+        path.symlink_to("/dev/zero")
+    elif kind == "climbing":
+        path.symlink_to("../../../outside")
+    elif kind == "absolute":
+        path.symlink_to(outside)
+    elif kind == "through a directory":
+        (info / "up").symlink_to(image.parent)
+        path.symlink_to("up/outside")
+    elif kind == "loop":
+        path.symlink_to(name)
+    else:
+        with path.open("wb") as stream:
+            stream.truncate(1 << 40)
+    (found,) = contents.of_environments(str(image))
+    assert (found["name"], found["requires"]) == ("thing", [])
+    assert found["version"] == ("" if name == "METADATA" else "1.0")
+    assert found["damaged"] == [f"/site/thing-1.0.dist-info/{name} is no {name} of a package, or too large"]
+    assert len(found["libraries"]) == (name == "METADATA")
+
+
+def test_a_link_within_the_image_is_followed(image: Path) -> None:
+    info = image / "site/thing-1.0.dist-info"
+    (image / "store").mkdir()
+    for name in ("METADATA", "RECORD"):
+        (info / name).rename(image / "store" / name)
+    (info / "METADATA").symlink_to("/store/METADATA")
+    (info / "RECORD").symlink_to("../../store/RECORD")
+    (found,) = contents.of_environments(str(image))
+    assert (found["version"], len(found["libraries"]), found["damaged"]) == ("1.0", 1, [])
+
+
+def test_a_link_that_is_turned_round_meanwhile_leads_nowhere(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look and the opening somebody puts a link in a directory's place."""
+    outside = FileSystem.outside
+
+    def turned(self: FileSystem, path: str) -> str:
+        found = outside(self, path)
+        if found.endswith("/RECORD"):
+            (image / "site").rename(image / "was")
+            (image / "site").symlink_to(image.parent / "elsewhere")
+        return found
+
+    unpack(image.parent / "thing-1.0-py3-none-any.whl", image.parent / "elsewhere")
+    monkeypatch.setattr(FileSystem, "outside", turned)
+    (one,) = packages.installed(["/site"], FileSystem(str(image))).values()
+    assert packages.record(one, FileSystem(str(image))) is None
+
+
+@pytest.mark.parametrize(
+    "row", ["/outside.so", "../../outside.so", "../../../../../../../../dev/null", "thing/up/outside.so", "a\0b"]
+)
+def test_record_names_nothing_outside_the_image(image: Path, row: str) -> None:
+    (image / "site/thing/up").symlink_to("../../..")
+    with (image / "site/thing-1.0.dist-info/RECORD").open("a") as stream:
+        stream.write(f"{row},sha256=YQ,\n")
+    (found,) = contents.of_environments(str(image))
+    assert [one["path"] for one in found["libraries"]] == ["/site/thing/x.so"]
+
+
+def test_no_name_of_a_package_reaches_the_terminal_as_it_is(image: Path) -> None:
+    attack = "\x1b]0;title\x07\x1b[2J\u202e"
+    info = image / "site/thing-1.0.dist-info"
+    (info / "METADATA").write_text(f"Name: thing{attack}\nVersion: 1{attack}\n")
+    library = elf_writer.elf_bytes(soname=f"a{attack}", needed=[f"b{attack}"])
+    (image / f"site/thing/{attack}.so").write_bytes(library)
+    (image / f"site/thing/{attack}damaged.so").write_bytes(library[:40])
+    with (info / "RECORD").open("a") as stream:
+        stream.write(f"thing/{attack}.so,sha256=YQ,\nthing/{attack}damaged.so,sha256=YQ,\n")
+    result = judge.judge(contents.of_environments(str(image)), SPARK)
+    said = f"{result}{judge.table(result)}"
+    assert {finding["kind"] for finding in result["findings"]} >= {"damaged", "soname"}
+    assert not re.search(r"\\x1b|\\x07|\\u202e|[\x1b\x07\u202e]", said)
+
+
+def test_of_many_damaged_files_some_are_named(image: Path) -> None:
+    found = package("thing", damaged=[f"{number} is damaged" for number in range(100)])
+    what = [finding["what"] for finding in judge.judge([found], SPARK)["findings"]]
+    assert (len(what), what[-1]) == (21, "80 more of its files are damaged.")
+
+
+def test_directories_without_end_are_refused(image: Path) -> None:
+    try:
+        path = str(image)
+        for _depth in range(1200):
+            path += "/d"
+            os.mkdir(path)
+        with pytest.raises(SparkforgeError, match="are nested more than 100 deep") as raised:
+            contents.of_environments(str(image))
+        assert raised.value.remedy
+    finally:
+        disk.remove(str(image / "d"))
+
+
+def test_names_without_end_in_one_directory_are_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filesystem, "NAMES_LIMIT", 50)
+    (image / "many").mkdir()
+    for number in range(51):
+        (image / "many" / str(number)).write_text("")
+    with pytest.raises(SparkforgeError, match="/many has more than 50 names"):
+        contents.of_environments(str(image))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "a circle of includes", "includes without end"])
+def test_a_loader_s_configuration_that_has_no_end_is_none(image: Path, kind: str) -> None:
+    (image / "etc").mkdir()
+    if kind == "pipe":
+        os.mkfifo(image / "etc/ld.so.cache")
+        os.mkfifo(image / "etc/ld.so.conf")
+    elif kind == "large":
+        for name in ("ld.so.cache", "ld.so.conf"):
+            with (image / "etc" / name).open("wb") as stream:
+                stream.truncate(1 << 40)
+    else:
+        for number in range(2000):
+            following = 0 if kind == "a circle of includes" and number == 5 else number + 1
+            (image / f"etc/{number}.conf").write_text(f"include {following}.conf\n/lib{number}\n")
+        (image / "etc/0.conf").rename(image / "etc/ld.so.conf")
+    (found,) = contents.of_environments(str(image))
+    assert len(found["libraries"]) == 1
 
 
 @pytest.mark.parametrize("kind", ["nothing", "a file", "an empty directory"])

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import architectures, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import architectures
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import gpu_library
 
 #: What libtorch_cuda.so of the official aarch64 wheel of 2.11.0 has.

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import identity, origins, packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import identity, origins
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import Context, Failed, Skipped
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import elf_bytes
 
@@ -433,7 +434,7 @@ def test_a_wheel_that_the_controller_sent_is_compared_too(made: dict[str, t.Any]
     assert identity.artefact_problems(found, packages.installed()) == []
     (store / source.name).write_bytes(b"no wheel")
     lying = identity.Stored("torch", found.path, packages.sha256_of(found.path))
-    assert "cannot be read" in identity.artefact_problems(lying, packages.installed())[0]
+    assert "is not a complete wheel" in identity.artefact_problems(lying, packages.installed())[0]
 
 
 # --- files ---------------------------------------------------------------------------------------------------------

@@ -106,6 +106,8 @@ def broken(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
         (lambda one: one.update(stack="../../etc"), "stack is '../../etc'"),
         (lambda one: one.update(python="3.12; rm"), "python is"),
         (lambda one: one.pop("host"), "host is missing"),
+        (lambda one: one.update(written="yesterday"), "written is 'yesterday'"),
+        (lambda one: one.update(written="2026-13-45T10:00:00Z"), "written is '2026-13-45T10:00:00Z'"),
         (lambda one: one.update(units={}), "units is not a list"),
         (lambda one: one["units"].append(one["units"][0]), "lists a unit twice"),
         (lambda one: one["units"][0].update(name="a/b"), "names the unit 'a/b'"),
@@ -123,7 +125,7 @@ def test_what_would_become_a_wrong_path_or_requirement_is_refused(change: t.Any,
         publication.check(broken(change))
     assert message in caught.value.cause
     # What a schema can say; the modules that read manifests have no library for it on a host.
-    beyond = message in ("lists a unit twice", "the path of torch")
+    beyond = message in ("lists a unit twice", "the path of torch", "written is '2026-13-45T10:00:00Z'")
     assert SCHEMA.is_valid(broken(change)) is beyond
 
 

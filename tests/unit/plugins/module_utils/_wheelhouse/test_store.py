@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import os
 import pwd
 import shutil
+import types
 import typing as t
 from pathlib import Path
 
@@ -222,6 +224,38 @@ def test_a_later_build_of_the_same_lock_takes_the_name_and_the_earlier_one_count
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (1, 2)}
     publish(tree, tree.stack(3))
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (2, 3)}
+
+
+def test_a_later_manifest_is_of_a_later_time_wherever_the_clock_went(
+    tree: WheelTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever knows the one before takes no earlier one: neither from a clock that was put back, nor of old content."""
+
+    class Clock(datetime.datetime):
+        at = "2026-11-25T12:00:00"
+
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
+            return datetime.datetime.fromisoformat(cls.at).replace(tzinfo=tz)
+
+    monkeypatch.setattr(
+        store,
+        "datetime",
+        types.SimpleNamespace(datetime=Clock, timezone=datetime.timezone, timedelta=datetime.timedelta),
+    )
+    units = tree.stack(1)
+    first = publish(tree, units)["manifest"]
+    Clock.at = "2026-11-20T12:00:00"
+    assert publish(tree, units)["manifest"] == first
+    second = publish(tree, tree.stack(2))["manifest"]
+    again = publish(tree, units)
+    third = again["manifest"]
+    assert [one["written"] for one in (first, second, third)] == [
+        "2026-11-25T12:00:00Z", "2026-11-25T12:00:01Z", "2026-11-25T12:00:02Z",
+    ]  # fmt: skip
+    assert third["units"] == first["units"]
+    assert json.loads(Path(again["path"]).read_text())["written"] == third["written"]
+    assert not publish(tree, units)["changed"]
 
 
 def test_stacks_of_other_names_do_not_push_each_other_out(tree: WheelTree) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.shown import text as clean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
@@ -365,7 +366,7 @@ def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None
     text = " ".join(parsed.text.split())
 
     def shown(value: str) -> bool:
-        return " ".join(_report.clean(value).split()) in text
+        return " ".join(clean(value).split()) in text
 
     for check in report["checks"]:
         assert shown(check["name"])

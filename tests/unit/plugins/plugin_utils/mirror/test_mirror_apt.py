@@ -6,10 +6,20 @@
 
 from __future__ import annotations
 
+import io
+import os
+import stat
+import tarfile
+import typing as t
+from pathlib import Path
+
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import Directory
+
+from tests.unit.signed_repository import Keys, require
+from tests.unit.web_server import Server
 
 NVIDIA = "https://nvidia.example"
 MIRROR = {"http://ports.example/ubuntu-ports/": "https://m.example/apt/ports.example/ubuntu-ports"}
@@ -29,7 +39,11 @@ def test_where_a_repository_s_file_lies(uri: str, path: str) -> None:
     assert apt.place(uri, NVIDIA) == path
 
 
-@pytest.mark.parametrize("uri", ["file:///srv/repo", "cdrom:x", "http:///x", "http://a.example/../x", "nothing"])
+@pytest.mark.parametrize(
+    "uri",
+    ["file:///srv/repo", "cdrom:x", "http:///x", "http://a.example/../x", "nothing", "http://[", "mirror+file:/etc/x",
+     "mirror://a.example/x", "ssh://-oProxyCommand=x/y", f"{NVIDIA}/compute/../../../../escaped/"],
+)  # fmt: skip
 def test_what_is_served_by_nobody_has_no_place(uri: str) -> None:
     with pytest.raises(SparkforgeError, match="cannot be mirrored"):
         apt.place(uri, NVIDIA)
@@ -125,3 +139,124 @@ def test_what_is_no_archive_of_a_host_is_refused(tmp_path, content: bytes | None
     directory = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError, match=r"spark01\.tar (cannot be read|is not a host's archive)"):
         apt.collect(directory, request, "https://m.example")
+
+
+# --- the archive of a host that nobody trusts ---
+
+require("apt-get", "gpg", "gpgconf")
+
+STATUS = "Package: dpkg\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n\n"
+
+
+class Hostile(t.NamedTuple):
+    """A controller that has the archive of a host."""
+
+    request: apt.Request
+    directory: Directory
+    server: Server
+    place: Path
+
+    def packed(self, *entries: tuple[str, str], mode: int = 0o644) -> None:
+        """Make the archive of a host whose files these are, beside dpkg's status."""
+        with tarfile.open(self.request.snapshot, "w") as archive:
+            for name, text in (("var/lib/dpkg/status", STATUS), *entries):
+                member = tarfile.TarInfo(name)
+                member.size, member.mode, member.uid = len(text.encode()), mode, 1234
+                archive.addfile(member, io.BytesIO(text.encode()))
+
+    def collect(self) -> None:
+        apt.collect(self.directory, self.request, "https://m.example")
+
+    def host(self) -> apt._Host:
+        root = self.place / "unpacked"
+        root.mkdir()
+        return apt._Host(str(root), self.request, self.directory)
+
+    def written(self) -> set[str]:
+        return {path.relative_to(self.place).as_posix() for path in self.place.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """The fingerprint of the key of NVIDIA's repository, and that key."""
+    keys = Keys(tmp_path_factory.mktemp("g") / "h")
+    fingerprint = keys.make("Vendor <v@example.invalid>")
+    exported = keys.gpg("--armor", "--export", fingerprint)
+    keys.close()
+    return fingerprint, exported
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, key: tuple[str, bytes]) -> t.Iterator[Hostile]:
+    server = Server()
+    server.files[f"/n/compute/cuda/repos/ubuntu2404/sbsa/{apt.KEY}"] = key[1]
+    request = apt.Request(str(tmp_path / "h.tar"), ("gcc",), "0.8.1", 13, "", f"{server.url}/n", "ubuntu2404", key[0])
+    directory = Directory(str(tmp_path / "a/b/c/mirror"), check=False, say=lambda _line: None)
+    yield Hostile(request, directory, server, tmp_path)
+    server.close()
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["mirror+file:/etc/passwd", "mirror://{address}/list", "ssh://-oProxyCommand=x/y", "rsh://a/b", "nonsense",
+     "http://{address}/n/compute/../../../../escaped"],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["deb {source} ./\n", "Types: deb\nURIs:\n {source}\nSuites: ./\n"])
+def test_a_source_that_cannot_be_mirrored_is_refused_before_apt_runs(hostile: Hostile, source: str, form: str) -> None:
+    name = "etc/apt/sources.list" + ("" if form.startswith("deb") else ".d/x.sources")
+    text = form.format(source=source.format(address=hostile.server.url.rpartition("/")[2]))
+    hostile.packed((name, text))
+    before = hostile.written()
+    with pytest.raises(SparkforgeError, match=r"cannot be mirrored: its URL is not http or https, or leads up"):
+        hostile.collect()
+    assert (hostile.server.paths, hostile.written()) == ([], before)
+
+
+@pytest.mark.parametrize("scheme", ["mirror", "mirror+file"])
+def test_apt_itself_has_no_way_but_http_and_https(hostile: Hostile, scheme: str) -> None:
+    """Of a line that only apt can read."""
+    place = hostile.server.url.removeprefix("http:") if scheme == "mirror" else "/etc/passwd"
+    hostile.packed(("etc/apt/sources.list", f'deb [lang="#"] {scheme}:{place} ./\n'))
+    with pytest.raises(SparkforgeError) as refused:
+        hostile.collect()
+    assert refused.value.cause.endswith(f"cannot be mirrored: its URL is not http or https, but {scheme}.")
+    # For the key, and for NVIDIA's repository, which the host lacks.
+    assert {path.split("/")[1] for path in hostile.server.paths} == {"n"}
+
+
+@pytest.mark.parametrize(
+    "path", ["nvidia/compute/../../../escaped", "/etc/escaped", "a//b", "", ".", "a/.git/b", "a\nb"]
+)
+def test_nothing_outside_the_mirror_is_read_or_written(hostile: Hostile, path: str) -> None:
+    before = hostile.written()
+    for attempt in (
+        lambda: hostile.directory.write(path, b"x", "https://a.example/x"),
+        lambda: hostile.directory.fetch(path, f"{hostile.server.url}/x"),
+        lambda: hostile.directory.has(path, "0" * 64),
+    ):
+        with pytest.raises(SparkforgeError, match="is not a path inside the mirror"):
+            attempt()
+    assert (hostile.server.paths, hostile.written()) == ([], before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["etc/apt/auth.conf", "etc/apt//auth.conf", "./etc/apt/./auth.conf", "etc/apt/auth.conf.d/a.conf",
+     "etc/apt/x/../auth.conf", "etc//apt///auth.conf.d//a.conf"],
+)  # fmt: skip
+def test_the_passwords_of_a_host_stay_on_it(hostile: Hostile, name: str) -> None:
+    hostile.packed((name, "machine a login b password word"), ("etc/apt/sources.list", "# none\n"))
+    hostile.host().unpack()
+    assert not [path for path in hostile.written() if "auth" in path]
+    assert "unpacked/etc/apt/sources.list" in hostile.written()
+
+
+@pytest.mark.parametrize("name", ["etc/apt/../../../escaped", "/etc/apt/escaped", "../etc/apt/escaped", "etc/escaped"])
+def test_only_what_was_asked_for_is_unpacked_and_only_there(hostile: Hostile, name: str) -> None:
+    hostile.packed((name, "x"), ("etc/apt/sources.list", "# none\n"), mode=0o6777)
+    host = hostile.host()
+    host.unpack()
+    assert not [path for path in hostile.written() if "escaped" in path]
+    taken = os.stat(host.at("var/lib/dpkg/status"))
+    assert taken.st_uid == os.geteuid()
+    assert stat.S_IMODE(taken.st_mode) & (stat.S_ISUID | stat.S_ISGID | stat.S_IWOTH) == 0

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Private to this collection: nothing outside it may import this file.
-
 """What is installed in an environment, read from its files: names, versions, what each requires, RECORD.
 
-Nothing is imported, so that a package that crashes while it is imported is read all the same.
+Nothing is imported, so that a package that crashes while it is imported is read all the same. Whoever made the
+environment may have made it for its reader: what is no regular file of a plausible size counts as not there.
 """
 
 from __future__ import annotations
@@ -22,22 +21,21 @@ import os
 import re
 import sys
 import typing as t
-import zipfile
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import specifiers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata, specifiers
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-
-#: What to do about a torch without CUDA.
-CPU_BUILD_REMEDY = (
-    "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
-    "(stack_method: build), then run playbooks/deploy.yml."
-)
 
 _BLOCK = 1 << 20
 #: More readers than this only wait for each other.
 _THREADS = 16
+#: Bytes of RECORD, and files that it may name; that of torch 2.13 has 1.5 MB and 13,000 files.
+RECORD_LIMIT = 32 << 20
+_FILES_LIMIT = 300_000
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;()]*)\)?\s*(?:;(.*))?")
 
 
@@ -82,32 +80,26 @@ class Files:
     unrecorded: list[str] = dataclasses.field(default_factory=list)
 
 
-def installed(path: t.Sequence[str] | None = None) -> dict[str, Distribution]:
+def installed(path: t.Sequence[str] | None = None, files: FileSystem | None = None) -> dict[str, Distribution]:
     """Return what is installed, by normalised name; of two of a name the one that would be imported.
 
     :param path: directories, ``sys.path`` by default.
+    :param files: the file system that they are paths of, this host's by default.
     """
+    files = files or FileSystem()
     found: dict[str, Distribution] = {}
     for directory in sys.path if path is None else path:
-        try:
-            entries = sorted(os.listdir(directory))
-        except OSError:
-            continue
-        for entry in entries:
+        for entry in sorted(files.names(directory)):
             if entry.endswith(".dist-info"):
-                distribution = _distribution(directory, entry)
+                distribution = _distribution(directory, entry, files)
                 found.setdefault(distribution.name, distribution)
     return found
 
 
-def _distribution(directory: str, entry: str) -> Distribution:
+def _distribution(directory: str, entry: str, files: FileSystem) -> Distribution:
     info = os.path.join(directory, entry)
-    try:
-        with open(os.path.join(info, "METADATA"), encoding="utf-8", errors="replace") as stream:
-            about = metadata.read(stream)
-    except OSError:
-        # Its version is then empty, which no pin allows.
-        about = metadata.read(())
+    # Of one that cannot be read the version is empty, which no pin allows.
+    about = metadata.read(files.read_bytes(os.path.join(info, "METADATA"), metadata.LIMIT) or b"")
     name = about.name or entry[: -len(".dist-info")].partition("-")[0]
     return Distribution(normalised(name), about.version, directory, info, about.requires)
 
@@ -131,7 +123,8 @@ def requirements(distribution: Distribution) -> dict[str, list[str]]:
     """Return the normalised name of each requirement with its specifiers, without those of extras."""
     found: dict[str, list[str]] = {}
     for line in distribution.requires:
-        match = _REQUIREMENT.fullmatch(line)
+        # Of many blanks in a row the pattern would try every way to share them out.
+        match = _REQUIREMENT.fullmatch(" ".join(line.split()))
         if match and not re.search(r"\bextra\b", match[3] or ""):
             found.setdefault(normalised(match[1]), []).append(match[2].strip())
     return found
@@ -158,9 +151,14 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
 
 
 def rows(text: str) -> list[Row]:
-    """Return the files whose content RECORD vouches for: not bytecode, not RECORD itself."""
+    """Return the files whose content RECORD vouches for: not bytecode, not RECORD itself.
+
+    :raises ValueError: it is no list of files, or one of too many.
+    """
     found = []
-    for row in csv.reader(io.StringIO(text, newline="")):
+    for number, row in enumerate(_records(text)):
+        if number == _FILES_LIMIT:
+            raise ValueError(f"it names more than {_FILES_LIMIT} files")
         if len(row) != 3 or "=" not in row[1] or row[0].endswith(".pyc"):
             continue
         algorithm, _unused, digest = row[1].partition("=")
@@ -172,12 +170,23 @@ def rows(text: str) -> list[Row]:
     return found
 
 
-def record(distribution: Distribution) -> list[Row] | None:
-    """Return what RECORD of a distribution vouches for, None if there is none."""
+def _records(text: str) -> t.Iterator[list[str]]:
     try:
-        with open(os.path.join(distribution.info, "RECORD"), encoding="utf-8", newline="") as stream:
-            return rows(stream.read())
-    except OSError:
+        # No path has a zero byte, at which older versions of csv stop.
+        yield from csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""))
+    except csv.Error as error:
+        raise ValueError(f"it is no list of files: {error}") from error
+
+
+def record(distribution: Distribution, files: FileSystem | None = None) -> list[Row] | None:
+    """Return what RECORD of a distribution vouches for, None if there is none that can be read.
+
+    :param files: the file system that the distribution was found in, this host's by default.
+    """
+    content = (files or FileSystem()).read_bytes(os.path.join(distribution.info, "RECORD"), RECORD_LIMIT)
+    try:
+        return None if content is None else rows(content.decode("utf-8"))
+    except ValueError:
         return None
 
 
@@ -233,7 +242,7 @@ def sha256_of(path: str) -> str:
 def _changed(path: str, row: Row) -> str | None:
     try:
         return None if _digest(path, row.algorithm) == row.digest else row.path
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # TypeError: a digest of any length, as shake_128 has
         return row.path
 
 
@@ -241,7 +250,7 @@ def _digest(path: str, algorithm: str) -> bytes:
     digest = hashlib.new(algorithm)
     block = bytearray(_BLOCK)
     view = memoryview(block)
-    with open(path, "rb", buffering=0) as stream:
+    with open(disk.regular(path, links=True), "rb", buffering=0) as stream:
         while True:
             length = stream.readinto(block)
             if not length:
@@ -262,13 +271,24 @@ def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Colle
 
 
 def differing(wheel: str, distribution: Distribution) -> list[str] | None:
-    """Return the files whose RECORD in the environment is not what the wheel's says; None where a wheel has none."""
+    """Return the files whose RECORD in the environment is not what the wheel's says; None where a wheel has none.
+
+    :raises OSError: the wheel cannot be read.
+    :raises SparkforgeError: it is damaged.
+    """
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
-    with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
-        if len(names) != 1:
-            return None
-        theirs = rows(archive.read(names[0]).decode("utf-8"))
+    try:
+        with archive_reader.opened_zip(wheel) as archive:
+            names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
+            if len(names) != 1:
+                return None
+            theirs = rows(archive_reader.read_member(archive, names[0], RECORD_LIMIT).decode("utf-8"))
+    except archive_reader.DAMAGED as error:
+        raise SparkforgeError(
+            f"{wheel} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
+            "Remove it; playbooks/deploy.yml brings it again.",
+            path=wheel,
+        ) from error
     # What is in .data is moved to other places when it is installed.
     return sorted(
         row.path

@@ -10,7 +10,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
 
 FILES = {
@@ -117,6 +119,67 @@ def test_a_damaged_line_of_record_is_a_changed_file_or_none(site: Path, line: st
         stream.write(f"{line}\n")
     found = compare(site, "torch")
     assert {*found.changed, *found.unknown} == {"torch/x.py"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a.py,sha256=YQ,1\n" * 20, b'"' + b"a" * 200_000 + b'",sha256=YQ,1\n', b"a\xff.py,sha256=YQ,1\n"],
+    ids=["too many", "a field that csv does not take", "no text"],
+)
+def test_what_is_no_list_of_files_counts_as_none(site: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(packages, "_FILES_LIMIT", 10)
+    (site / "torch-2.15.0.dist-info/RECORD").write_bytes(content)
+    assert packages.record(packages.installed([str(site)])["torch"]) is None
+    assert compare(site, "torch").unrecorded == ["torch"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "zero", "large"])
+@pytest.mark.parametrize("name", ["METADATA", "RECORD"])
+def test_only_a_file_of_a_plausible_size_is_read(
+    site: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    monkeypatch.setattr(packages, "RECORD_LIMIT", 4096)
+    monkeypatch.setattr(metadata, "LIMIT", 4096)
+    path = site / "torch-2.15.0.dist-info" / name
+    text = path.read_text()
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_text(text + "x" * 4096)
+    torch = packages.installed([str(site)])["torch"]
+    assert (torch.version == "", packages.record(torch) is None) == (name == "METADATA", name == "RECORD")
+
+
+def test_a_recorded_pipe_is_not_waited_for_and_a_digest_of_any_length_is_none(site: Path) -> None:
+    os.mkfifo(site / "torch/pipe")
+    (site / "torch/x.py").write_text("")
+    with (site / "torch-2.15.0.dist-info/RECORD").open("a") as stream:
+        stream.write("torch/pipe,sha256=YQ,\ntorch/x.py,shake_128=YQ,\n")
+    assert compare(site, "torch").changed == ["torch/pipe", "torch/x.py"]
+
+
+def test_a_requirement_of_blanks_is_read_at_once() -> None:
+    assert packages.requirements(one("a", "1", f"b{' ' * 100_000}(({' ' * 100_000}")) == {}
+
+
+def test_a_licence_of_several_lines_ends_no_metadata() -> None:
+    text = "Name: a\nLicense: MIT\n  with: words\n\twithout\nversion: 1\nRequires-Dist: b\n\nRequires-Dist: c\n"
+    assert metadata.read(text.encode()) == ("a", "1", ("b",))
+
+
+@pytest.mark.parametrize("content", [b"text", b"PK\x05\x06" + bytes(18)])
+def test_a_damaged_wheel_is_named_with_a_remedy(site: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.whl").write_bytes(content)
+    torch = packages.installed([str(site)])["torch"]
+    if content.startswith(b"PK"):
+        assert packages.differing(str(tmp_path / "x.whl"), torch) is None
+        return
+    with pytest.raises(SparkforgeError, match="is not a complete wheel") as raised:
+        packages.differing(str(tmp_path / "x.whl"), torch)
+    assert raised.value.remedy
 
 
 def test_what_is_installed_agrees_with_the_wheel_and_not_with_another_of_its_version(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import specifiers
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import specifiers
 
 
 @pytest.mark.parametrize(
