@@ -60,7 +60,10 @@ class Pins(t.TypedDict):
 
 
 class Stack(t.TypedDict):
-    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out."""
+    """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out.
+
+    ``named`` is the role's: whether ``stack_name`` names the stack, or it is the default.
+    """
 
     name: str
     method: str
@@ -82,6 +85,7 @@ class Stack(t.TypedDict):
     extensions: list[str]
     activation: dict[str, str]
     lock: Pins
+    named: t.NotRequired[bool]
 
 
 class Lock(t.TypedDict, total=False):
