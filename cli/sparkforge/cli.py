@@ -36,7 +36,8 @@ def make_parser() -> argparse.ArgumentParser:
     setup.add_argument("--host", action="append", metavar="NAME", help="a name or an address; may be given again")
     setup.add_argument("--user", help="your user name on the Sparks")
     setup.add_argument("--accept-nvidia-license", action="store_true", help="you accept NVIDIA's licences")
-    setup.add_argument("--method", choices=["wheels", "source"], help="wheels (minutes) or source (hours)")
+    methods = ["wheels", "source", "newest"]
+    setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
     setup.add_argument("--discover", type=Path, metavar="FILE", help="settings file of the inventory plugin discover")
     for name, (_playbook, _arguments, check, text) in COMMANDS.items():
         command = add(commands, name, text, check)

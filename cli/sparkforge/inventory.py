@@ -12,7 +12,7 @@ import yaml
 
 from sparkforge import Exit, Refusal
 from sparkforge.find import Spark, address_to_keep
-from sparkforge.questions import METHODS, Answers
+from sparkforge.questions import Answers, methods
 
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
 #: inventory_dir is where the file is, so that it may be moved. The name of the host is what its key is known under.
@@ -56,14 +56,16 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         port = {"ansible_port": spark.port} if spark.port != 22 else {}
         file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
         hosts[spark.name] = {**(hosts.get(spark.name) or {}), **variables, **port, **file}
+    # The answer says which stack; that of a single host stays as it is.
+    kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
     node["vars"] = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "stack_profile": "gb10",
-        **(node.get("vars") or {}),
+        **kept,
         "ansible_user": answers.user,
         "ansible_ssh_common_args": SSH_ARGUMENTS,
         "sparkforge_accept_nvidia_license": True,
-        **METHODS[answers.method],
+        **methods()[1][answers.method],
     }
     return HEAD + yaml.safe_dump(known, sort_keys=False, width=1000)
 

@@ -9,17 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import yaml
 from rich.console import Console
 from rich.prompt import Confirm, Prompt
 
-from sparkforge import Exit, Refusal
+from sparkforge import COLLECTION, Exit, Refusal, collections_path
 from sparkforge.find import Spark
 
-#: The variables that each method stands for (docs/reference.md, "Stacks").
-METHODS = {
-    "wheels": {"stack_name": "torch-2.13.0", "stack_method": "wheel"},
-    "source": {"stack_name": "torch-2.9.1", "stack_method": "build"},
-}
 LICENCE = """The libraries come under NVIDIA's licences: the CUDA Toolkit EULA (docs.nvidia.com/cuda/eula) and \
 those of cuDNN, NCCL, cuSPARSELt, cuDSS and NVPL. Nothing is installed unless you accept them."""
 USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]*")
@@ -61,9 +57,12 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         if not Confirm.ask("3 of 5: Do you accept them?", console=console, default=False):
             remedy = "Read them, and run sparkforge setup again if you accept them."
             raise Refusal(Exit.DECLINED, "NVIDIA's licences were not accepted, and nothing was written.", remedy)
+    text, offered = methods()
     if not (method := arguments.method):
-        console.print("PyTorch as official wheels (minutes), or built from source (hours; wheels until then)?")
-        method = Prompt.ask("4 of 5: Which?", console=console, choices=[*METHODS], default="wheels")
+        console.print(text)
+        method = Prompt.ask("4 of 5: Which?", console=console, choices=[*offered], default="wheels")
+    if method not in offered:
+        raise Refusal(Exit.USAGE, "No newer stack of wheels than the default is shipped.", "Choose wheels or source.")
     secret = terminal() and not arguments.no_password and not arguments.dry_run
     password = ask_password(f"5 of 5: Password of {user}") if secret else ""
     return Answers(chosen, user, method, password)
@@ -90,6 +89,29 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
             console.print(f"Not in the list, or no ssh there: {', '.join(wrong)}.")
         elif words:
             return list({named[word].name: named[word] for word in words}.values())
+
+
+def methods() -> tuple[str, dict[str, dict[str, str]]]:
+    """Return what the fourth question says, and the variables that each answer stands for.
+
+    The default stack of the collection, which is not named, and a newer one of official wheels where it ships one.
+    """
+    role = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles" / "stack"
+    default = yaml.safe_load((role / "defaults" / "main.yml").read_text())["stack_default"]
+    newest = max((file.stem for file in (role / "vars").glob("torch-*.yml")), key=release)
+    wheel = yaml.safe_load((role / "vars" / f"{newest}.yml").read_text())["stack_definition"]["wheel"]
+    text = f"PyTorch {default[6:]} as official wheels (minutes), or built from source (hours; wheels until then)?"
+    offered = {"wheels": {"stack_method": "wheel"}, "source": {"stack_method": "build"}}
+    if wheel["available"] and release(newest) > release(default):
+        lacks = " and ".join(wheel.get("without") or ())
+        text += f"\nOr newest: PyTorch {newest[6:]}, as official wheels only{lacks and f', without {lacks}'}."
+        offered["newest"] = {"stack_name": newest, "stack_method": "wheel"}
+    return text, offered
+
+
+def release(stack: str) -> tuple[int, ...]:
+    """Return the numbers of a stack's name, to compare: torch-2.9.1 is (2, 9, 1)."""
+    return tuple(int(number) for number in re.findall(r"\d+", stack))
 
 
 def ask_password(text: str) -> str:

@@ -52,8 +52,8 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
         made: dict[str, Any] = LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
         return made
 
-    name = defaults["stack_name"]
-    wheels = steps(defaults["stack_meanwhile"] or name, "wheel", "build_toolchain", build_toolchain_scope="wheels")
+    name = defaults["stack_default"]
+    wheels = steps(name, "wheel", "build_toolchain", build_toolchain_scope="wheels")
     libraries, tools = (steps(name, "build", role) for role in ("cuda_libraries", "build_toolchain"))
     return {"wheels": wheels["packages"], "build": [*libraries["libraries"]["packages"], *tools["packages"]]}
 

@@ -29,7 +29,7 @@ attributes:
 options:
   target:
     description:
-      - A requirement (V(vllm==0.32.0)); several, one per line, are resolved together.
+      - A requirement (V(vllm==0.33.0)); several, one per line, are resolved together.
       - Or the path of a wheel on the controller, which ends in V(.whl).
       - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
         environments in it, V(/) for the host's own.

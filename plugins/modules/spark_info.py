@@ -203,10 +203,13 @@ spark_info:
       sample:
         /etc/ld.so.conf.d/sparkforge-cudss.conf: 9f86d081…
     environments:
-      description: The current environment of each name, and what it records about its stack.
+      description: The current environment of each name, and what it records about its stack and its PyTorch.
       type: dict
       sample:
-        torch: {current: 5d41402abc4b, stack: {name: torch-2.9.1, lock_id: 1f0c6f3b2a91, method: build}}
+        torch:
+          current: 5d41402abc4b
+          stack: {name: torch-2.14.1, lock_id: 1f0c6f3b2a91, method: build}
+          torch: 2.14.1+cu130.sf3b1c9a40
     unread:
       description: What exists but could not be read, with the reason.
       type: list

@@ -25,13 +25,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 
 COLLECTION = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "identities.json"
-STACKS = ("torch-2.9.1", "torch-2.13.0", "torch-2.15.0", "vllm-0.32.0", "sglang-0.5.23", "cpu", "lab", "lab-native")
+STACKS = ("torch-2.9.1", "torch-2.14.1", "torch-2.15.0", "vllm-0.33.0", "sglang-0.5.23", "cpu", "lab", "lab-native")
 # What cannot be had from the lock that is shipped, of which the pins are taken as they are.
 WITHOUT_LOCK = {
     ("torch-2.15.0", "build"),
-    ("torch-2.13.0", "build"),
     ("cpu", "build"),
-    ("vllm-0.32.0", "build"),
+    ("vllm-0.33.0", "build"),
     ("sglang-0.5.23", "build"),
     ("torch-2.9.1", "wheel"),
 }

@@ -121,6 +121,31 @@ def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: t
     assert computes(fleet, "nobody").returncode != 0
 
 
+def test_a_default_stack_that_is_older_is_refused_until_somebody_names_it(
+    fleet: Fleet, failed: tuple[str, Play]
+) -> None:
+    stack = yaml.safe_load((fleet.inventory / "stacks/lab-wheels.yml").read_text())
+    definition = stack["stack_definition"]
+    definition["versions"]["torch"] = "0.9.0"
+    del definition["sources"], definition["units"]
+    (fleet.inventory / "stacks/lab-older.yml").write_text(yaml.safe_dump(stack))
+    lock = yaml.safe_load((fleet.inventory / "locks/lab-wheels.yml").read_text())
+    ((platform, lines),) = lock["stack_lock"]["wheels"].items()
+    lines = [line for line in lines if not line.startswith("torch==")] + [f"torch==0.9.0 --hash=sha256:{'0' * 64}"]
+    lock["stack_lock"] |= {"stack": "lab-older", "wheels": {platform: lines}, "sources": {}}
+    (fleet.inventory / "locks/lab-older.yml").write_text(yaml.safe_dump(lock))
+    older = {"stack_default": "lab-older", "stack_method": "wheel"}
+    for arguments in (["--check"], []):
+        play = site(fleet, *arguments, stack_name="", **older).failed()
+        assert "spark01 cannot get stack lab-older. Problems: 1. Nothing was changed." in play.text
+        cause = f"The environment torch has PyTorch {lab_fleet.TORCH}+wheels, and the default stack lab-older would"
+        assert f"1. older PyTorch: {cause} replace it by the older 0.9.0." in play.text
+        assert "set stack_name: lab-wheels and stack_method: wheel for this host in the inventory" in play.text
+        assert play.changed == 0
+    assert link(fleet, "current") == failed[0]
+    assert fleet.run("preflight", stack_name="lab-older", **older).succeeded().changed == 0
+
+
 @pytest.mark.long
 def test_the_build_takes_the_place_of_the_wheels(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
     wheels, _play = failed

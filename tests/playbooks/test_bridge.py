@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.example_reports import healthy
 from tests.playbooks.run_playbook import run_playbook
 
 COLLECTION = Path(__file__).parents[2]
@@ -199,6 +200,34 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     assert "failed in wave 1" in run.stopped["spark7"] and "it broke" in run.stopped["spark7"]
     assert "its former environment" in run.stopped["spark8"]
     assert "has the new environment" in run.stopped["spark9"]
+
+
+def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
+    report = json.dumps(healthy("spark1"))
+    proved = {"ansible.builtin.copy": {"content": report, "dest": "{{ lookup('env', 'PWD') }}/reports/spark1.json"}}
+    # The first environment of a host lets a person into the group.
+    made = "{{ [] if 'torch' in ansible_facts.spark_info.environments else ['access'] }}"
+    makes = [*ROLES["python_env/make"], {"ansible.builtin.set_fact": {"__python_env_made": {"actions": made}}}]
+    said = []
+    for stack in (WHEELS, BUILT):
+        site = Site(tmp_path / str(stack["method"]), 1)
+        (site.path / "reports").mkdir()
+        for entry, tasks in {
+            "stack/main": [{"ansible.builtin.set_fact": {"stack": stack}}],
+            "python_env/make": makes,
+            "python_env/bridge": makes,
+            "verify/prove": [proved],
+        }.items():
+            role, _slash, name = entry.partition("/")
+            (site.collection / "roles" / role / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
+        run = site.run()
+        assert run.code == 0, run.output[-3000:]
+        assert site.current() == {"spark1": stack["name"]}
+        lines = [line for line in run.output.splitlines() if line.startswith("report | ")]
+        said.append([line.replace(str(site.path), "") for line in lines])
+    assert said[0] == said[1]
+    activate = "after a new login, for the membership in the group: . /spark1/bin/activate-torch"
+    assert said[0][-2] == f"report | next, on spark1, {activate}"
 
 
 @pytest.mark.long

@@ -136,23 +136,28 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     assert "{{ 7 * 7 }} is not {% raw %}" in (tmp_path / "reports/spark01.html").read_text()
 
 
-def test_the_role_sets_the_fact_where_facts_are_not_injected(tmp_path: Path) -> None:
-    role = {"ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.stack"}}
+def test_the_role_sets_the_fact_where_facts_are_not_injected_and_knows_who_named_the_stack(tmp_path: Path) -> None:
+    default = yaml.safe_load((COLLECTION / "roles/stack/defaults/main.yml").read_text())["stack_default"]
+    role = {"ansible.builtin.import_role": {"name": "sparkforge.dgx_spark.stack"}}
     (tmp_path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
     (tmp_path / "ansible.cfg").write_text("[defaults]\ninject_facts_as_vars = false\n")
-    asserted = {"ansible.builtin.assert": {"that": ["stack.name == 'torch-2.9.1'", "stack.lock.id | length == 12"]}}
-    (tmp_path / "play.yml").write_text(
-        yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role, asserted]}])
-    )
+    plays = [
+        {
+            "hosts": "all",
+            "gather_facts": False,
+            "vars": variables,
+            "tasks": [role, {"ansible.builtin.assert": {"that": [*that, "stack.lock.id | length == 12"]}}],
+        }
+        for variables, that in (
+            # Its own wheels come first.
+            ({}, [f"stack.name == '{default}'", "not stack.named", "stack_meanwhile == stack.name"]),
+            # It has none.
+            (
+                {"stack_name": "torch-2.9.1"},
+                ["stack.name == 'torch-2.9.1'", "stack.named", f"stack_meanwhile == '{default}'"],
+            ),
+        )
+    ]
+    (tmp_path / "play.yml").write_text(yaml.safe_dump(plays))
     done = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
-    given = {"stack": "mine", "lock_id": "0123456789ab", "platform": "debian13-x86_64", "cache": str(tmp_path)}
-    given |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
-    task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**given, "required": False}}
-    (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    done = run_playbook(tmp_path, "play.yml", "-vvv")
-    assert done.returncode == 0 and "http://127.0.0.1:1" in done.stdout, done.stdout + done.stderr
-    assert "s3cr3t-word" not in done.stdout + done.stderr

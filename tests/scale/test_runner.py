@@ -57,7 +57,8 @@ def private_data(folder: Path, **answers: object) -> Path:
     host = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": False}
     write(inventory / "hosts.yml", {"all": {"hosts": {"here": host}}})
     defaults = {question["variable"]: question["default"] for question in SURVEY}
-    name = defaults["stack_name"]
+    role = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())
+    name = defaults["stack_name"] or role["stack_default"]
     stack = yaml.safe_load((CHECKOUT / f"roles/stack/vars/{name}.yml").read_text())
     release = dict(
         line.replace('"', "").split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line

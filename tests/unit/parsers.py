@@ -213,7 +213,7 @@ PARSERS: dict[str, Parser] = {
         name="a-1.dist-info/METADATA",
     ),
     "stack": of_file(
-        lambda path: load.read_file(path, "stack"), (ROLE / "vars/torch-2.13.0.yml").read_bytes(), name="a.yml"
+        lambda path: load.read_file(path, "stack"), (ROLE / "vars/torch-2.14.1.yml").read_bytes(), name="a.yml"
     ),
     "lock": of_file(
         lambda path: load.read_file(path, "lock"),

@@ -13,6 +13,9 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
 
 from tests.integration import ownership
 from tests.integration.ownership import Entry, Row
@@ -144,3 +147,70 @@ def test_the_first_page_explains_each_word_of_ours_that_it_uses() -> None:
     used = {word for word in OURS if {word, f"{word}s"} & words}
     assert used == set(EXPLAINED)
     assert [word for word, said in EXPLAINED.items() if said not in " ".join(text.split())] == []
+
+
+# --- stacks ---
+
+ROLE = CHECKOUT / "roles/stack"
+#: Not the name of a wheel or of a directory of one.
+STACK = re.compile(r"\b(?:torch|vllm|sglang)-\d+(?:\.\d+){2}\b(?![+-]|\.\w)")
+#: What a person reads or copies. Evidence and the changelog are of their day.
+PAGES = ("*.md", "docs/*.md", "roles/*/README.md", "lab/*.md", "inventory/*.yml", "playbooks/*.yml", "awx/*.yml",
+         "cli/**/*.py", "plugins/modules/*.py", "plugins/action/*.py")  # fmt: skip
+
+
+def default_stack() -> str:
+    return str(yaml.safe_load((ROLE / "defaults/main.yml").read_text())["stack_default"])
+
+
+def test_every_stack_that_a_page_names_is_shipped() -> None:
+    shipped = {path.stem for path in (ROLE / "vars").glob("*.yml")}
+    named = {
+        (str(path.relative_to(CHECKOUT)), name)
+        for pattern in PAGES
+        for path in CHECKOUT.glob(pattern)
+        for name in STACK.findall(path.read_text())
+    }
+    assert len(named) > 20, "no page names stacks in this form any more"
+    assert sorted((path, name) for path, name in named if name not in shipped) == []
+
+
+def test_every_page_names_the_default_stack_of_the_role() -> None:
+    """One place decides which version people get: the defaults of the role stack."""
+    default = default_stack()
+    spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+    assert spec["stack_default"]["default"] == default
+    version = default.removeprefix("torch-")
+    for page, sentence in {
+        "README.md": f"the same PyTorch, {version}",
+        "docs/reference.md": f"| `{default}` (default) |",
+        "roles/stack/README.md": f"`{default}`, the default,",
+    }.items():
+        text = (CHECKOUT / page).read_text()
+        assert sentence in text, page
+        assert len(re.findall(r"\(default\)`?\s*\|\s*\d|, the default,", text)) <= 1, page
+    # Who copies the inventory or a job of AWX gets the default of the collection that is installed.
+    assert not re.search(r"^\s*stack_name:", (CHECKOUT / "inventory/hosts.yml").read_text(), re.M)
+    names = [
+        question["default"]
+        for template in yaml.safe_load((CHECKOUT / "awx/job_templates.yml").read_text())["controller_templates"]
+        for question in template.get("survey_spec", {}).get("spec", ())
+        if question["variable"] == "stack_name"
+    ]
+    assert names
+    assert set(names) == {""}
+
+
+def test_the_default_stack_is_the_newest_that_can_be_installed_and_built() -> None:
+    def whole(name: str) -> bool:
+        where = load.places([], str(ROLE))
+        try:
+            return all(facts.facts(name, method, "gb10", where) for method in ("wheel", "build"))
+        except SparkforgeError:
+            return False
+
+    def release(name: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in name.removeprefix("torch-").split("."))
+
+    names = [path.stem for path in (ROLE / "vars").glob("torch-*.yml")]
+    assert max((name for name in names if whole(name)), key=release) == default_stack()

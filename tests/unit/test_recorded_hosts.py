@@ -13,6 +13,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.sparkforge.dgx_spark.plugins.filter.platforms import platforms
@@ -112,8 +113,9 @@ def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[s
     assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])
 
 
-#: Both ways to a PyTorch, by the stacks that are shipped for them.
-WAYS = {"build": "torch-2.9.1", "wheel": "torch-2.13.0"}
+#: Both ways to the default PyTorch.
+WAYS = ("build", "wheel")
+DEFAULT = yaml.safe_load((Path(load.SHIPPED) / "defaults/main.yml").read_text())["stack_default"]
 BUILT = {"llvm", "triton", "pytorch", "torch_extensions", "publication"}
 #: What a plan may refuse: what a Spark can be at the moment of its record, what other roles bring before, and what only
 #: an inventory of several hosts has …
@@ -131,7 +133,7 @@ OF_ANOTHER = re.compile(
 @functools.cache
 def stack_of(way: str, profile: str) -> dict[str, t.Any]:
     where = load.places([], load.SHIPPED)
-    return t.cast(dict[str, t.Any], facts.facts(WAYS[way], way, profile, where, lock_required=False)["stack"])
+    return t.cast(dict[str, t.Any], facts.facts(DEFAULT, way, profile, where)["stack"])
 
 
 @pytest.mark.parametrize("way", WAYS)

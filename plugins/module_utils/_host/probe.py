@@ -343,7 +343,7 @@ class SparkInfo:
         return dict(sorted(found.items()))
 
     def _environments(self) -> dict[str, t.Any]:
-        """Return the current environment of each name, and the stack that its receipt records."""
+        """Return the current environment of each name, and the stack and the torch that its receipt records."""
         found: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
             place = f"{self.root}/envs/{name}"
@@ -354,5 +354,6 @@ class SparkInfo:
             except (OSError, ValueError):
                 continue
             if isinstance(receipt, dict):
-                found[name] = {"current": current, "stack": receipt.get("stack") or {}}
+                torch = (receipt.get("packages") or {}).get("torch")
+                found[name] = {"current": current, "stack": receipt.get("stack") or {}, "torch": torch}
         return found

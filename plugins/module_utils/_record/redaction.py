@@ -286,7 +286,7 @@ RULES = _table(
     ),
     (_DOTTED, "version cuda_version nvcc_version compute_capability report.driver"),
     (re.compile(r"0x[0-9a-f]{1,8}|\d{1,5}(\.\d{1,4}){0,3}"), "firmware.version"),
-    (re.compile(r"\d(\.\d{1,2}){1,2}((a|rc|\.dev)\d{1,8})?(\+(cu\d{2,3}|cpu))?"), "torch.version"),
+    (re.compile(r"\d(\.\d{1,2}){1,2}((a|rc|\.dev)\d{1,8})?(\+(cu\d{2,3}|cpu))?"), "torch.version environments.torch"),
     ("release", "release kernels report.kernel"),
     ("parameters", "cmdline"),
     (

@@ -19,7 +19,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import pin_names
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, python_env
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
@@ -570,6 +570,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     }
     clock = settings["__preflight_observation"]["spark_info"]["clock"]
     found = problems({**observation, "clock": clock}, settings["stack"], wanted)
+    if refused := python_env.replaces_newer(settings, observation):
+        found.insert(0, _problem("older PyTorch", **refused))
     return Plan(
         refusals=[problem for problem in found if problem["severity"] == "error"],
         notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in found if row["severity"] != "error"],

@@ -16,6 +16,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requir
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
 COMPILED = ("torchaudio", "torchvision", "triton")
@@ -33,6 +34,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     elsewhere, and its sha256; what that needs besides is in the lock.
     """
     stack: Stack = settings["stack"]
+    if refused := replaces_newer(settings, observation):
+        return Plan(refusals=[refused])
     platform = platforms.locked(stack["python"]["version"], observation["kernel"]["machine"])
     given = list(settings["python_env_requirements"])
     from_units = stack["method"] == "build" and not given
@@ -82,6 +85,29 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     if wheels:
         steps["record"] = True
     return Plan(steps)
+
+
+def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> dict[str, str] | None:
+    """Return why the default stack must not replace the newer PyTorch of a host's environment; None where it does not.
+
+    A stack that a person named for the host may. What ``python_env_requirements`` asks for is not the stack's.
+    """
+    stack, name = settings["stack"], str(settings.get("python_env_name") or "torch")
+    if stack.get("named", True) or settings.get("python_env_requirements"):
+        return None
+    environment = (observation.get("environments") or {}).get(name) or {}
+    has, wanted = str(environment.get("torch") or ""), str(stack["versions"]["torch"])
+    if not has or not older(wanted, has):
+        return None
+    recorded = environment.get("stack") or {}
+    keep = f"stack_name: {recorded['name']}" if recorded.get("name") else "stack_name to a stack of that PyTorch"
+    keep += f" and stack_method: {recorded['method']}" if recorded.get("method") and recorded.get("name") else ""
+    return {
+        "cause": f"The environment {name} has PyTorch {has}, and the default stack {stack['name']} would replace it by"
+        f" the older {wanted}.",
+        "remedy": f"To keep the newer one, set {keep} for this host in the inventory. To go back to the older one, name"
+        f" it there: stack_name: {stack['name']}.",
+    }
 
 
 def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.Mapping[str, t.Any]]) -> list[str]:

@@ -21,10 +21,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch
     libraries,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_variables import given_variables
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import platform_of, units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, platform_of, units
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
+#: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.
+COMPUTE_LIBRARY = "compute_library"
 
 #: MiB. One nvcc of the attention kernels was seen to take 5.3 GB (pytorch#130443).
 MEMORY_PER_JOB = 5428
@@ -39,6 +41,8 @@ _CAPABILITY = re.compile(r"\d{1,2}\.\d[af]?(\+PTX)?")
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the unit, or every problem of the settings, the stack and the host's libraries.
+
+    The step ``before`` has the unit that PyTorch is linked with, which is built first.
 
     :raises SparkforgeError: for a unit that cannot be put together.
     """
@@ -72,7 +76,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         cause = f"This host lacks {'; '.join(build.missing)}. CMake would silently build without it."
         refusals.append({"cause": cause, "remedy": "Run that role, or remove the library from pytorch_libraries."})
     wanted = [] if build.problems else units(["pytorch"], layers, platform, settings.get("sparkforge_built"))
-    return Plan({"units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
+    before = []
+    if wanted and COMPUTE_LIBRARY in build.unit_of_role["depends"]:
+        own = {"toolchain": {**TOOLS, **settings["pytorch_toolchain"]}}
+        library = [settings["__pytorch_compute_library"], stack["units"][COMPUTE_LIBRARY], own]
+        before = units([COMPUTE_LIBRARY], [{COMPUTE_LIBRARY: layer} for layer in library], platform)
+    return Plan({"before": before, "units": wanted, "missing": build.missing}, refusals=refusals, notes=build.notes)
 
 
 def _make(build: Build) -> None:
@@ -88,6 +97,7 @@ def _make(build: Build) -> None:
     _version(build)
     build.unit_of_role = {
         "kind": "wheel",
+        "depends": build.depends,
         "edits": build.edits,
         "environment": dict(sorted({**build.environment, **build.given}.items())),
         "expect": _expect(build),
@@ -149,10 +159,15 @@ def _options(build: Build) -> None:
 def _onednn(build: Build, arm: bool) -> None:
     """oneDNN, which CMake turns on by itself on x86-64 alone.
 
-    On aarch64 it computes with Arm's Compute Library. Without that, the oneDNN of these releases has little but
-    reference kernels for vectors of 128 bit, which a GB10 has (oneDNN#3363): slower than what PyTorch does itself.
+    On aarch64 it computes with Arm's Compute Library: a directory of the host's, or the stack's unit, which is linked
+    statically. Without it, the oneDNN of these releases has little but reference kernels for vectors of 128 bit, which
+    a GB10 has (oneDNN#3363): slower than what PyTorch does itself.
     """
     library = str(build.settings.get("compute_library") or "").rstrip("/")
+    unwanted = not all(true(build.given.get(name) or "1") for name in ("USE_MKLDNN", "USE_MKLDNN_ACL"))
+    if arm and not library and not unwanted and COMPUTE_LIBRARY in build.stack["units"]:
+        library = f"{{depends.{COMPUTE_LIBRARY}.prefix}}"
+        build.depends.append(COMPUTE_LIBRARY)
     if library and not arm:
         build.problems.append(
             f"pytorch_compute_library is {library}, which is for aarch64, not for {build.machine}: leave it empty."
@@ -171,8 +186,9 @@ def _onednn(build: Build, arm: bool) -> None:
     build.cache.update({name: "ON" for name, on in wanted.items() if on})
     if arm and not wanted["USE_MKLDNN"]:
         build.notes.append(
-            "oneDNN is off: on aarch64 it needs Arm's Compute Library (pytorch_compute_library). Official wheels have "
-            "both; without them, 16-bit matrix products and convolutions are slower on the CPU."
+            "oneDNN is off: on aarch64 it needs Arm's Compute Library, as a unit of the stack (compute_library) or in "
+            "pytorch_compute_library. Official wheels have both; without them, 16-bit matrix products and convolutions "
+            "are slower on the CPU."
         )
 
 

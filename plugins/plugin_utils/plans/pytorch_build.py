@@ -40,6 +40,7 @@ class Build:
         self.toolkit = ""
         self.environment: dict[str, str] = {}
         self.edits: list[dict[str, t.Any]] = []
+        self.depends: list[str] = []  # units that it is linked with
         self.architectures: list[str] = []
         self.libraries: list[str] = []  # SONAMEs that something must be linked with
         self.against: dict[str, dict[str, str]] = {}  # the host's libraries, as the unit's option libraries has them

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import clang, platform_of, units
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
 
 _LLVM = "{depends.llvm.prefix}"
+#: From here on a part of it, the sanitizer GSan, is compiled by clang, which is looked for in LLVM's prefix alone
+#: (third_party/nvidia/CMakeLists.txt). The LLVM that is built here has none. The stack's clang 20 compiles it, and
+#: Triton 3.8.0 links what that makes; clang 19 does not know one of its functions (tried on 2026-11-25).
+_GSAN = (3, 8)
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -52,6 +57,8 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
         f"'-DCMAKE_MODULE_LINKER_FLAGS={flags}'",
         f"'-DCMAKE_SHARED_LINKER_FLAGS={flags}'",
     ]
+    if numbers(str(stack["versions"].get("triton") or "")) >= _GSAN:
+        cmake_args.append(f"-DTRITON_GSAN_CLANGXX={clang(stack)['cxx']}")
     # In a checkout setup.py puts +git<commit> before it, and a version has one plus sign.
     plus = "+" if "archive" in source else "."
     return {

@@ -33,8 +33,8 @@ with contextlib.suppress(ImportError):
 
 
 METHODS = ("wheel", "build")
-# Those with a role of their own; every other unit is one of the role torch_extensions.
-CORE_UNITS = ("llvm", "triton", "pytorch")
+# Those that the roles llvm, triton and pytorch build; every other unit is one of the role torch_extensions.
+CORE_UNITS = ("llvm", "triton", "compute_library", "pytorch")
 
 
 class Facts(t.TypedDict):
@@ -235,8 +235,8 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
     if not wheels and not definition["wheel"]["available"]:
         raise SparkforgeError(
             f"The stack {name} has no wheels to install: {definition['wheel']['reason'].strip().rstrip('.')}.",
-            "Use stack_name torch-2.13.0 or torch-2.15.0, or lock wheels from an index that has them: ansible-playbook"
-            f" sparkforge.dgx_spark.lock -e stack_name={name} -e stack_lock_index_url=<index>.",
+            "Set stack_method to build, or stack_name to a stack with wheels, or lock wheels from an index that has"
+            f" them: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name} -e stack_lock_index_url=<index>.",
         )
     if not wheels:
         raise SparkforgeError(

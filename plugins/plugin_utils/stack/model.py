@@ -63,6 +63,7 @@ class Stack(t.TypedDict):
     """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for what is left out.
 
     ``libraries`` is what the host gets of NVIDIA's libraries and of compilers: ``all``, or what ``wheels`` lack.
+    ``named`` is the role's: whether ``stack_name`` names the stack, or it is the default.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Stack(t.TypedDict):
     extensions: list[str]
     activation: dict[str, str]
     lock: Pins
+    named: t.NotRequired[bool]
 
 
 class Lock(t.TypedDict, total=False):

@@ -99,7 +99,7 @@ def test_the_archive_asks_apt_for_what_the_roles_ask_it_for() -> None:
     defaults = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())
     asked = record.packages(defaults)
     assert {"build-essential", "python3.12-venv", "python3.12-dev"} == set(asked["wheels"])
-    assert {"clang-20", "cuda-nvcc-13-0", "libnccl2=*+cuda13.*>=2.27.7", *asked["wheels"]} <= set(asked["build"])
+    assert {"clang-20", "cuda-nvcc-13-0", "libnccl2=*+cuda13.*>=2.30.7", *asked["wheels"]} <= set(asked["build"])
 
 
 def test_every_command_s_playbook_is_there() -> None:
@@ -253,14 +253,52 @@ def test_the_package_asks_for_what_the_tests_run_with() -> None:
     assert {line.replace("'", '"') for line in project["dependencies"]} == {line for line in lines if line[0] != "#"}
 
 
-def test_each_method_is_a_stack_that_has_it() -> None:
-    from sparkforge.questions import METHODS
+def test_wheels_and_source_are_the_default_stack_of_the_collection() -> None:
+    role = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())
+    text, offered = questions.methods()
+    assert text.startswith(f"PyTorch {role['stack_default'].removeprefix('torch-')} as official wheels (minutes)")
+    assert offered["wheels"] == {"stack_method": "wheel"}
+    assert offered["source"] == {"stack_method": role["stack_method"]}
 
-    wheels = yaml.safe_load((CHECKOUT / f"roles/stack/vars/{METHODS['wheels']['stack_name']}.yml").read_text())
-    assert wheels["stack_definition"]["wheel"]
-    default = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())
-    assert METHODS["wheels"]["stack_name"] == default["stack_meanwhile"]
-    assert METHODS["source"] == {"stack_name": default["stack_name"], "stack_method": default["stack_method"]}
+
+@pytest.mark.parametrize(
+    ("name", "wheel", "words"),
+    [
+        ("torch-2.9.0", {"available": True}, ""),
+        ("torch-2.11.0", {"available": False}, ""),
+        ("torch-2.11.0", {"available": True}, "\nOr newest: PyTorch 2.11.0, as official wheels only."),
+        (
+            "torch-2.11.0",
+            {"available": True, "without": {"torchaudio": "it is older", "torchvision": "it is missing"}},
+            "\nOr newest: PyTorch 2.11.0, as official wheels only, without torchaudio and torchvision.",
+        ),
+    ],
+)
+def test_newer_wheels_are_offered_where_the_collection_has_them(
+    name: str, wheel: dict[str, object], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = tmp_path / "ansible_collections/sparkforge/dgx_spark/roles/stack"
+    for path, content in {
+        "defaults/main.yml": {"stack_default": "torch-2.9.1"},
+        "vars/torch-2.9.1.yml": {"stack_definition": {"wheel": {"available": True}}},
+        f"vars/{name}.yml": {"stack_definition": {"wheel": wheel}},
+    }.items():
+        (role / path).parent.mkdir(parents=True, exist_ok=True)
+        (role / path).write_text(yaml.safe_dump(content))
+    monkeypatch.setattr(questions, "collections_path", lambda: tmp_path)
+    text, offered = questions.methods()
+    assert text.partition("?")[2] == words
+    assert ("newest" in offered) == bool(words)
+    assert offered.get("newest", {"stack_name": name})["stack_name"] == name
+
+    asked = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=True, method="newest")
+    asked.no_password = asked.dry_run = True
+    if words:
+        assert questions.ask(asked, Console(file=io.StringIO()), []).method == "newest"
+    else:
+        with pytest.raises(Refusal, match="No newer stack of wheels") as refused:
+            questions.ask(asked, Console(file=io.StringIO()), [])
+        assert refused.value.code == Exit.USAGE
 
 
 def test_commands_are_what_the_parser_offers() -> None:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from sparkforge import Refusal, inventory
 from sparkforge.find import Spark
-from sparkforge.questions import METHODS, Answers
+from sparkforge.questions import Answers
 
 KEY = "ssh-ed25519 AAAA"
 
@@ -14,6 +14,9 @@ KEY = "ssh-ed25519 AAAA"
 @pytest.fixture(autouse=True)
 def _addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory, "address_to_keep", lambda spark: spark.addresses[0])
+    newest = {"stack_name": "torch-2.11.0", "stack_method": "wheel"}
+    methods = {"wheels": {"stack_method": "wheel"}, "source": {"stack_method": "build"}, "newest": newest}
+    monkeypatch.setattr(inventory, "methods", lambda: ("", methods))
 
 
 def answers(*sparks: Spark, method: str = "wheels") -> Answers:
@@ -32,7 +35,8 @@ def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
     }
     assert sparks["vars"]["ansible_user"] == "ada"
     assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
-    assert METHODS["wheels"].items() <= sparks["vars"].items()
+    assert sparks["vars"]["stack_method"] == "wheel"
+    assert "stack_name" not in sparks["vars"]
 
 
 def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:
@@ -51,6 +55,16 @@ def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:
     assert hosts["spark-2"] == {"ansible_connection": "local"}
     assert variables["stack_profile"] == "generic"
     assert variables["stack_method"] == "build"
+
+
+def test_the_newest_is_named_until_another_is_chosen_and_that_of_a_host_stays() -> None:
+    known = yaml.safe_load(inventory.made({}, answers(method="newest")))
+    sparks = known["all"]["children"]["sparks"]
+    assert {"stack_name": "torch-2.11.0", "stack_method": "wheel"}.items() <= sparks["vars"].items()
+    sparks["hosts"]["spark-1"]["stack_name"] = "mine"
+    sparks = yaml.safe_load(inventory.made(known, answers()))["all"]["children"]["sparks"]
+    assert "stack_name" not in sparks["vars"]
+    assert sparks["hosts"]["spark-1"]["stack_name"] == "mine"
 
 
 @pytest.mark.parametrize("text", ["[", "- a\n", "all: [1]\n", "all: {children: {sparks: {hosts: [a]}}}\n", "\0"])

@@ -39,14 +39,14 @@ def test_a_host_that_is_lost_says_when() -> None:
 
 def wheels(**variables: t.Any) -> dict[str, t.Any]:
     """Return the variables of a host that has official wheels, and whose stack is to be built."""
-    stack = {"name": "torch-2.13.0", "method": "wheel"}
+    stack = {"name": "torch-2.14.1", "method": "wheel"}
     observed = {"environments": {"torch": {"current": "5d41402abc4b", "stack": stack}}}
     return {"ansible_facts": {"spark_info": observed}, "stack": {"method": "build"}, **variables}
 
 
 def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
     said = stopped(True, wheels(sparkforge_outcome="was not built: gcc: killed\n", sparkforge_bridge={"failed": ""}))
-    assert said == "was not built: gcc: killed; until its stack is built, it keeps the wheels of torch-2.13.0"
+    assert said == "was not built: gcc: killed; until its stack is built, it keeps the wheels of torch-2.14.1"
     assert "keeps the wheels" in stopped(False, wheels())
     # Nothing stopped, or the wheels are what is wanted.
     assert stopped(True, wheels()) == ""

@@ -26,6 +26,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"
+MACHINES = ["cp312-linux-aarch64", "cp312-linux-x86_64"]
 SHA = "a" * 64
 OTHER = "b" * 64
 
@@ -292,7 +293,7 @@ def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
     with pytest.raises(SparkforgeError) as caught:
         facts.facts("torch-2.9.1", "wheel", "gb10", places)
     assert "CPU builds" in caught.value.cause
-    assert "torch-2.15.0" in caught.value.remedy
+    assert "Set stack_method to build" in caught.value.remedy
     assert "stack_lock_index_url" in caught.value.remedy
 
 
@@ -581,7 +582,7 @@ def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version:
 # --- what is shipped ---
 
 
-@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.13.0", "torch-2.9.1", "cpu"])
+@pytest.mark.parametrize("name", ["torch-2.15.0", "torch-2.14.1", "torch-2.9.1", "vllm-0.33.0", "sglang-0.5.23", "cpu"])
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
     places = load.places([], str(SHIPPED))
     definition, _path = load.load(name, places)
@@ -594,30 +595,13 @@ def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writ
 
 def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine() -> None:
     stack = facts.facts("torch-2.15.0", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
-    assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
+    assert sorted(stack["lock"]["wheels"]) == MACHINES
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert facts.locked_version(lines, "triton") == "3.9.0"
     assert facts.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
     assert facts.locked_version(lines, "torchaudio") is None
     # Read from the wheel itself: reference facts, section E.
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
-
-
-def test_the_stack_of_wheels_that_others_pin_is_of_one_cuda_and_complete_on_every_machine() -> None:
-    stack = facts.facts("torch-2.13.0", "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
-    assert sorted(stack["lock"]["wheels"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
-    # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
-    assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
-    assert all(stack["versions"].values())
-    for lines in stack["lock"]["wheels"].values():
-        for name, version in stack["versions"].items():
-            assert facts.locked_version(lines, name) == version
-        assert (facts.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
-    # Read from the index's metadata of the wheel.
-    wanted = "torch==2.13.0 --hash=sha256:572df8be8ffb4599c88cbd6a0726f1f854f4da65d2e3c09f0e2c2283333cd6d4"
-    assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
-    with pytest.raises(SparkforgeError, match="names no units"):
-        facts.facts("torch-2.13.0", "build", "gb10", load.places([], str(SHIPPED)))
 
 
 @pytest.mark.parametrize(
@@ -653,24 +637,58 @@ def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
     assert "torch==2.10.0 --hash=sha256:5fd4117d89ffd47e3dcc71e71a22efac24828ad781c7e46aaaf56bf7f2796acf" in lines
 
 
-def test_the_default_is_the_recipe_of_2_9_1_and_it_can_be_built_from_its_lock_alone() -> None:
+def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() -> None:
     default = yaml.safe_load((SHIPPED / "defaults" / "main.yml").read_text())
-    assert (default["stack_name"], default["stack_method"]) == ("torch-2.9.1", "build")
-    stack = facts.facts("torch-2.9.1", "build", default["stack_profile"], load.places([], str(SHIPPED)))["stack"]
-    assert list(stack["units"]) == ["llvm", "triton", "pytorch", "torchvision", "torchaudio", "flash_attention"]
+    assert (default["stack_name"], default["stack_method"]) == ("", "build")
+    stack = facts.facts(default["stack_default"], "wheel", "gb10", load.places([], str(SHIPPED)))["stack"]
+    assert sorted(stack["lock"]["wheels"]) == MACHINES
+    # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
+    assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
+    assert all(stack["versions"].values())
+    for lines in stack["lock"]["wheels"].values():
+        for name, version in stack["versions"].items():
+            assert facts.locked_version(lines, name) == version
+        assert (facts.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
+    # Read from the index's metadata of the wheel.
+    wanted = "torch==2.14.1 --hash=sha256:0b13acde294b401509830d85a8906cbf2fc97425a12a66cce1d9fa13c5106a2a"
+    assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
+
+
+@pytest.mark.parametrize(
+    ("name", "commits"),
+    [
+        # Reference facts, section G.
+        (
+            "torch-2.9.1",
+            {
+                "llvm": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
+                "triton": "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7",
+            },
+        ),
+        # git_version of the wheels; the sources of the others are in the stack's file.
+        (
+            "torch-2.14.1",
+            {
+                "llvm": "5f07f818b51b786b0a87b4e514882600ecba112f",
+                "triton": "c01b6774b1865984607d89d89d3a10833de92037",
+                "compute_library": "7b256bb7965f2fd99cdee790a4b0e56dab438a8c",
+                "pytorch": "5c4886908584029761b579af026dcfb627c84070",
+            },
+        ),
+    ],
+)
+def test_a_release_with_a_whole_lock_can_be_built_from_it_alone(name: str, commits: dict[str, str]) -> None:
+    stack = facts.facts(name, "build", "gb10", load.places([], str(SHIPPED)))["stack"]
+    units = [*dict.fromkeys(("llvm", "triton", *commits, "pytorch"))]
+    assert list(stack["units"]) == [*units, "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
-    for name, unit in stack["units"].items():
+    for unit_name, unit in stack["units"].items():
         # Those that are built on request too: flash-attention's commit was missing once, and asking for it was refused.
-        assert len(unit["source"]["version"]) == 40, name
-        assert (
-            unit["optional"]
-            or name == "llvm"
-            or sorted(unit["requirements"]) == ["cp312-linux-aarch64", "cp312-linux-x86_64"]
-        )
-    # Reference facts, section G.
-    assert stack["units"]["llvm"]["source"]["version"] == "7d5de3033187c8a3bb4d2e322f5462cdaf49808f"
-    assert stack["units"]["triton"]["source"]["version"] == "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"
-    # Triton before 3.7 wants CMake below 4.
+        assert len(unit["source"]["version"]) == 40, unit_name
+        no_python = unit["optional"] or unit_name in ("llvm", "compute_library")
+        assert no_python or sorted(unit["requirements"]) == MACHINES
+    assert {unit_name: stack["units"][unit_name]["source"]["version"] for unit_name in commits} == commits
+    # Triton's pyproject.toml wants CMake below 4.
     lines = stack["units"]["triton"]["requirements"]["cp312-linux-aarch64"]
     assert (facts.locked_version(lines, "cmake") or "").startswith("3.")
 
@@ -709,7 +727,7 @@ def test_every_shipped_profile_requires_checks_that_there_are_and_floors_that_ar
 
 
 @pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
-@pytest.mark.parametrize("stack", ["torch-2.9.1", "torch-2.15.0"])
+@pytest.mark.parametrize("stack", ["torch-2.9.1", "torch-2.14.1", "torch-2.15.0"])
 def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
     made = facts.facts(stack, "wheel", profile, load.places([], str(SHIPPED)), lock_required=False)["stack"]
     assert made["profile"]["name"] == profile

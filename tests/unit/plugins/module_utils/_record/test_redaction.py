@@ -66,7 +66,8 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
     host["apt"]["lock_holder"] = {"pid": 812, "command": "/usr/bin/apt-get", "file": "/var/lib/dpkg/lock"}
     host["gpu"]["processes"] = [{"pid": 4711, "name": "/usr/bin/python3", "used_mib": 20480}]
     host["managed_files"] = {"/etc/ld.so.conf.d/sparkforge-cudss.conf": "9f86d081" * 8}
-    host["environments"] = {"torch": {"current": "5d41402abc4b", "stack": {"name": "torch-2.13.0", "method": "wheel"}}}
+    stack = {"name": "torch-2.14.1", "method": "wheel"}
+    host["environments"] = {"torch": {"current": "5d41402abc4b", "stack": stack, "torch": "2.14.1+cu130"}}
     host["unread"] = [{"probe": "/etc/apt/preferences.d/x", "reason": "Permission denied"}]
     return {**host, "record": found["record"]}
 
@@ -124,6 +125,10 @@ secrets = st.one_of(
 @given(secret=secrets, form=st.sampled_from(FORMS))
 def test_nor_does_any_secret_of_such_a_form(raw: dict[str, t.Any], secret: str, form: str) -> None:
     assert_gone(raw, form, secret)
+
+
+def test_what_a_plan_reads_of_an_environment_stays(raw: dict[str, t.Any]) -> None:
+    assert redacted(raw)["environments"] == raw["environments"]
 
 
 def test_what_is_not_known_is_dropped_whatever_it_is(raw: dict[str, t.Any]) -> None:

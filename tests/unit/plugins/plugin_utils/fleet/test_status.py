@@ -92,11 +92,11 @@ def test_a_host_as_the_stack_wants_it() -> None:
 
 
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
-    recorded = {"current": "5d41402abc4b", "stack": {"name": "torch-2.13.0", "method": "wheel", "lock_id": "0"}}
+    recorded = {"current": "5d41402abc4b", "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}
     observed = {**OBSERVED, "environments": {"torch": recorded}}
     built = status.row("spark01", look(proof=None, plan=None), observed, {**STACK, "method": "build"}, NOTHING)
-    assert (built["stack"], built["bridge"]) == ("torch-2.13.0", True)
-    assert "spark01  torch-2.13.0 (bridge)  5d41402abc4b" in text(built)
+    assert (built["stack"], built["bridge"]) == ("torch-2.14.1", True)
+    assert "spark01  torch-2.14.1 (bridge)  5d41402abc4b" in text(built)
     # To whom wheels are all that is wanted, they are no bridge.
     assert row(observed=observed)["bridge"] is False
 

@@ -23,6 +23,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
     math_libraries,
     network_access,
     torch_extensions,
+    triton,
 )
 
 from tests.unit.plugins.plugin_utils.plans.test_cusparselt import ARCHIVE, OFFERED
@@ -151,6 +152,25 @@ def test_the_archive_of_llvm_needs_a_sha256() -> None:
     [unit] = llvm_of(llvm_method="prebuilt", llvm_prebuilt_sha256="b" * 64).steps["units"]
     assert (unit["source"]["sha256"], unit["patches"]) == ("b" * 64, ["prebuilt.patch"])
     assert llvm_of(llvm_state="absent") == plans.Plan()
+
+
+def test_triton_s_sanitizer_is_compiled_by_the_stack_s_clang_from_3_8_on() -> None:
+    """The LLVM that is built for Triton has no clang, and CMake looks for one there alone."""
+
+    def arguments(version: str) -> str:
+        stack = {
+            "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
+            "python": {"version": "3.12"},
+            "llvm_major": 20,
+            "versions": {"triton": version},
+            "units": {"triton": {"source": SOURCE}},
+        }
+        [unit] = triton.plan(settings("triton", stack=stack, triton_toolchain={}), host()).steps["units"]
+        return str(unit["environment"]["TRITON_APPEND_CMAKE_ARGS"])
+
+    assert "GSAN" not in arguments("3.7.1")
+    for version in ("3.8.0", "3.10.0"):
+        assert arguments(version).endswith(" -DTRITON_GSAN_CLANGXX=/usr/lib/llvm-20/bin/clang++")
 
 
 def cuda(observation: dict[str, t.Any], **changed: t.Any) -> plans.Plan:

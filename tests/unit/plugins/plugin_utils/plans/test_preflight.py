@@ -486,10 +486,11 @@ def test_an_observation_with_nothing_in_it_is_judged_without_an_exception() -> N
 
 def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
     observed = {**host(), "gpu": {**host()["gpu"], "processes": [{"pid": 7, "name": "python3", "used_mib": 2048}]}}
+    observed["environments"] = {"torch": {"torch": "2.16.0", "stack": {}}}
     early = {**host()["clock"], "offset": 9000.0}
     made = preflight.plan(
         {
-            "stack": STACK,
+            "stack": {**STACK, "versions": {"torch": "2.15.0"}, "named": False},
             "sparkforge_gpu_required": "true",
             # As -e gives it.
             "sparkforge_accept_nvidia_license": "false",
@@ -505,6 +506,6 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
         },
         observed,
     )
-    assert {row["check"] for row in made.refusals} == {"licence", "clock"}
+    assert [row["check"] for row in made.refusals] == ["older PyTorch", "licence", "clock"]
     assert [note.split(":")[0] for note in made.notes] == ["gpu processes"]
     assert made.steps == {}

@@ -61,7 +61,10 @@ UNITS = [
 
 
 def plan(
-    method: str = "build", units: t.Sequence[t.Mapping[str, t.Any]] | None = UNITS, **changed: t.Any
+    method: str = "build",
+    units: t.Sequence[t.Mapping[str, t.Any]] | None = UNITS,
+    environments: t.Mapping[str, t.Any] | None = None,
+    **changed: t.Any,
 ) -> plans.Plan:
     settings = {
         **DEFAULTS,
@@ -74,7 +77,7 @@ def plan(
         **({} if units is None else {"sparkforge_manifest": {"host": "spark01", "units": units}}),
         **changed,
     }
-    return python_env.plan(settings, SPARK)
+    return python_env.plan(settings, {**SPARK, "environments": environments or {}})
 
 
 def elsewhere(**changed: t.Any) -> plans.Plan:
@@ -197,3 +200,44 @@ def test_or_are_pulled_from_the_url(served: dict[str, t.Any]) -> None:
     assert steps["credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
     # What status.yml hands on has no password in it.
     assert "word" not in str(steps["environment"])
+
+
+NEWER = {
+    "current": "5d41402abc4b",
+    "stack": {"name": "torch-2.15.0", "method": "wheel", "lock_id": "0"},
+    "torch": "2.15.0+cu132",
+}
+DEFAULT = {**STACK, "method": "build", "versions": {"torch": "2.14.1"}, "named": False}
+
+
+def test_the_default_stack_does_not_replace_a_newer_pytorch_and_says_how_to() -> None:
+    for check_mode in (False, True):
+        made = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
+        assert made.steps == {}
+        [refusal] = made.refusals
+        assert refusal["cause"] == (
+            "The environment torch has PyTorch 2.15.0+cu132, and the default stack torch-2.9.1 would replace it by the "
+            "older 2.14.1."
+        )
+        assert "set stack_name: torch-2.15.0 and stack_method: wheel for this host" in refusal["remedy"]
+        assert "name it there: stack_name: torch-2.9.1." in refusal["remedy"]
+    unknown = plan(environments={"torch": {**NEWER, "stack": {}}}, stack=DEFAULT).refusals[0]
+    assert "set stack_name to a stack of that PyTorch for this host" in unknown["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("environments", "changed"),
+    [
+        ({"torch": NEWER}, {"stack": {**DEFAULT, "named": True}}),
+        # Wheels of the same version, before the build.
+        ({"torch": {**NEWER, "torch": "2.14.1+cu130"}}, {"stack": DEFAULT}),
+        ({"torch": {**NEWER, "torch": "2.9.1"}}, {"stack": DEFAULT}),
+        ({"torch": {**NEWER, "torch": None}}, {"stack": DEFAULT}),
+        ({}, {"stack": DEFAULT}),
+        # Another environment has its own.
+        ({"serving": NEWER}, {"stack": DEFAULT}),
+        ({"torch": NEWER}, {"stack": DEFAULT, "python_env_requirements": ["torch==2.12.0"]}),
+    ],
+)
+def test_every_other_change_is_made(environments: dict[str, t.Any], changed: dict[str, t.Any]) -> None:
+    assert not plan(environments=environments, **changed).refusals

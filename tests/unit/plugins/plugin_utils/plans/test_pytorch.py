@@ -91,17 +91,14 @@ def plan(
     if "environment" in settings:
         unit = {**unit, "environment": settings.pop("environment")}
     given = {**DEFAULTS, **{f"pytorch_{name}": value for name, value in settings.items()}, "pytorch_unit": unit}
-    beside = {
-        "stack": facts or stack(),
-        "ansible_check_mode": True,
-        "__pytorch_known_fixes": ROLE["__pytorch_known_fixes"],
-    }
+    beside = {"stack": facts or stack(), "ansible_check_mode": True, **ROLE}
     made = pytorch.plan({**given, **beside}, host or spark())
     if made.refusals:
         raise Refused(made.as_result()["refused"])
     [whole] = made.steps["units"]
     version = whole["environment"]["PYTORCH_BUILD_VERSION"]
-    return {**whole, "missing": made.steps["missing"], "notes": made.notes, "version": version, "unit": whole}
+    return {**whole, **{key: made.steps[key] for key in ("before", "missing")}, "notes": made.notes, "version": version,
+            "unit": whole}  # fmt: skip
 
 
 class Refused(Exception):
@@ -248,6 +245,32 @@ def test_onednn_is_asked_for_by_name_and_must_be_there_at_the_end() -> None:
     assert "USE_MKLDNN" not in off["expect"]["cmake_cache"]
     with pytest.raises(Refused, match="is for aarch64, not for x86_64"):
         plan(host, blas="MKL", compute_library="/opt/acl")
+
+
+def test_on_aarch64_onednn_computes_with_the_compute_library_that_the_stack_pins() -> None:
+    facts = stack()
+    facts["units"]["compute_library"] = {"source": {"repo": "https://example.com/acl.git", "version": COMMIT}}
+    made = plan(facts=facts, toolchain={"cxx": "/usr/bin/g++-14"})
+    assert (made["environment"]["USE_MKLDNN"], made["environment"]["USE_MKLDNN_ACL"]) == ("1", "1")
+    assert made["environment"]["ACL_ROOT_DIR"] == "{depends.compute_library.prefix}"
+    assert made["expect"]["cmake_cache"]["USE_MKLDNN_ACL"] == "ON"
+    assert (made["depends"], made["notes"]) == (["compute_library"], [])
+    # It is built first, with the same compiler, and linked into PyTorch's own libraries.
+    [library] = made["before"]
+    unit = model.Unit.from_options(library)
+    assert (unit.name, unit.kind, unit.source["version"]) == ("compute_library", "cmake", COMMIT)
+    assert unit.toolchain["cxx"] == "/usr/bin/g++-14"
+    assert "-DARM_COMPUTE_BUILD_SHARED_LIB=OFF" in library["cmake_args"]
+    assert "lib/libarm_compute.a" in library["expect"]["files"]
+
+    # It is not built where a directory of the host's takes its place, where oneDNN is not wanted, nor on x86-64.
+    own = plan(facts=facts, compute_library="/opt/acl")
+    assert (own["environment"]["ACL_ROOT_DIR"], own["depends"], own["before"]) == ("/opt/acl", [], [])
+    host = spark()
+    host["kernel"]["machine"] = "x86_64"
+    for made in (plan(facts=facts, environment={"USE_MKLDNN": 0}), plan(host, facts=facts, blas="MKL")):
+        assert (made["depends"], made["before"]) == ([], [])
+        assert "ACL_ROOT_DIR" not in made["environment"]
 
 
 def test_the_stack_s_cudnn_and_nccl_are_inputs_and_the_host_s_are_recorded() -> None:
