@@ -11,7 +11,7 @@ from typing import Any
 
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal
+from sparkforge import INTERRUPTED, Exit, Refusal, serving
 
 EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
 4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "status": ("status", [], False, "show what each Spark has, its last proof, and what a run would change"),
     "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with an exact calculation"),
     "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
+    "serve": ("serve", [], True, "serve a model with vLLM or SGLang, and get what that needs"),
+    "model": ("model", [], True, "get a model from the Hugging Face hub, or remove it"),
     "rollback": ("rollback", [], True, "go back to the environment before the current one, and prove it"),
     "record": ("record", [], False, "write what a run would need to know of a Spark into a file to send, without root"),
     "inspect": ("inspect", [], False, "tell whether a package, wheel, environment or image runs on a Spark"),
@@ -39,15 +41,12 @@ def make_parser() -> argparse.ArgumentParser:
     methods = ["wheels", "source", "newest"]
     setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
     setup.add_argument("--discover", type=Path, metavar="FILE", help="settings file of the inventory plugin discover")
-    for name, (_playbook, _arguments, check, text) in COMMANDS.items():
-        command = add(commands, name, text, check)
-        if name == "inspect":
-            command.add_argument("target", help="a requirement, a file or a directory")
-        if name == "record":
-            command.add_argument(
-                "--prove", action="store_true", help="prove the torch that is there, and add the report"
-            )
-            command.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
+    added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}
+    added["inspect"].add_argument("target", help="a requirement, a file or a directory")
+    serving.add_options(added["serve"], added["model"])
+    record = added["record"]
+    record.add_argument("--prove", action="store_true", help="prove the torch that is there, and add the report")
+    record.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
     completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser

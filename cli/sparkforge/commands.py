@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparkforge import INTERRUPTED, Exit, Refusal, find, inventory, play, questions
+from sparkforge import INTERRUPTED, Exit, Refusal, find, inventory, play, questions, serving
 from sparkforge.cli import COMMANDS
 from sparkforge.find import Spark
 from sparkforge.play import Play
@@ -26,6 +26,10 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         return record(arguments, console, path)
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
+    if arguments.command in ("serve", "model"):
+        with serving.variables(arguments) as given:
+            own = serving.inert(given)
+            return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
 
 

@@ -114,6 +114,6 @@ def release(stack: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", stack))
 
 
-def ask_password(text: str) -> str:
+def ask_password(text: str, hint: str = " (Enter if sudo needs none and ssh has a key)") -> str:
     """Ask for the password; getpass prompts, since it throws away what was typed while the terminal still showed it."""
-    return getpass.getpass(f"{text} (Enter if sudo needs none and ssh has a key): ")
+    return getpass.getpass(f"{text}{hint}: ")

@@ -19,16 +19,14 @@ from ansible.utils.display import Display
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import expanded
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import Reconnecting, expanded
 
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
 _QUIET = 60.0
-#: Seconds that a lost connection is tried again before the host counts as unreachable; the build continues anyway.
-_RECONNECT = 120.0
 
 
-class ActionModule(ActionBase):
+class ActionModule(Reconnecting, ActionBase):
     """One call of the module; where it builds, one long poll after the other, and one call more for how it ended."""
 
     _supports_check_mode = True
@@ -80,24 +78,15 @@ class ActionModule(ActionBase):
         wanted = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in wanted if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
-        deadline = None
-        while True:
-            try:
-                state = self._poll(latest, str(arguments.get("user") or ""), seen)
-                if state is not None:
-                    return {**latest, "state": state, "notes": state.get("notes", [])}
-                asked: dict[str, t.Any] = self._execute_module(module_args=module_args, task_vars=task_vars)
-                return asked
-            except AnsibleConnectionFailure as error:
-                # From the loss on: ssh may take minutes to notice it.
-                deadline = deadline or time.monotonic() + _RECONNECT
-                if time.monotonic() > deadline:
-                    raise AnsibleConnectionFailure(
-                        f"The host does not answer. The build continues there; run the same command to follow it. "
-                        f"{error}"
-                    ) from error
-                self._connection.reset()
-                time.sleep(5)
+
+        def ask() -> dict[str, t.Any]:
+            state = self._poll(latest, str(arguments.get("user") or ""), seen)
+            if state is not None:
+                return {**latest, "state": state, "notes": state.get("notes", [])}
+            asked: dict[str, t.Any] = self._execute_module(module_args=module_args, task_vars=task_vars)
+            return asked
+
+        return self.again(ask)
 
     def _poll(self, latest: dict[str, t.Any], user: str, seen: dict[str, t.Any]) -> dict[str, t.Any] | None:
         """Return the state of a build that runs; None where the module has to say what is the case.

@@ -64,6 +64,7 @@ ROLES = (
     "publication",
     "python_env",
     "pytorch",
+    "serving",
     "torch_extensions",
     "triton",
     "verify",
@@ -118,7 +119,7 @@ class LookupModule(LookupBase):
 def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]:
     if role not in ROLES:
         raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
-    if observation is None and role != "fabric":
+    if observation is None and role not in ("fabric", "serving"):
         raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info first.")
     module = importlib.import_module(f"{plans.__name__}.{role}")
     try:

@@ -185,6 +185,12 @@ scheduled:
   type: bool
   returned: success
   sample: false
+stopped:
+  description: Why each model server is off that systemd gave up (P(sparkforge.dgx_spark.serving#role)).
+  type: list
+  elements: str
+  returned: success
+  sample: []
 plan:
   description:
     - What M(sparkforge.dgx_spark.python_env) would do with O(wanted); null without it.

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import gc
+import time
 import typing as t
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
@@ -27,6 +29,37 @@ def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
             f"The option {option} is not a mapping: {str(mapping)[:200]!r}.", "Give a mapping of the module's options."
         )
     return {**{key: value for key, value in mapping.items() if value is not None}, **rest}
+
+
+#: Seconds that a lost connection is tried again before the host counts as unreachable.
+_RECONNECT = 120.0
+Answer = t.TypeVar("Answer")
+
+
+class Reconnecting:
+    """For an action that follows work that outlives the connection."""
+
+    _connection: t.Any
+
+    def again(self, ask: t.Callable[[], Answer]) -> Answer:
+        """Return what ``ask`` returns; a connection that is lost meanwhile is made again.
+
+        :raises AnsibleConnectionFailure: if that takes too long; the work continues on the host.
+        """
+        deadline = None
+        while True:
+            try:
+                return ask()
+            except AnsibleConnectionFailure as error:
+                # From the loss on: ssh may take minutes to notice it.
+                deadline = deadline or time.monotonic() + _RECONNECT
+                if time.monotonic() > deadline:
+                    raise AnsibleConnectionFailure(
+                        f"The host does not answer. The work continues there; run the same command to follow it. "
+                        f"{error}"
+                    ) from error
+                self._connection.reset()
+                time.sleep(5)
 
 
 class OnHost(ActionBase):

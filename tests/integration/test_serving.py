@@ -2,24 +2,35 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A model server of the lab where systemd runs: unit, switch, rollback, absent; a second run changes nothing."""
+"""A model server of the lab where systemd runs: its unit as it runs, its key, its weights, switch, rollback, absent.
+
+The unit is asked itself, not its text: systemd, the kernel, and the server about what it may do.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lab import bench as benches
 from lab import model_server, stand_ins
-from tests.integration.conftest import Bench, Host, Play
-
-pytestmark = pytest.mark.long
+from lab.host import cache_directory
+from lab.hub import Hub, Model
+from tests.integration.conftest import CHECKOUT, Bench, Host, Play
 
 ENVIRONMENTS = "/opt/sparkforge/envs/serving"
 MODEL = "/srv/models/tiny"
 UNIT = "sparkforge-serving"
+KEY, TOKEN = "k3y-of-the-server-0123456789", "hf_s3cretOfTheTests"
+#: Of the unit, by systemd-analyze(1); issue 23 asks for 2.0.
+MOST_EXPOSED = 2.0
 
 
 def wheel(place: Path, version: str) -> str:
@@ -34,8 +45,8 @@ def wheel(place: Path, version: str) -> str:
 def host(bench: Bench) -> Host:
     host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
     assert host.execute("systemctl is-system-running --wait") == "running"
-    host.roles("network_access").succeeded()
-    host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv curl")
+    # As systemd does where it is no container's: credentials are mounts that have to reach the unit (systemd.exec(5)).
+    host.execute("mount --make-rshared /")
     host.execute(
         f"mkdir -p {MODEL} /opt/sparkforge/fabric && echo NCCL_IB_HCA=rocep1s0f0 > /opt/sparkforge/fabric/nccl.env"
     )
@@ -63,21 +74,91 @@ def serve(host: Host, wheel: str, *arguments: str, **variables: Any) -> Play:
     return host.run("serve", *arguments, **given)
 
 
-def started(host: Host) -> dict[str, Any]:
-    return json.loads(host.execute("curl -sS http://127.0.0.1:8000/"))
+#: Prints the status and the answer.
+ASK = """
+import sys, urllib.error, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"Authorization": f"Bearer {sys.argv[2]}"} if sys.argv[2] else {})
+try:
+    answer = urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.status, answer.read().decode())
+"""
+
+
+def asked(host: Host, path: str = "/", key: str = "") -> Any:
+    """Return what the server answers, or the status where it answers nothing or refuses."""
+    words = ["python3", "-c", ASK, f"http://127.0.0.1:8000{path}", key]
+    status, _space, body = host.execute(shlex.join(words)).partition(" ")
+    return json.loads(body) if status == "200" and body else int(status)
+
+
+def shown(host: Host, *names: str) -> dict[str, str]:
+    """Return properties of the unit as systemd has it."""
+    properties = " ".join(f"-p {name}" for name in names)
+    return dict(line.split("=", 1) for line in host.execute(f"systemctl show {UNIT} {properties}").splitlines())
 
 
 def current(host: Host) -> str:
     return host.execute(f"readlink {ENVIRONMENTS}/current || true")
 
 
+def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
+    """The role alone, in an environment that is none, so that every run of the tests can afford to ask."""
+    host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
+    host.execute("systemctl is-system-running --wait")
+    engine = f"{ENVIRONMENTS}/one/vllm/entrypoints/cli"
+    host.copy(Path(model_server.__file__), f"{engine}/main.py")
+    host.execute(f"""
+        groupadd --system sparkforge; mkdir -p {MODEL} /opt/sparkforge/bin; echo '{{}}' > {MODEL}/config.json
+        ln -s one {ENVIRONMENTS}/current; touch /opt/sparkforge/bin/serving-python
+        cd /opt/sparkforge/bin; chmod 0755 serving-python
+        printf '#!/bin/sh\nPYTHONPATH={ENVIRONMENTS}/one exec /usr/bin/python3 "$@"\n' > serving-python
+    """)
+    given = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
+    host.roles("serving", **given).succeeded()
+    found = shown(
+        host, "ActiveState", "UnitFileState", "OOMScoreAdjust", "NRestarts", "StartLimitBurst", "RestartMode",
+        "DevicePolicy", "DeviceAllow", "IPAddressDeny", "IPAddressAllow", "ProtectHome", "MainPID",
+    )  # fmt: skip
+    process = found.pop("MainPID")
+    # Its own processes talk to each other where nobody else does.
+    inside = asked(host)["environment"]
+    names = ("VLLM_HOST_IP", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+    assert [inside[name] for name in names] == ["127.0.0.1", "lo", "lo"]
+    networks = [set(found.pop(name).split()) for name in ("IPAddressDeny", "IPAddressAllow")]
+    assert networks == [{"0.0.0.0/0", "::/0"}, {"127.0.0.0/8", "::1/128"}]
+    assert found == {
+        "ActiveState": "active", "UnitFileState": "enabled", "OOMScoreAdjust": "800", "NRestarts": "0",
+        "StartLimitBurst": "4", "RestartMode": "direct", "DevicePolicy": "closed",
+        "DeviceAllow": "char-nvidia* rw",
+        "ProtectHome": "tmpfs",
+    }  # fmt: skip
+    status = dict(line.split(":\t") for line in host.execute(f"cat /proc/{process}/status").splitlines())
+    bounds = [status[name] for name in ("NoNewPrivs", "Seccomp", "CapBnd", "Umask")]
+    assert bounds == ["1", "2", "0000000000000000", "0077"]
+    account = int(host.execute(f"id -u {UNIT}"))
+    assert asked(host, "/can") == {
+        "read the model": "[b'{}\\n']", "write the model": "EROFS", "list homes": "[]", "read shadow": "EACCES",
+        "write etc": "EROFS", "write sparkforge": "EROFS", "write its home": "None", "make setuid": "EPERM",
+        "make a namespace": "EPERM", "open a raw socket": "EAFNOSUPPORT", "chroot": "EPERM",
+        "leave the host": "EPERM",
+        # Without these no just-in-time compiler works, and no engine chooses its cores.
+        "compile": "None", "choose cores": "None", "processes": [account],
+    }  # fmt: skip
+    exposure = float(host.execute(f"systemd-analyze security --no-pager {UNIT} | tail -1").split()[-3])
+    sys.stdout.write(f"systemd-analyze security: {exposure}\n")
+    assert exposure <= MOST_EXPOSED
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
         ({"serving_model": "/srv/models/none"}, "There is no directory /srv/models/none on this host"),
         ({"serving_model": ""}, "serving_model is empty"),
-        ({"serving_engine": "other"}, "has no engine other"),
-        ({"serving_memory_share": 1.5}, "serving_memory_share is 1.5"),
+        ({"serving_host": "0.0.0.0"}, "there is no key"),
+        ({"serving_arguments": ["--api-key", KEY]}, "serving_arguments has --api-key"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_changes(
@@ -88,11 +169,12 @@ def test_what_is_wrong_is_said_before_anything_changes(
     assert host.contents() == before
 
 
+@pytest.mark.long
 def test_somebody_else_on_the_port_is_not_taken_for_the_server(host: Host, wheels: tuple[str, str]) -> None:
     host.execute(
         "cd / && { setsid python3 -m http.server --bind 127.0.0.1 8001 >/dev/null 2>&1 & echo $! > /tmp/other.pid; }"
     )
-    host.execute("timeout 20 sh -c 'until curl -s -o /dev/null http://127.0.0.1:8001/; do sleep 0.1; done'")
+    host.execute("timeout 20 sh -c 'until ss -ltn | grep -q :8001; do sleep 0.1; done'")
     before = host.contents()
     try:
         assert "Something else listens on port 8001" in serve(host, wheels[0], serving_port=8001).failed().text
@@ -101,68 +183,244 @@ def test_somebody_else_on_the_port_is_not_taken_for_the_server(host: Host, wheel
         host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
 
 
+@pytest.mark.long
 def test_check_mode_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
     before = host.contents()
     assert serve(host, wheels[0], "--check", "--diff").succeeded().changed > 0
     assert host.contents() == before
 
 
+@pytest.mark.long
 def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
     # Of a word that systemd would read otherwise.
     arguments = ["--served-model-name", 'a "b" %h $HOME']
-    serve(host, wheels[0], serving_arguments=arguments, serving_environment={"GREETING": "50 % of $x"}).succeeded()
-    now = started(host)
+    given = {"serving_arguments": arguments, "serving_environment": {"GREETING": "50 % of $x"}}
+    serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **given).succeeded()
+    now = asked(host)
     assert (now["model"], now["gpu_memory_utilization"], now["served_model_name"]) == (MODEL, 0.7, 'a "b" %h $HOME')
     assert now["prefix"] == f"{ENVIRONMENTS}/{current(host)}"
     assert now["uid"] == int(host.execute(f"id -u {UNIT}")) != 0
-    assert now["environment"]["NCCL_IB_HCA"] == "rocep1s0f0"
-    assert now["environment"]["GREETING"] == "50 % of $x"
-    assert now["environment"]["HOME"] == f"/var/lib/{UNIT}"
-    assert now["environment"]["HF_HUB_OFFLINE"] == "1"
-    shown = host.execute(f"systemctl show {UNIT} -p ActiveState -p UnitFileState -p OOMScoreAdjust -p NRestarts")
-    assert set(shown.splitlines()) == {
-        "ActiveState=active",
-        "UnitFileState=enabled",
-        "OOMScoreAdjust=800",
-        "NRestarts=0",
-    }
+    expected = {
+        "NCCL_IB_HCA": "rocep1s0f0", "GREETING": "50 % of $x", "HOME": f"/var/lib/{UNIT}", "HF_HUB_OFFLINE": "1",
+        "VLLM_HOST_IP": "127.0.0.1",
+    }  # fmt: skip
+    assert now["environment"].items() >= expected.items()
+    assert int(now["environment"]["MAX_JOBS"]) >= 1
     modes = host.execute(f"stat -c '%n %a %U:%G' /etc/systemd/system/{UNIT}.service /var/lib/{UNIT} {ENVIRONMENTS}")
     assert modes.splitlines() == [
         f"/etc/systemd/system/{UNIT}.service 644 root:root",
         f"/var/lib/{UNIT} 700 {UNIT}:{UNIT}",
         f"{ENVIRONMENTS} 750 root:sparkforge",
     ]
-    again = serve(
-        host, wheels[0], serving_arguments=arguments, serving_environment={"GREETING": "50 % of $x"}
-    ).succeeded()
+    again = serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **given).succeeded()
     assert again.changed == 0, again.output
+
+
+@pytest.mark.long
+def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_it(
+    host: Host, wheels: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text(f"{KEY}\n")
+    given = {"serving_host": "0.0.0.0", "serving_api_key_file": str(tmp_path / "key")}
+    played = serve(host, wheels[0], "-vvv", "--diff", **given).succeeded()
+    assert asked(host) == asked(host, "/invocations") == asked(host, key="another") == 401
+    assert asked(host, "/health") == 200
+    assert asked(host, key=KEY)["middleware"] == "sparkforge_launch.Guard"
+    assert KEY not in played.output
+    # In no command line or environment of any process, no journal and no file but root's and systemd's own.
+    seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
+    assert KEY not in host.execute(seen)
+    found = host.execute(f"grep -rlsF {KEY} /etc /opt /run /var /home /tmp /root", check=False).splitlines()
+    assert sorted(found) == [f"/etc/{UNIT}.key", f"/run/credentials/{UNIT}.service/api_key"]
+    assert host.execute(f"stat -c '%a %U' /etc/{UNIT}.key") == "600 root"
+    assert host.execute(f"su nobody -s /bin/sh -c 'cat {found[0]} {found[1]}'", check=False) == ""
+    assert shown(host, "IPAddressDeny")["IPAddressDeny"] == ""
+    assert float(host.execute(f"systemd-analyze security --no-pager {UNIT} | tail -1").split()[-3]) <= MOST_EXPOSED
+    assert serve(host, wheels[0], **given).succeeded().changed == 0
     serve(host, wheels[0]).succeeded()
+    assert host.execute(f"ls /etc/{UNIT}.key", check=False) == ""
+    (tmp_path / "key").write_text("short\n")
+    assert "does not hold a key" in serve(host, wheels[0], **given).failed().text
 
 
+@pytest.mark.long
+def test_weights_that_their_owner_keeps_to_himself_are_read_where_they_are(host: Host, wheels: tuple[str, str]) -> None:
+    home, commit = "/home/ada/.cache/huggingface/hub/models--Org--Tiny", "0" * 40
+    # Of a container's overlay the kernel maps no owners, of a tmpfs and of ext4 it does.
+    host.execute(f"""
+        useradd --create-home ada && mount -t tmpfs -o mode=0700,uid=$(id -u ada),gid=$(id -g ada) none /home/ada
+        mkdir -p {home}/blobs {home}/refs {home}/snapshots/{commit}; printf {commit} > {home}/refs/main
+        echo '{{}}' > {home}/blobs/aaa; echo numbers > {home}/blobs/bbb; echo secret > /home/ada/secret
+        ln -s ../../blobs/aaa {home}/snapshots/{commit}/config.json
+        ln -s ../../blobs/bbb {home}/snapshots/{commit}/model.safetensors
+        chown -hR ada:ada /home/ada; chmod -R go= /home/ada
+    """)
+    modes = host.execute("find /home/ada -printf '%p %m %u %l\\n' | sort")
+    serve(host, wheels[0], serving_model=home).succeeded()
+    now, can = asked(host), asked(host, "/can")
+    assert (now["model"], now["served_model_name"]) == (f"{home}/snapshots/{commit}", "Org/Tiny")
+    assert sorted(json.loads(can["read the model"].replace("b'", '"').replace("'", '"').replace("\\n", ""))) == [
+        "numbers", "{}",
+    ]  # fmt: skip
+    # Of her home it has the model alone; who is not the server sees nothing of the mount.
+    assert can["list homes"] == "['/home/ada/.cache']" and can["write the model"] == "EROFS"
+    assert host.execute("su nobody -s /bin/sh -c 'ls /run/sparkforge/serving'", check=False) == ""
+    assert host.execute("find /home/ada -printf '%p %m %u %l\\n' | sort") == modes
+    assert serve(host, wheels[0], serving_model=home).succeeded().changed == 0
+    serve(host, wheels[0]).succeeded()
+    assert host.execute("mount | grep -c /run/sparkforge", check=False) == "0"
+
+
+@pytest.mark.long
+def test_pickled_weights_are_served_to_who_asks_for_them_alone(host: Host, wheels: tuple[str, str]) -> None:
+    host.execute("mkdir -p /srv/models/old; echo '{}' > /srv/models/old/config.json; touch /srv/models/old/model.bin")
+    before = host.contents()
+    played = serve(host, wheels[0], serving_model="/srv/models/old").failed()
+    assert "run code when they are loaded" in played.text and "serving_allow_pickle" in played.text
+    assert host.contents() == before
+    serve(host, wheels[0], serving_model="/srv/models/old", serving_allow_pickle=True).succeeded()
+
+
+@pytest.mark.long
 def test_a_new_environment_is_switched_to_and_back_and_the_server_follows(host: Host, wheels: tuple[str, str]) -> None:
     first, process = current(host), host.execute(f"systemctl show {UNIT} -p MainPID --value")
     serve(host, wheels[1]).succeeded()
     second = current(host)
     assert second != first
-    assert started(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
+    assert asked(host)["prefix"] == f"{ENVIRONMENTS}/{second}"
     back = {"python_env_name": "serving", "serving_engine": "vllm", "verify_paths": [], "verify_sonames": []}
     assert "serving_model is empty" in host.run("rollback", **back).failed().text
     assert current(host) == second
     host.run("rollback", serving_model=MODEL, **back).succeeded()
-    assert (current(host), started(host)["prefix"]) == (first, f"{ENVIRONMENTS}/{first}")
+    assert (current(host), asked(host)["prefix"]) == (first, f"{ENVIRONMENTS}/{first}")
     assert host.execute(f"systemctl show {UNIT} -p MainPID --value") != process
     named = {"rollback_environment_id": first, "serving_model": MODEL}
     assert host.run("rollback", **back, **named).succeeded().changed == 0
 
 
-def test_a_server_that_does_not_come_up_is_told_with_its_last_words(host: Host, wheels: tuple[str, str]) -> None:
+@pytest.mark.long
+def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mended(
+    host: Host, wheels: tuple[str, str]
+) -> None:
     host.execute("mkdir -p /srv/models/broken")
-    play = serve(host, wheels[0], serving_model="/srv/models/broken", serving_start_timeout=10).failed()
-    assert "no config.json in /srv/models/broken" in play.text
+    host.execute("""echo '{"cause": "no such layer"}' > /srv/models/broken/config.json""")
+    broken = {"serving_model": "/srv/models/broken", "serving_start_attempts": 2}
+    play = serve(host, wheels[0], **broken).failed()
+    assert "does not answer on port 8000 after 2 starts, and was stopped" in play.text
+    assert "ValueError: no such layer" in play.text
     assert "playbooks/rollback.yml -e python_env_name=serving" in play.text
+    # Neither now nor at the next boot.
+    assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "failed", "UnitFileState": "disabled"}
+    said = host.execute("run-parts /etc/update-motd.d")
+    assert f"{UNIT}.service is off since" in said and "after 2 starts: it exited with status 1." in said
+    assert "ValueError: no such layer" in said and f"systemctl enable --now {UNIT}" in said
+    assert f"{UNIT}.service is off since" in host.run("status").succeeded().text
+    # As a person does who mends the cause and follows those words.
+    host.execute(
+        f"echo '{{}}' > /srv/models/broken/config.json; systemctl reset-failed {UNIT}; systemctl enable --now {UNIT}"
+    )
+    script = f"/opt/sparkforge/serving/serving/sparkforge_unit.py answers {UNIT} http://127.0.0.1:8000/health 60"
+    host.execute(f"python3 {script}")
+    assert f"{UNIT}.service is off" not in host.execute("run-parts /etc/update-motd.d")
     serve(host, wheels[0]).succeeded()
+    assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
 
 
+@pytest.fixture(scope="module")
+def hub(host: Host) -> Iterator[Hub]:
+    """The lab's hub, which the container reaches, and the wheels of its client there."""
+    folder = cache_directory() / "hub-wheels"
+    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    words += ["--python-version", "3.13", "--implementation", "cp", "-d", str(folder)]
+    for glibc in ("2_39", "2_28", "2_17"):
+        words += ["--platform", f"manylinux_{glibc}_{host.machine}"]
+    pins = CHECKOUT / "roles/serving/files/hub-requirements.txt"
+    subprocess.run([*words, "-r", str(pins)], check=True)
+    for path in folder.glob("*.whl"):
+        host.copy(path, f"/srv/wheels/{path.name}")
+    files = {"config.json": b"{}", "model.safetensors": bytes(25_000_000), "model.bin": b"a pickle"}
+    hub = Hub(Model("Org/Tiny", files), address=benches.bridge_address())
+    yield hub
+    hub.close()
+
+
+@pytest.mark.long
+def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tuple[str, str]) -> None:
+    given = {
+        "serving_model": "Org/Tiny", "serving_model_hub": hub.url, "python_env_find_links": ["/srv/wheels"],
+        "serving_models": "/srv/hub",
+    }  # fmt: skip
+    # A disk that is too small is said before, and one that fills up meanwhile when it does.
+    host.execute("mkdir -p /srv/hub && mount -t tmpfs -o size=20m none /srv/hub")
+    assert "Org/Tiny needs" in host.run("model", **given).failed().text
+    host.execute("mount -o remount,size=30m /srv/hub")
+    hub.before["model.safetensors"] = lambda: host.execute("fallocate -l 16M /srv/hub/others || true")
+    assert "The disk became full. Free some space" in host.run("model", **given).failed().text
+    hub.before.clear()
+    host.execute("umount -l /srv/hub")
+    assert serve(host, wheels[0], "--check", **given).succeeded().changed > 0
+    hub.cuts["model.safetensors"] = [12_000_000]
+    played = serve(host, wheels[0], **given).succeeded()
+    assert "Org/Tiny: licence apache-2.0, revision" in played.text
+    now = asked(host)
+    commit = hub.models["Org/Tiny"].commit
+    assert now["model"] == f"/srv/hub/models--Org--Tiny/snapshots/{commit}"
+    assert now["served_model_name"] == "Org/Tiny"
+    assert host.execute(f"ls {now['model']}").split() == ["config.json", "model.safetensors"]
+    assert host.execute("stat -c '%U %a' /srv/hub /srv/hub/models--Org--Tiny/blobs/*").split("\n")[0] == (
+        "sparkforge-models 755"
+    )
+    hub.requests.clear()
+    assert serve(host, wheels[0], **given).succeeded().changed == 0
+    assert host.run("model", **given).succeeded().changed == 0
+    assert hub.requests == []
+    assert "Org/Tiny is served by" in host.run("model", serving_model_state="absent", **given).failed().text
+    serve(host, wheels[0]).succeeded()
+    assert host.run("model", "--check", serving_model_state="absent", **given).succeeded().changed == 1
+    assert host.run("model", serving_model_state="absent", **given).succeeded().changed == 1
+    assert host.execute("ls /srv/hub").split() == ["CACHEDIR.TAG"]
+
+
+#: A hub on the host itself: over plain HTTP no token goes to another one.
+GATED = """
+import sys, threading
+sys.path.insert(0, "/srv")
+from hub import Hub, Model
+token = open("/root/token").read().strip()
+model = Model("Org/Gated", {"config.json": b"{}", "m.safetensors": bytes(12_000_000)}, gated=True, members={token})
+hub = Hub(model)
+hub.tokens, hub.cuts = {token}, {"m.safetensors": [11_000_000]}
+print(hub.url, flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.long
+def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path: Path) -> None:
+    host.copy(CHECKOUT / "lab/hub.py", "/srv/hub.py")
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    host.copy(tmp_path / "token", "/root/token")
+    begin = f"setsid python3 -c {shlex.quote(GATED)} > /srv/url 2>&1 & echo $! > /srv/hub.pid"
+    host.execute(f"cd / && {{ {begin}; }}; timeout 60 sh -c 'until grep -q http /srv/url; do sleep 0.1; done'")
+    given = {"serving_model": "Org/Gated", "python_env_find_links": ["/srv/wheels"]}
+    secret = {"serving_model_token_file": str(tmp_path / "token")}
+    try:
+        here = {**given, "serving_model_hub": host.execute("cat /srv/url")}
+        assert "no token was given" in host.run("model", **here).failed().text
+        played = host.run("model", "-vvv", "--diff", **here, **secret).succeeded()
+        assert "Org/Gated: licence apache-2.0" in played.text
+        assert TOKEN not in played.output
+        seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
+        assert TOKEN not in host.execute(seen)
+        found = host.execute(f"grep -rlsF {TOKEN} /etc /opt /run /var /srv /home /tmp /root", check=False)
+        assert found == "/root/token"
+        elsewhere = {**here, "serving_model_hub": hub.url, "serving_model_revision": "main"}
+        assert "no hub to send a token to" in host.run("model", **elsewhere, **secret).failed().text
+    finally:
+        host.execute("kill $(cat /srv/hub.pid)")
+
+
+@pytest.mark.long
 def test_absent_takes_all_of_it_back_and_leaves_the_weights(host: Host) -> None:
     absent = {"serving_state": "absent"}
     assert host.roles("serving", arguments=["--check"], **absent).succeeded().changed > 0
@@ -171,7 +429,9 @@ def test_absent_takes_all_of_it_back_and_leaves_the_weights(host: Host) -> None:
     assert host.roles("serving", **absent).succeeded().changed == 0
     assert (
         host.execute(
-            f"getent passwd {UNIT}; getent group {UNIT}; ls -d /var/lib/{UNIT} /etc/systemd/system/{UNIT}*", check=False
+            f"getent passwd {UNIT}; getent group {UNIT}; ls -d /var/lib/{UNIT} /etc/systemd/system/{UNIT}* "
+            f"/etc/update-motd.d/*{UNIT} /opt/sparkforge/serving/serving /etc/{UNIT}.key",
+            check=False,
         )
         == ""
     )
@@ -179,5 +439,6 @@ def test_absent_takes_all_of_it_back_and_leaves_the_weights(host: Host) -> None:
     assert host.execute(f"ls {MODEL}") == "config.json"
     assert current(host)
     host.run("uninstall").succeeded()
-    assert host.execute("ls /opt/sparkforge/envs 2>/dev/null", check=False) == ""
+    assert host.execute("ls /opt/sparkforge/envs /opt/sparkforge/models 2>/dev/null", check=False) == ""
+    assert host.execute("getent passwd sparkforge-models", check=False) == ""
     assert host.run("uninstall").succeeded().changed == 0

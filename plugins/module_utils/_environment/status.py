@@ -10,6 +10,7 @@ is what that module would do.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -83,6 +84,7 @@ class StackStatus:
             "changed_receipts": built["changed_receipts"],
             **self._proofs(),
             "scheduled": os.path.exists(self.timer),
+            "stopped": self._stopped(),
             "plan": self._plan() if self.wanted is not None else None,
         }
 
@@ -161,6 +163,16 @@ class StackStatus:
                 found["staged_proof"] = found["staged_proof"] or _in_short(report)
         if last and not found["proof"] and not found["staged_proof"]:
             found["proof"] = _in_short(last)
+        return found
+
+    # -- servers
+
+    def _stopped(self) -> list[str]:
+        """Return why each server is off that systemd gave up (roles/serving/files/sparkforge_unit.py wrote it)."""
+        found = []
+        for name in disk.names(os.path.join(self.root, "serving")):
+            with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
+                found.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
         return found
 
     # -- what would change

@@ -92,6 +92,7 @@ def row(
         "unfinished": list(look.get("unfinished") or []),
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
+        "stopped": list(look.get("stopped") or []),
         "drift": _drift(look, current, observation),
         "changes": would,
         "stops": reasons,
@@ -115,6 +116,7 @@ def unread(host: str, problem: str, unreachable: bool) -> Row:
         "unfinished": [],
         "proof": None,
         "staged_proof": None,
+        "stopped": [],
         "drift": [],
         "changes": {},
         "stops": [],
@@ -330,6 +332,7 @@ def _details(item: Row) -> str:
     for build in item["unfinished"]:
         why = f": {build['cause']}" if build.get("cause") else ""
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
+    lines += item["stopped"]
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])

@@ -102,6 +102,78 @@ def test_the_archive_asks_apt_for_what_the_roles_ask_it_for() -> None:
     assert {"clang-20", "cuda-nvcc-13-0", "libnccl2=*+cuda13.*>=2.30.7", *asked["wheels"]} <= set(asked["build"])
 
 
+HOSTILE = "a/b{{ lookup('pipe','touch pwned') }}"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["model", "get", HOSTILE], {"serving_model": HOSTILE}),
+        (["model", "remove", "a/b"], {"serving_model": "a/b", "serving_model_state": "absent"}),
+        (
+            ["serve", "--model", "/m", "--stack", "{% x %}"],
+            {"serving_model": "/m", "stack_name": "{% x %}", "serving_port": 8000},
+        ),
+        (
+            ["serve", "--model", "~/m", "--stack", "s", "--listen", "::", "--key-file", __file__, "--port", "1"],
+            {
+                "serving_model": str(Path("~/m").expanduser()), "stack_name": "s", "serving_host": "::",
+                "serving_api_key_file": __file__, "serving_port": 1,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_a_model_is_served_and_got_by_a_line_in_which_no_text_is_a_template(
+    words: list[str], expected: dict[str, Any], inventory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = dry(capsys, *words, "-i", str(inventory), "--no-password", "--", "-l", "spark-1")
+    assert line.endswith(" -l spark-1")
+    told = shlex.split(line)[5]
+    texts = re.findall(r'(!unsafe )?"((?:[^"\\]|\\.)*)"(:)?', told)
+    # Each value is inert, each name is ours.
+    assert {json.loads(f'"{text}"') for unsafe, text, name in texts if not name and not unsafe} == set()
+    assert json.loads(told.replace("!unsafe ", "")) == expected
+
+
+def test_without_a_stack_the_newest_of_vllm_is_served(inventory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [path.stem for path in (CHECKOUT / "roles/stack/vars").glob("vllm-*.yml")]
+    newest = max(names, key=lambda name: [int(part) for part in name.partition("-")[2].split(".")])
+    assert f'"stack_name": !unsafe "{newest}"' in dry(capsys, "serve", "--model", "a/b", "-i", str(inventory))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["model", "get", "name"], "neither the name of a model nor a path"),
+        (["serve", "--model", "a/b", "--key-file", "/nonexistent"], "There is no file /nonexistent"),
+        (["model", "get", "a/b", "--token-file", "/nonexistent"], "There is no file /nonexistent"),
+    ],
+)
+def test_what_names_no_model_or_secret_is_refused(
+    words: list[str], said: str, inventory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([*words, "-i", str(inventory)]) == Exit.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_token_that_is_typed_is_in_a_file_of_this_account_s_until_it_is_used(
+    inventory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def run(told: play.Play, *_: Any) -> play.Outcome:
+        path = Path(re.findall(r'"serving_model_token_file": !unsafe "([^"]*)"', told.line)[0])
+        seen.update(path=path, text=path.read_text(), mode=path.stat().st_mode & 0o777, line=told.line)
+        return play.Outcome()
+
+    monkeypatch.setattr(play, "run", run)
+    monkeypatch.setattr(questions, "ask_password", lambda *_: "hf_s3cret")
+    words = ["model", "get", "a/b", "--ask-token", "-i", str(inventory), "--no-password"]
+    assert cli.main(words) == Exit.DONE
+    assert (seen["text"], seen["mode"], seen["path"].exists()) == ("hf_s3cret", 0o600, False)
+    assert "hf_s3cret" not in seen["line"] + "".join(capsys.readouterr())
+
+
 def test_every_command_s_playbook_is_there() -> None:
     for playbook, *_ in cli.COMMANDS.values():
         assert (CHECKOUT / "playbooks" / f"{playbook}.yml").is_file()

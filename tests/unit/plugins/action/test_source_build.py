@@ -188,7 +188,7 @@ def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch
     host = Host([RUNNING], [AnsibleConnectionFailure("gone")] * 99)
     clock = iter(range(0, 10_000, 50))
     monkeypatch.setattr(source_build.time, "monotonic", lambda: next(clock))
-    with pytest.raises(AnsibleConnectionFailure, match="The build continues there"):
+    with pytest.raises(AnsibleConnectionFailure, match="The work continues there"):
         host.run()
     assert 1 < len(host.asked) < 10
 

@@ -123,8 +123,19 @@ def test_a_host_on_which_nothing_was_installed_has_nothing(tree: Tree) -> None:
         "proof": None,
         "staged_proof": None,
         "scheduled": False,
+        "stopped": [],
         "plan": None,
     }
+
+
+def test_a_server_that_stays_off_is_told_with_its_reason(tree: Tree) -> None:
+    for name in ("serving", "other"):
+        (tree.root / "serving" / name).mkdir(parents=True)
+    (tree.root / "serving/serving/stopped").write_text(
+        "sparkforge-serving.service is off since then.\n  Its last lines: x\n"
+    )
+    (tree.root / "serving/other/stopped").symlink_to("/etc/shadow")
+    assert tree.look()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
 
 
 def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:

@@ -60,6 +60,7 @@ def look(**changed: t.Any) -> dict[str, t.Any]:
         "proof": PROOF,
         "staged_proof": None,
         "scheduled": False,
+        "stopped": [],
         "plan": PLAN,
         **changed,
     }
@@ -239,6 +240,12 @@ def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None
     assert "  building: pytorch | build 1/4\n" in said
     assert "  build ended without an artefact: llvm 22222222: No space left.\n" in said
     assert "  failed check of the staged environment: matmul.float32\n" in said
+
+
+def test_a_server_that_stays_off_is_a_line_of_its_host() -> None:
+    found = row(stopped=["sparkforge-serving.service is off since then."])
+    assert "spark01\n  sparkforge-serving.service is off since then.\n" in text(found)
+    assert found["standing"] == "as wanted"
 
 
 def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:

@@ -1,0 +1,86 @@
+"""What `sparkforge serve` and `sparkforge model` tell the playbooks: a stack, a model, and secrets by their files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sparkforge import COLLECTION, Exit, Refusal, collections_path
+
+
+def add_options(serve: argparse.ArgumentParser, model: argparse.ArgumentParser) -> None:
+    """Add the options of both commands."""
+    serve.add_argument("--stack", metavar="NAME", help="a stack of vLLM or SGLang; default: the newest of vLLM here")
+    serve.add_argument("--model", required=True, metavar="MODEL", help="ORGANISATION/NAME, or a directory of the Spark")
+    serve.add_argument("--port", type=int, default=8000, help="default: 8000")
+    serve.add_argument("--listen", metavar="ADDRESS", help="default: 127.0.0.1; 0.0.0.0 needs --key-file")
+    serve.add_argument("--key-file", type=Path, metavar="FILE", help="the key that requests must bring")
+    model.add_argument("action", choices=["get", "remove"])
+    model.add_argument("model", metavar="ORGANISATION/NAME")
+    for parser in (serve, model):
+        parser.add_argument("--revision", help="a branch, tag or commit of the model")
+        token = parser.add_mutually_exclusive_group()
+        token.add_argument(
+            "--token-file", type=Path, metavar="FILE", help="a token of the hub, for models that need one"
+        )
+        token.add_argument("--ask-token", action="store_true", help="ask for the token")
+
+
+@contextmanager
+def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
+    """Give the variables of the playbook. A token that is typed lies in a file of this account's until they are used.
+
+    :raises Refusal: a file of a secret is not there, or a model is neither a name nor a path.
+    """
+    from sparkforge import questions
+
+    given = {"serving_model": _model(arguments.model), "serving_model_revision": arguments.revision or ""}
+    with tempfile.TemporaryDirectory(prefix="sparkforge-") as private:
+        token = arguments.token_file
+        if arguments.ask_token and not arguments.dry_run:
+            token = Path(private) / "token"
+            token.touch(0o600)
+            token.write_text(questions.ask_password("Token of the hub", ""))
+        given["serving_model_token_file"] = _secret(token)
+        if arguments.command == "serve":
+            given |= {"stack_name": arguments.stack or newest(), "serving_port": arguments.port}
+            given |= {"serving_host": arguments.listen or "", "serving_api_key_file": _secret(arguments.key_file)}
+        elif arguments.action == "remove":
+            given["serving_model_state"] = "absent"
+        yield {name: value for name, value in given.items() if value != ""}
+
+
+def inert(given: Mapping[str, str | int]) -> list[str]:
+    """Return variables as ansible-playbook takes them; no text is evaluated as a template."""
+    values = {
+        name: value if isinstance(value, int) else f"!unsafe {json.dumps(value)}" for name, value in given.items()
+    }
+    return ["-e", "{" + ", ".join(f'"{name}": {value}' for name, value in values.items()) + "}"]
+
+
+def newest() -> str:
+    """Return the name of the newest stack of vLLM that this collection ships."""
+    folder = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles/stack/vars"
+    return max(
+        (path.stem for path in folder.glob("vllm-*.yml")), key=lambda name: [*map(int, re.findall(r"\d+", name))]
+    )
+
+
+def _model(text: str) -> str:
+    if text.startswith((".", "~")):
+        return str(Path(text).expanduser().absolute())
+    if not text.startswith("/") and text.count("/") != 1:
+        remedy = "Write it as ORGANISATION/NAME, or give an absolute path."
+        raise Refusal(Exit.USAGE, f"{text!r} is neither the name of a model nor a path.", remedy)
+    return text
+
+
+def _secret(path: Path | None) -> str:
+    if path is not None and not path.is_file():
+        raise Refusal(Exit.USAGE, f"There is no file {path}.", "Give a file that holds the secret, and nothing else.")
+    return str(path.absolute()) if path else ""

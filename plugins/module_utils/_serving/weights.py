@@ -1,0 +1,159 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The weights of a model on a host: where they are, whether a server may load them, and whose they are.
+
+A directory is somebody else's: names and modes are read, links are never followed out of it, and of its content only
+what names a revision.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: Entries of a model's directory, and how deep they lie: the largest models of the hub have some hundred files.
+MOST_ENTRIES, DEEPEST = 20_000, 8
+#: Files that torch.load opens, which runs what a pickle says (docs.pytorch.org, torch.load).
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+#: Formats that hold numbers alone.
+SAFE = (".safetensors", ".gguf")
+#: One of them says what a model is: transformers', and Mistral's own.
+CONFIGURATIONS = ("config.json", "params.json")
+#: A model of the hub, as huggingface_hub's validate_repo_id has it.
+NAME = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[\w.-]{0,94}\w", re.ASCII)
+_REVISION = re.compile(r"[0-9a-f]{40}")
+#: What a unit's line cannot hold within quotes (systemd.exec(5), BindReadOnlyPaths=).
+_UNQUOTED = re.compile(r'[\x00-\x1f\x7f"\\]')
+_CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)", re.ASCII)
+
+
+def receipt_of(name: str) -> str:
+    """Return the receipt's name of a model that the collection got from the hub."""
+    return f"model-{name.replace('/', '--')}"
+
+
+def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] | None:
+    """Return where a model is and what it is; None where it is named and not on this host.
+
+    ``directory`` is what the engine opens, ``bind`` the directory with all its files, ``name`` what to call it,
+    ``account`` the ids of whom alone can read it, ``bytes`` its size.
+
+    :param model: an absolute path, or ORGANISATION/NAME.
+    :raises SparkforgeError: it is not there, or no server may load it.
+    """
+    receipt: dict[str, t.Any] = {"name": model}
+    if model.startswith("/"):
+        place, receipt["name"] = _place(model)
+    else:
+        receipt = receipts.read(root, receipt_of(model)) or receipt
+        place = str(receipt.get("directory"))
+        if not os.path.isdir(place):
+            return None
+    if _UNQUOTED.search(place):
+        remedy = "Move the model to a path without quotes, backslashes and control characters."
+        raise SparkforgeError(f"{place!r} is no path for a line of a unit.", remedy)
+    try:
+        facts = _survey(place, _bound(place), model, allow_pickle)
+    except OSError as error:
+        raise disk.failed(f"The files of {model} cannot be read", error) from error
+    return {**facts, **{key: str(receipt.get(key) or "") for key in ("name", "revision", "license")}}
+
+
+def _place(model: str) -> tuple[str, str]:
+    """Return the directory that a path means, and the model's name where a cache of the hub's client says it."""
+    place = os.path.realpath(model)
+    if not os.path.isdir(place):
+        raise SparkforgeError(
+            f"There is no directory {model} on this host.",
+            "Copy the weights there, or name a model of the hub: sparkforge model get ORGANISATION/NAME.",
+        )
+    cached = _CACHED.fullmatch(os.path.basename(_bound(place)))
+    if os.path.basename(place).startswith("models--"):
+        place = os.path.join(place, "snapshots", _main(place))
+    if not os.path.isdir(place):
+        raise SparkforgeError(f"{model} has no snapshot of its main branch.", "Give the path of one of its snapshots.")
+    return place, "/".join(cached.groups()) if cached else ""
+
+
+def _bound(place: str) -> str:
+    """Return the directory that has all files: in a cache of the hub's client a snapshot is links into blobs."""
+    parts = place.split("/")
+    return "/".join(parts[:-2]) if parts[-2:-1] == ["snapshots"] and parts[-3].startswith("models--") else place
+
+
+def _main(place: str) -> str:
+    """Return the revision of the main branch, or of the one snapshot that there is."""
+    try:
+        with disk.open_regular(os.path.join(place, "refs", "main")) as stream:
+            revision = stream.read(64).decode("ascii", "replace").strip()
+    except OSError:
+        revision = ""
+    snapshots = disk.names(os.path.join(place, "snapshots"))
+    return revision if _REVISION.fullmatch(revision) else snapshots[0] if len(snapshots) == 1 else "none"
+
+
+def _survey(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str, t.Any]:
+    """Read names and modes of all files."""
+    closed: set[tuple[int, int]] = set()
+    size = 0
+    for path, entry in _entries(bound, model):
+        if stat.S_ISLNK(entry.st_mode):
+            # Within the unit there is nothing else.
+            if not os.path.realpath(path).startswith(f"{bound}/"):
+                remedy = "Give the directory that has the files themselves, or copy them there."
+                raise SparkforgeError(f"{path!r} is a link that leads out of {bound}.", remedy)
+            continue
+        if not stat.S_ISREG(entry.st_mode) and not stat.S_ISDIR(entry.st_mode):
+            raise SparkforgeError(f"{path!r} is neither a file nor a directory.", "Remove it from the model.")
+        needed = stat.S_IROTH | (stat.S_IXOTH if stat.S_ISDIR(entry.st_mode) else 0)
+        if entry.st_mode & needed != needed:
+            closed.add((entry.st_uid, entry.st_gid))
+        size += entry.st_size if stat.S_ISREG(entry.st_mode) else 0
+    _check_format(place, model, allow_pickle)
+    if len({uid for uid, _gid in closed}) > 1:
+        raise SparkforgeError(
+            f"The files of {model} belong to several accounts that keep them to themselves.",
+            f"Give them to one: chown -R USER {bound}.",
+        )
+    uid, gid = min(closed, default=(-1, -1))
+    return {"directory": place, "bind": bound, "bytes": size, "account": {"uid": uid, "gid": gid} if closed else None}
+
+
+def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
+    """Give each path of a model with what it is, the directory itself first."""
+    waiting, count = [(bound, 0)], 0
+    yield bound, os.lstat(bound)
+    while waiting:
+        directory, depth = waiting.pop()
+        with os.scandir(directory) as found:
+            for entry in found:
+                count += 1
+                if count > MOST_ENTRIES or depth >= DEEPEST:
+                    cause = f"{model} has more than {MOST_ENTRIES} files or {DEEPEST} levels of directories."
+                    raise SparkforgeError(cause, "Set serving_model to the directory of one model.")
+                seen = entry.stat(follow_symlinks=False)
+                yield entry.path, seen
+                if stat.S_ISDIR(seen.st_mode):
+                    waiting.append((entry.path, depth + 1))
+
+
+def _check_format(place: str, model: str, allow_pickle: bool) -> None:
+    """Refuse what is no model, and weights that run code: engines take those where the directory has no others."""
+    names = disk.names(place)
+    safe = [name for name in names if name.endswith(SAFE)]
+    pickles = [name for name in names if name.endswith(PICKLES)]
+    if not set(CONFIGURATIONS).intersection(names) and not safe:
+        remedy = "Give the directory that has config.json and the weights."
+        raise SparkforgeError(f"{model} is no model: it has neither config.json nor weights.", remedy)
+    if pickles and not safe and not allow_pickle:
+        raise SparkforgeError(
+            f"The weights of {model} are pickle files ({pickles[0]!r}), which run code when they are loaded.",
+            "Get the model as safetensors, or set serving_allow_pickle if you trust who made them.",
+        )

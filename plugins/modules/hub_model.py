@@ -1,0 +1,152 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hub_model
+short_description: Get a model from the Hugging Face hub, with the hub's own client
+version_added: "0.1.0"
+description:
+  - Downloads a model's files below O(directory) as an account of its own, C(sparkforge-models), in a process that
+    outlives the connection. A second call follows it, and one after an interruption continues where it was.
+  - Compares every file with the hash that the hub names, the sha256 of weights, and records revision and licence in a
+    receipt. A converged call asks no network.
+  - Weights in pickle files and in formats of other frameworks are left out.
+  - Proxies and certificates are taken from the task's environment.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
+attributes:
+  check_mode:
+    details: The hub is not asked.
+options:
+  name:
+    description: The model, C(ORGANISATION/NAME). Without it O(state=absent) removes all models, and the account.
+    type: str
+  state:
+    description: Whether the model is to be on the host.
+    type: str
+    choices: [present, absent]
+    default: present
+  revision:
+    description: A branch, tag or commit. If unset, the revision that is on the host will do, or else C(main) is got.
+    type: str
+  directory:
+    description: Where models are kept, as the hub's client keeps them. Every user can read them.
+    type: path
+    default: /opt/sparkforge/models
+  root:
+    description: The collection's root directory.
+    type: path
+    default: /opt/sparkforge
+  token:
+    description: A token of the hub. It is in no command line or log, and in no file once the process runs.
+    type: str
+  hub:
+    description: The hub.
+    type: str
+    default: https://huggingface.co
+  allow_pickle:
+    description: Whether to get pickle files too, which run code when they are loaded.
+    type: bool
+    default: false
+  python:
+    description: The interpreter of an environment with huggingface_hub; by default that of the environment C(hub).
+    type: path
+  user:
+    description: The account that downloads, and owns the models. It is created if it is missing.
+    type: str
+    default: sparkforge-models
+  attach:
+    description: The process that a call began; set by the action plugin, which follows it.
+    type: str
+seealso:
+  - module: sparkforge.dgx_spark.model_info
+author: The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Get a model that needs a token
+  sparkforge.dgx_spark.hub_model:
+    name: meta-llama/Llama-3.1-8B-Instruct
+    token: "{{ lookup('ansible.builtin.file', 'hub-token') }}"
+"""
+
+RETURN = r"""
+name:
+  description: The model.
+  type: str
+  returned: if it is on the host
+  sample: Qwen/Qwen3-8B
+revision:
+  description: The commit that is on the host.
+  type: str
+  returned: if it is on the host
+  sample: b968826d9c46dd6066d109eabc6255188de91218
+license:
+  description: The licence as the model's page names it; empty if it names none.
+  type: str
+  returned: if it is on the host
+  sample: apache-2.0
+license_link:
+  description: Where its text is, if the page says so.
+  type: str
+  returned: if it is on the host
+gated:
+  description: Whether the hub gives it to those alone who accepted the licence there.
+  type: bool
+  returned: if it is on the host
+directory:
+  description: The directory that an engine opens.
+  type: str
+  returned: if it is on the host
+  sample: /opt/sparkforge/models/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218
+bytes:
+  description: The size of its files.
+  type: int
+  returned: if it is on the host
+  sample: 16381470720
+running:
+  description: Whether a process still gets it; C(id) and C(progress) are of that.
+  type: bool
+  returned: with O(state=present)
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str"},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "revision": {"type": "str"},
+            "directory": {"type": "path", "default": "/opt/sparkforge/models"},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "token": {"type": "str", "no_log": True},
+            "hub": {"type": "str", "default": "https://huggingface.co"},
+            "allow_pickle": {"type": "bool", "default": False},
+            "python": {"type": "path"},
+            "user": {"type": "str", "default": "sparkforge-models"},
+            "attach": {"type": "str"},
+        },
+        required_if=[("state", "present", ["name"])],
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        model = hub.Model(module.params, module.check_mode)
+        return model.get() if module.params["state"] == "present" else model.remove()
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: model_info
+short_description: Find the weights of a model on a host, and tell whether a server may load them
+version_added: "0.1.0"
+description:
+  - Reads names and modes of a model's files, in a bounded number of steps. No weights are opened, and no link is
+    followed out of the directory.
+  - Refuses weights in pickle files, which run code when they are loaded.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+options:
+  model:
+    description:
+      - An absolute path, of a directory with C(config.json), of a snapshot in a cache of the hub's client, or of
+        that cache's directory of one model, C(~/.cache/huggingface/hub/models--ORGANISATION--NAME).
+      - Or the name of a model that M(sparkforge.dgx_spark.hub_model) brought.
+    type: str
+    required: true
+  root:
+    description: The collection's root directory.
+    type: path
+    default: /opt/sparkforge
+  allow_pickle:
+    description: Whether pickle files will do.
+    type: bool
+    default: false
+  required:
+    description: Whether a model that is named and not on the host is an error.
+    type: bool
+    default: true
+seealso:
+  - module: sparkforge.dgx_spark.hub_model
+author: The sparkforge maintainers (@sparkforge)
+"""
+
+EXAMPLES = r"""
+- name: Find what the owner downloaded already
+  sparkforge.dgx_spark.model_info:
+    model: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B
+  register: found
+"""
+
+RETURN = r"""
+exists:
+  description: Whether the model is on the host; without it nothing else is returned.
+  type: bool
+  returned: success
+directory:
+  description: The directory that an engine opens.
+  type: str
+  returned: if it exists
+  sample: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218
+bind:
+  description: The directory that has all of its files.
+  type: str
+  returned: if it exists
+  sample: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B
+name:
+  description: The model's name on the hub, empty if unknown.
+  type: str
+  returned: if it exists
+  sample: Qwen/Qwen3-8B
+bytes:
+  description: The size of all files.
+  type: int
+  returned: if it exists
+  sample: 16381470720
+account:
+  description: C(uid) and C(gid) of the account that alone can read some of the files; null if everybody can.
+  type: dict
+  returned: if it exists
+  sample: null
+revision:
+  description: The commit, of a model that M(sparkforge.dgx_spark.hub_model) brought.
+  type: str
+  returned: if it exists
+license:
+  description: Its licence as the hub names it, of a model that M(sparkforge.dgx_spark.hub_model) brought.
+  type: str
+  returned: if it exists
+  sample: apache-2.0
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import weights
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "model": {"type": "str", "required": True},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "allow_pickle": {"type": "bool", "default": False},
+            "required": {"type": "bool", "default": True},
+        },
+        supports_check_mode=True,
+    )
+
+    def work() -> dict[str, t.Any]:
+        model = module.params["model"]
+        found = weights.find(model, module.params["root"], module.params["allow_pickle"])
+        if found is None and module.params["required"]:
+            cause = f"The model {model} is not on this host."
+            raise SparkforgeError(cause, f"Get it: sparkforge model get {model}, or playbooks/model.yml.")
+        return {"changed": False, "exists": found is not None, **(found or {})}
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The plan of the role serving: whether a model server may run as its variables say, and whom it may talk to."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving.weights import NAME
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+
+#: What a unit's line cannot hold within quotes: the path of a bind knows no escapes (systemd.exec(5)).
+_PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')
+_DEVICE = re.compile(r"(char-|block-|/dev/)[\w*?./-]+", re.ASCII)
+_MEMORY = re.compile(r"[0-9]+[KMGT%]?|infinity")
+#: Options of the engines that this role sets, and those that bring a secret into a command line or a log. argparse
+#: takes their beginnings too, and vllm ``_`` for ``-``.
+_RESERVED = {
+    "--host": "Set serving_host.",
+    "--port": "Set serving_port.",
+    "--api-key": "Set serving_api_key_file.",
+    "--admin-api-key": "Set serving_api_key_file.",
+    "--hf-token": "Get the model first: sparkforge model get, with --token-file.",
+    "--config": "Give its options in serving_arguments.",
+}
+#: Servers of the engines beside the one that asks for the key: vllm/entrypoints/cli/serve.py, sglang/launch_server.py,
+#: and of sglang's http_server.py the several tokenizers.
+_WITHOUT_KEY = re.compile(r"--(smg-)?grpc|--tokenizer-w|VLLM_USE_RUST_FRONTEND|SGLANG_RUST_SERVER")
+_SECRET = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+
+
+def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> Plan:
+    """Return ``loopback``, whether only this host reaches the server, and ``networks``, whom the kernel lets it reach.
+
+    A refusal names a variable and never the value of one that may be a secret.
+    """
+    del observation
+    host = str(settings["serving_host"])
+    loopback = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+    networks = list(settings["serving_networks"]) or ["localhost" if loopback else "any"]
+    refusals = [
+        *_of_the_engine(settings),
+        *_of_the_addresses(settings, host, loopback, networks),
+        *(_of_argument(str(argument)) for argument in settings["serving_arguments"]),
+        *(_of_variable(str(name), str(value)) for name, value in settings["serving_environment"].items()),
+        *_of_the_key(settings),
+        _of_path("serving_environment_file", str(settings["serving_environment_file"])),
+        *_of_the_unit(settings),
+    ]
+    steps = {"loopback": loopback, "networks": networks}
+    return Plan(steps, refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in filter(None, refusals)])
+
+
+Refusal = tuple[str, str]
+
+
+def _of_the_engine(settings: t.Mapping[str, t.Any]) -> t.Iterator[Refusal]:
+    engine, share, model = (settings[f"serving_{name}"] for name in ("engine", "memory_share", "model"))
+    if engine not in settings["__serving_engines"]:
+        cause = f"The role serving has no engine {engine}."
+        yield cause, "Set stack_name to a stack of vllm or sglang, or serving_engine."
+    if not 0 < float(share) < 1:
+        yield f"serving_memory_share is {share}.", "Set a number between 0 and 1; the system uses the rest."
+    if not model:
+        cause = "serving_model is empty."
+        yield cause, "Set it to a directory of the host with weights, or to the name of a model: ORGANISATION/NAME."
+    elif not (_PATH.fullmatch(model) or NAME.fullmatch(model)):
+        cause = f"serving_model is {model!r}, which is neither an absolute path nor the name of a model."
+        yield cause, "Write it as /directory, without quotes and backslashes, or as ORGANISATION/NAME."
+
+
+def _of_the_addresses(
+    settings: t.Mapping[str, t.Any], host: str, loopback: bool, networks: t.Sequence[str]
+) -> t.Iterator[Refusal]:
+    if not loopback and not _is_address(host):
+        yield f"serving_host is {host!r}, which is no address.", "Set it to an address of this host, or to 0.0.0.0."
+    if not loopback and not settings["serving_api_key_file"]:
+        cause = f"serving_host is {host}: everybody who reaches this host could use the model, for there is no key."
+        make = "(umask 077; openssl rand -hex 32 > FILE)"
+        yield cause, f"Make one, {make}, and set serving_api_key_file to it, or listen on 127.0.0.1."
+    if not loopback and settings["serving_engine"] == "sglang" and "any" in networks:
+        # torch's TCPStore listens on every address (sglang/srt/server_args.py, PortArgs).
+        cause = "SGLang opens ports of its own on every address, which ask for no key."
+        yield cause, "Set serving_networks to those that may reach this host's server, such as 192.168.1.0/24."
+    for network in networks:
+        if network not in ("any", "localhost", "link-local") and not _is_network(network):
+            yield f"serving_networks has {network!r}, which is no network.", "Write it as 192.168.1.0/24."
+
+
+def _of_argument(argument: str) -> Refusal | None:
+    option = argument.partition("=")[0].replace("_", "-")
+    reserved = next((one for one in _RESERVED if len(option) > len("--h") and one.startswith(option)), None)
+    return (f"serving_arguments has {option}.", _RESERVED[reserved]) if reserved else _of_text("arguments", argument)
+
+
+def _of_variable(name: str, value: str) -> Refusal | None:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        return f"serving_environment has {name!r}, which is no variable's name.", "Use letters, digits and _."
+    if _SECRET.search(name):
+        remedy = "Put it into a file on the host that only root can read, and set serving_environment_file to that."
+        if name == "VLLM_API_KEY":
+            remedy = "Set serving_api_key_file."
+        return f"serving_environment has {name}, and everybody on the host can read a unit.", remedy
+    return _of_text("environment", value)
+
+
+def _of_the_key(settings: t.Mapping[str, t.Any]) -> t.Iterator[Refusal]:
+    for word in (*map(str, settings["serving_arguments"]), *settings["serving_environment"]):
+        if settings["serving_api_key_file"] and _WITHOUT_KEY.match(word.replace("_", "-") if word[:1] == "-" else word):
+            yield f"{word} starts a server that asks for no key.", "Remove it, or remove serving_api_key_file."
+
+
+def _of_text(where: str, text: str) -> Refusal | None:
+    return (f"serving_{where} has a NUL character.", "Remove it.") if "\0" in text else None
+
+
+def _of_path(name: str, path: str) -> Refusal | None:
+    if not path or _PATH.fullmatch(path):
+        return None
+    return f"{name} is {path!r}.", "Set it to an absolute path without quotes, backslashes and line breaks."
+
+
+def _of_the_unit(settings: t.Mapping[str, t.Any]) -> t.Iterator[Refusal]:
+    for device in settings["serving_devices"]:
+        if not _DEVICE.fullmatch(device):
+            yield f"serving_devices has {device!r}.", "Write it as char-nvidia* or /dev/nvidia0."
+    if not _MEMORY.fullmatch(str(settings["serving_memory_max"])):
+        yield f"serving_memory_max is {settings['serving_memory_max']!r}.", "Write it as 30% or 32G."
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,19}", settings["serving_name"]):
+        cause = f"serving_name is {settings['serving_name']!r}."
+        yield cause, "Use up to 20 lower case letters, digits, - and _, beginning with a letter: it names an account."
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Looks after the unit of a model server: waits until it answers, and records why it stays off.
+
+``sparkforge_unit.py answers UNIT URL SECONDS`` ends with 0 once the server answers, 2 once systemd gave it up, else 1.
+``sparkforge_unit.py stopped UNIT FILE`` is what systemd starts when it gives the unit up (OnFailure=).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+#: Less than RestartSec of the unit, in microseconds.
+BY_HAND_US = 5_000_000
+#: What ended the server, by $SERVICE_RESULT of systemd.exec(5).
+RESULTS = {
+    "exit-code": "it exited with status {ExecMainStatus}",
+    "signal": "it was ended by signal {ExecMainStatus}",
+    "core-dump": "it crashed with signal {ExecMainStatus}",
+    "oom-kill": "the kernel ended it because memory ran out",
+    "timeout": "it did not start or stop in time",
+}
+
+
+def printed(*command: str) -> str:
+    """Return what a program prints, without what moves a terminal's cursor: a log has the engine's words."""
+    done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in done.stdout.decode(errors="replace"))
+
+
+def answers(unit: str, url: str, seconds: str) -> int:
+    """Wait until the server answers, systemd gives it up, or the time is over."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + float(seconds)
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), opener.open(url, timeout=10):
+            return 0
+        if printed("systemctl", "is-failed", unit).strip() == "failed":
+            return 2
+        time.sleep(1)
+    return 1
+
+
+def stopped(unit: str, path: str) -> int:
+    """Write why the unit is off, and take it from the boot: it starts again when a person says so."""
+    names = ("Result", "ExecMainStatus", "NRestarts", "ExecMainExitTimestampMonotonic", "StateChangeTimestampMonotonic")
+    shown = printed("systemctl", "show", unit, *(f"-p{name}" for name in names))
+    values = dict(line.split("=", 1) for line in shown.splitlines())
+    # Before systemd gives up it waits once more. A process that ended just now was stopped by somebody, if not readily.
+    if int(values[names[4]]) - int(values[names[3]]) < BY_HAND_US:
+        return 0
+    why = RESULTS.get(values["Result"], "systemd calls it {Result}").format(**values)
+    log = printed("journalctl", f"_SYSTEMD_UNIT={unit}", "-n", "3", "-o", "cat", "--no-pager")
+    last = " | ".join(line.strip()[:300] for line in log.splitlines() if line.strip())
+    moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    text = (
+        f"{unit} is off since {moment}, after {max(1, int(values['NRestarts']))} starts: {why}.\n"
+        f"  Its last lines: {last or 'none'}\n"
+        f"  Fix the cause (journalctl -u {unit}), then start it: "
+        f"sudo systemctl reset-failed {unit} && sudo systemctl enable --now {unit}\n"
+    )
+    partial = Path(f"{path}.partial")
+    partial.write_text(text)
+    os.replace(partial, path)
+    sys.stdout.write(text)
+    return subprocess.run(["systemctl", "disable", unit], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit({"answers": answers, "stopped": stopped}[sys.argv[1]](*sys.argv[2:]))

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whether a model server may run as its variables say: nobody beyond this host without a key, no secret in the unit."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, serving
+
+from tests.unit.plugins.plugin_utils.plans.test_plans import settings
+
+BEYOND = {"serving_host": "0.0.0.0", "serving_api_key_file": "/home/ada/key"}
+
+
+def plan(**changed: t.Any) -> Plan:
+    given = {"serving_engine": "vllm", "serving_model": "Org/Name", "serving_memory_max": "30%"}
+    engines = {"__serving_engines": {"vllm": {}, "sglang": {}}}
+    return serving.plan(settings("serving", **{**given, **engines, **changed}), None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "loopback", "networks"),
+    [
+        ({}, True, ["localhost"]),
+        ({"serving_host": "::1"}, True, ["localhost"]),
+        ({"serving_host": "127.0.0.7", "serving_networks": ["10.0.0.0/8"]}, True, ["10.0.0.0/8"]),
+        (BEYOND, False, ["any"]),
+        ({**BEYOND, "serving_networks": ["192.168.1.0/24"]}, False, ["192.168.1.0/24"]),
+    ],
+)
+def test_who_listens_to_this_host_alone_talks_to_nobody_else(
+    changed: dict[str, t.Any], loopback: bool, networks: list[str]
+) -> None:
+    assert plan(**changed).refusals == []
+    assert plan(**changed).steps == {"loopback": loopback, "networks": networks}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"serving_engine": "other"}, "no engine other"),
+        ({"serving_memory_share": 1.5}, "serving_memory_share is 1.5"),
+        ({"serving_model": ""}, "serving_model is empty"),
+        ({"serving_model": "models/org/name"}, "neither an absolute path nor the name"),
+        ({"serving_model": 'a/b"c'}, "neither an absolute path nor the name"),
+        ({"serving_model": '/srv/a"b'}, "neither an absolute path nor the name"),
+        ({"serving_model": "../../etc"}, "neither an absolute path nor the name"),
+        ({"serving_model": "{{ lookup('pipe', 'id') }}/x"}, "neither an absolute path nor the name"),
+        ({"serving_host": "192.168.1.7"}, "there is no key"),
+        ({"serving_host": "::"}, "there is no key"),
+        ({"serving_host": "127.0.0.1.example.com", "serving_api_key_file": "/k"}, "which is no address"),
+        ({**BEYOND, "serving_engine": "sglang"}, "Set serving_networks"),
+        ({"serving_networks": ["10.0.0.0/8\nExecStartPre=/bin/sh"]}, "no network"),
+        ({"serving_environment_file": "/etc/a\nExecStartPre=/bin/sh"}, "serving_environment_file is"),
+        ({"serving_environment_file": "-/etc/a"}, "serving_environment_file is"),
+        ({"serving_devices": ["char-x\nExecStartPre=/bin/sh"]}, "serving_devices has"),
+        ({"serving_memory_max": "1G\nExecStartPre=/bin/sh"}, "serving_memory_max is"),
+        ({"serving_name": "a b"}, "serving_name is"),
+        ({"serving_environment": {"A B": "1"}}, "no variable's name"),
+        ({"serving_environment": {"HF_TOKEN": "s3cret"}}, "serving_environment has HF_TOKEN"),
+        ({"serving_environment": {"VLLM_API_KEY": "s3cret"}}, "Set serving_api_key_file"),
+        ({"serving_arguments": ["a\0b"]}, "NUL"),
+        *(
+            ({"serving_arguments": [argument, "s3cret"]}, "serving_arguments has")
+            for argument in (
+                "--api-key", "--api_key", "--api-key=s3cret", "--api-k", "--admin-api-key", "--hf-token=s3cret",
+                "--host", "--hos=0.0.0.0", "--port", "--config", "--conf=/etc/x",
+            )
+        ),
+        *(
+            ({**BEYOND, "serving_arguments": [argument]}, "asks for no key")
+            for argument in ("--grpc", "--grpc-port=50051", "--smg-grpc-mode", "--tokenizer_worker_num")
+        ),
+        ({**BEYOND, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "asks for no key"),
+    ],
+)  # fmt: skip
+def test_what_opens_the_server_or_shows_a_secret_is_refused(changed: dict[str, t.Any], words: str) -> None:
+    refused = plan(**changed).as_result()["refused"]
+    assert words in refused
+    assert "s3cret" not in refused
+
+
+def test_what_only_begins_alike_is_an_engine_s_own() -> None:
+    arguments = [
+        "--hf-overrides",
+        "{}",
+        "--config-format",
+        "hf",
+        "--tokenizer",
+        "x",
+        "-tp",
+        "2",
+        "--api-server-count",
+        "2",
+    ]
+    assert plan(serving_arguments=arguments, serving_environment={"TOKENIZERS_PARALLELISM": "1"}).refusals == []

@@ -1,0 +1,197 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the unit of the role serving starts: how many compilers may run, who is answered, why it stays off."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs
+
+FILES = Path(__file__).parents[3] / "roles/serving/files"
+KEY = "k3y-of-the-server-0123456789"
+ENGINE = """
+import json, logging, multiprocessing, os, sys
+from dataclasses import asdict, dataclass
+
+
+@dataclass
+class ServerArgs:
+    host: str = ""
+    api_key: str | None = None
+
+    @classmethod
+    def from_cli_args(cls, args):
+        return cls(args.host, args.api_key)
+
+
+def serve(server_args, pipe):
+    print(f"server_args={asdict(server_args)}")
+    pipe.send({"key": server_args.api_key, "header": f"Bearer {server_args.api_key}", "argv": sys.argv})
+"""
+SGLANG = """
+import argparse, json, multiprocessing, sys
+from sglang.srt.server_args import ServerArgs, serve
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command")
+    parser.add_argument("--host")
+    parser.add_argument("--api-key")
+    server_args = ServerArgs.from_cli_args(parser.parse_args())
+    here, there = multiprocessing.get_context("spawn").Pipe()
+    worker = multiprocessing.get_context("spawn").Process(target=serve, args=(server_args, there))
+    worker.start()
+    print("FOUND " + json.dumps(here.recv()))
+    worker.join()
+"""
+VLLM = """
+import json, os, sys
+def main():
+    print("FOUND " + json.dumps({"argv": sys.argv, "environment": dict(os.environ)}))
+"""
+
+
+def load(name: str) -> t.Any:
+    spec = importlib.util.spec_from_file_location(name, FILES / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+launch = load("sparkforge_launch")
+
+
+@pytest.mark.parametrize(
+    ("total", "available", "share", "cores"),
+    [(122_000, 115_000, 0.7, 20), (122_000, 121_000, 0.3, 20), (122_000, 40_000, 0.7, 20), (32_000, 31_000, 0.5, 4)],
+)
+def test_compilers_get_what_a_build_would_get_beside_the_engine(
+    total: int, available: int, share: float, cores: int
+) -> None:
+    meminfo = f"MemTotal:       {total * 1024} kB\nMemFree:  1 kB\nMemAvailable:   {available * 1024} kB\n"
+    count, why = launch.compile_jobs(meminfo, share, cores)
+    left = available - int(total * share)
+    try:
+        expected = jobs.size(cores, left, total).count
+    except SparkforgeError:
+        expected = 1
+    assert count == expected
+    assert why.startswith(f"{count} compile job")
+
+
+def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
+    """Start a stand-in of an engine with the launcher, and return what it found and all that it printed."""
+    packages = {"vllm/entrypoints/cli/main.py": VLLM, "sglang/cli/main.py": SGLANG, "sglang/srt/server_args.py": ENGINE}
+    for name, text in packages.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "credentials").mkdir(exist_ok=True)
+    (tmp_path / "credentials/api_key").write_text(f"{KEY}\n")
+    environment = {"PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    done = subprocess.run(
+        [sys.executable, FILES / "sparkforge_launch.py", *arguments], env=environment, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    found = [line.removeprefix("FOUND ") for line in done.stdout.splitlines() if line.startswith("FOUND ")]
+    return json.loads(found[0]) if found else {}, done.stdout
+
+
+def test_vllm_gets_bounds_for_its_compilers_and_a_guard_and_no_key(tmp_path: Path) -> None:
+    credentials = {"CREDENTIALS_DIRECTORY": str(tmp_path / "credentials"), "MAX_JOBS": "7"}
+    found, said = run(tmp_path, "vllm", "0.99", "key", "serve", "/m", "--port", "1", **credentials)
+    expected = ["vllm", "serve", "/m", "--port", "1", "--middleware", "sparkforge_launch.Guard"]
+    assert found["argv"] == expected
+    bounds = {name: found["environment"].get(name) for name in launch.COMPILERS}
+    # Of 99 % of the memory nothing is left; what the inventory sets counts.
+    assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"}
+    assert KEY not in said
+
+
+def test_sglang_gets_the_key_and_its_log_does_not(tmp_path: Path) -> None:
+    credentials = {"CREDENTIALS_DIRECTORY": str(tmp_path / "credentials")}
+    found, said = run(tmp_path, "sglang", "0.7", "key", "serve", "--host", "::", **credentials)
+    assert (found["key"], found["header"]) == (KEY, f"Bearer {KEY}")
+    assert KEY not in " ".join(found["argv"])
+    assert "server_args={'host': '::', 'api_key': '***'}" in said
+
+
+@pytest.mark.parametrize("variables", [{}, {"CREDENTIALS_DIRECTORY": "/nonexistent"}])
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_a_server_that_is_to_have_a_key_does_not_start_without(
+    tmp_path: Path, engine: str, variables: dict[str, str]
+) -> None:
+    found, said = run(tmp_path, engine, "0.7", "key", "serve", **variables)
+    assert found == {}
+    assert "systemd gave no credential" in said
+
+
+@pytest.mark.parametrize(
+    ("scope", "status"),
+    [
+        ({"type": "http", "path": "/v1/models"}, 401),
+        ({"type": "http", "path": "/invocations"}, 401),
+        ({"type": "http", "path": "/health/../v1/models"}, 401),
+        ({"type": "http", "path": "/v1/models", "headers": [(b"authorization", b"Bearer other")]}, 401),
+        ({"type": "http", "path": "/v1/models", "headers": [(b"authorization", KEY.encode())]}, 401),
+        ({"type": "websocket", "path": "/v1/realtime"}, 1008),
+        ({"type": "http", "path": "/health"}, None),
+        ({"type": "http", "path": "/v1/models", "method": "OPTIONS"}, None),
+        ({"type": "lifespan"}, None),
+        ({"type": "http", "path": "/invocations", "headers": [(b"authorization", f"Bearer {KEY}".encode())]}, None),
+        ({"type": "websocket", "path": "/x", "headers": [(b"authorization", f"Bearer {KEY}".encode())]}, None),
+    ],
+)
+def test_nobody_is_answered_without_the_key_but_who_asks_for_the_health(
+    scope: dict[str, t.Any], status: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "api_key").write_text(f"{KEY}\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    reached: list[t.Any] = []
+    sent: list[dict[str, t.Any]] = []
+
+    async def application(scope: t.Any, _receive: t.Any, _send: t.Any) -> None:
+        reached.append(scope)
+
+    async def send(message: dict[str, t.Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(launch.Guard(application)(scope, None, send))
+    assert bool(reached) is (status is None)
+    assert [message.get("status", message.get("code")) for message in sent[:1]] == ([status] if status else [])
+
+
+@pytest.mark.parametrize("given_up", [True, False], ids=["given up", "stopped by hand"])
+def test_why_a_server_stays_off_is_one_text_without_control_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_up: bool
+) -> None:
+    changed = f"StateChangeTimestampMonotonic={11_000_000 if given_up else 1_100_000}"
+    program = '#!/bin/sh\necho "$0 $*" >> "$(dirname "$0")/called"\ncase "$*" in'
+    values = f"Result=oom-kill ExecMainStatus=9 NRestarts=4 ExecMainExitTimestampMonotonic=1000000 {changed}"
+    (tmp_path / "systemctl").write_text(f"{program} show*) printf '%s\\n' {values};; esac\n")
+    (tmp_path / "journalctl").write_text("#!/bin/sh\nprintf 'one\\n\\033]52;c;xyz\\007two\\n'\n")
+    for name in ("systemctl", "journalctl"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert load("sparkforge_unit").stopped("sparkforge-serving.service", str(tmp_path / "stopped")) == 0
+    if not given_up:
+        assert not (tmp_path / "stopped").exists() and "disable" not in (tmp_path / "called").read_text()
+        return
+    text = (tmp_path / "stopped").read_text()
+    assert "after 4 starts: the kernel ended it because memory ran out." in text
+    assert "one | ?]52;c;xyz?two" in text
+    assert "sudo systemctl reset-failed sparkforge-serving.service && sudo systemctl enable --now" in text
+    assert "systemctl disable sparkforge-serving.service" in (tmp_path / "called").read_text()
