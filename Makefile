@@ -1,5 +1,10 @@
-# Two commands do everything: `make demo` and `make test`. `make help` lists the rest.
-PYTHON ?= python3
+# Two commands do everything: `make spark` and `make test`. `make help` lists the rest.
+# The first Python that is new enough; PYTHON=/path/to/python3 names another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
+NEW_PYTHON = python="$(PYTHON)"; "$${python:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+  echo "make: Python 3.11 or newer is needed, and this is $$("$${python:-python3}" -V 2>&1). Install one, or name it:" \
+  "make PYTHON=/path/to/python3.12" >&2; exit 1; }
 VENV := .venv
 BIN := $(VENV)/bin
 # The bench of `make demo` and `make lab`: its name, and arm64 (emulated elsewhere) or native, which is quick.
@@ -20,26 +25,37 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
-LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01
+# As `sparkforge setup` does it: the lab's tests want NVIDIA's libraries and the compilers as well.
+LAB_PLAY = $(BIN)/ansible-playbook -i inventory/lab.yml site.yml -l spark01 -e stack_libraries=auto
 
 .DEFAULT_GOAL := help
-.PHONY: help machine setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof record lint unit integration molecule lab
+.PHONY: help machine spark setup fast demo test test-fleet test-long test-pytorch fuzz guided-fuzz mutants chaos proof record lint unit integration molecule lab
 .PHONY: lab-down bench build docs recording release-notes release-check release github-release publish
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: $(VENV)/.ready ## make .venv with Ansible and the test tools
+spark: $(VENV)/.command ## set up the Sparks in your network, or where there is none, a simulated one (ARGS="--host NAME")
+	@$(BIN)/python -m lab.spark $(ARGS)
 
-$(VENV)/.ready: requirements.txt requirements-dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python3") if sys.version_info < (3, 11) else 0'
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q python3-venv; }
-	@echo "setup: making $(VENV) (about 20 s with a warm pip cache)"
-	$(PYTHON) -m venv $(VENV)
+setup: $(VENV)/.ready ## make .venv with Ansible, the command sparkforge and the test tools
+
+# What sets Sparks up, real or simulated, and no more, so that an owner does not wait for the test tools.
+$(VENV)/.command: requirements.txt
+	@$(NEW_PYTHON)
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { $(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q \
+	  "$$("$(PYTHON)" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"; }
+	@echo "setup: making $(VENV) (half a minute)"
+	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt -e .
+	touch $@
+
+$(VENV)/.ready: requirements-dev.txt $(VENV)/.command
+	@echo "setup: adding the test tools (a minute)"
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-lab: machine setup ## bring up the lab: spark01 (ARM64; PLATFORM=native) and the mirror; HOSTS=16: a native fleet
+lab: machine $(VENV)/.command ## bring up the lab: spark01 (ARM64; PLATFORM=native) and the mirror; HOSTS=16: a native fleet
 	$(ROOT) $(BIN)/python -m lab up $(if $(HOSTS),--bench fleet --count $(HOSTS),--bench $(BENCH) --platform $(PLATFORM))
 
 machine:
@@ -55,7 +71,7 @@ demo: lab ## provision a simulated Spark twice, say what that has shown, and ope
 
 lab-down: ## end what `make demo` and `make lab` started and put binfmt back as it was
 	$(ROOT) $(BIN)/python -m lab down --bench $(BENCH)
-	$(ROOT) $(BIN)/python -m lab down --bench fleet --inventory $(SPARKFORGE_CACHE)/benches/fleet/inventory
+	$(ROOT) $(BIN)/python -m lab down --bench fleet
 
 # What differs from where this branch left main; the linters look at all files where nothing does.
 CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD main 2>/dev/null || echo HEAD)"; \
@@ -126,7 +142,8 @@ recording: setup .venv-docs/.ready ## record `make demo` as docs/demo.cast, demo
 	.venv-docs/bin/python -m lab.recording $(PLATFORM) $(BENCH)
 
 .venv-%/.ready: requirements-%.txt
-	$(PYTHON) -m venv .venv-$*
+	@$(NEW_PYTHON)
+	"$(PYTHON)" -m venv .venv-$*
 	.venv-$*/bin/pip install -q --disable-pip-version-check -r $<
 	touch $@
 
@@ -135,7 +152,7 @@ release-notes: setup ## turn the fragments into the chapter of CHANGELOG.rst of 
 
 release-check: build .venv-release/.ready ## whether Galaxy takes the tarball, without a warning
 	@mkdir -p dist
-	cd dist && PATH=$(CURDIR)/.venv-release/bin:$$PATH ../.venv-release/bin/python -m galaxy_importer.main \
+	cd dist && PATH="$(CURDIR)/.venv-release/bin:$$PATH" ../.venv-release/bin/python -m galaxy_importer.main \
 	  ../sparkforge-dgx_spark-$(VERSION).tar.gz 2>&1 | tee galaxy.log
 	@! grep -E 'WARNING|ERROR' dist/galaxy.log
 

@@ -353,7 +353,7 @@ class Copies:
             self._bench.save()
 
     def _start(self, host: str, root: str) -> str:
-        options = ["--hostname", host, "--name", f"{self._bench.name}-{host}"]
+        options = ["--hostname", host, "--name", f"{self._bench.id}-{host}"]
         options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
         command = ["--rootfs", f"{root}:O", *benches.INIT_COMMANDS["sshd"]]
         known = image.podman("run", "-d", *options, *command).stdout.strip()

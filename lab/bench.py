@@ -1,6 +1,7 @@
 """A bench: containers with sshd, the mirror's server, and the inventory variables that describe them.
 
-Each bench has a name (``demo``, ``test-…``) and a state file; it ends exactly what that file lists.
+Each bench has a name (``demo``, ``test-…``) and a state file; it ends exactly what that file lists. A name belongs to
+one checkout and one account, so that two of them may have a bench ``demo`` up on one machine.
 """
 
 from __future__ import annotations
@@ -22,14 +23,25 @@ from typing import Any
 
 import yaml
 
-from lab import emulator, image
-from lab.host import LabError, cache_directory, install_packages, native_architecture, rootless, run, say, step
+from lab import emulator, image, mirror
+from lab.host import (
+    CHECKOUT,
+    LabError,
+    cache_directory,
+    install_packages,
+    native_architecture,
+    owner,
+    repositories,
+    rootless,
+    run,
+    say,
+    step,
+)
 
 ADDRESS_FORMAT = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 GATEWAY_FORMAT = "{{range .Subnets}}{{.Gateway}}{{end}}"
 # A name, because pip before 26 does not check certificates of bare addresses; .test is reserved (RFC 2606).
 MIRROR_NAME = "mirror.sparkforge.test"
-CHECKOUT = Path(__file__).parent.parent
 INVENTORY = CHECKOUT / "inventory"
 GENERATED = Path("group_vars/lab/generated.yml")
 MIRROR_LEVELS = {"arm64": "full", "native": "native"}
@@ -60,12 +72,17 @@ class Bench:
     images: list[str] = field(default_factory=list)
 
     @property
+    def id(self) -> str:
+        """The name that nobody else on this machine gives a bench; containers and images begin with it."""
+        return f"{self.name}-{owner()}"
+
+    @property
     def folder(self) -> Path:
-        return cache_directory() / "benches" / self.name
+        return cache_directory() / "benches" / self.id
 
     @classmethod
     def load(cls, name: str) -> Bench | None:
-        path = cache_directory() / "benches" / name / "state.json"
+        path = cls(name, "").folder / "state.json"
         return cls(**json.loads(path.read_text())) if path.exists() else None
 
     def save(self) -> None:
@@ -94,9 +111,13 @@ def up(
     bench = Bench.load(name) or Bench(name, platform)
     bench.save()
     if bench.architecture != native_architecture():
-        emulator.register(name)
-    tag = image.build(bench.architecture, init)
+        emulator.register(bench.id)
     make_ssh_key(bench)
+    with ThreadPoolExecutor() as pool:
+        # Minutes each where the cache is empty: one computes, emulated, and the other downloads and packs.
+        building = pool.submit(build_mirror, bench.platform)
+        tag = image.build(bench.architecture, init)
+        building.result()
     start(bench, hosts, tag, [*INIT_OPTIONS[init], *options], INIT_COMMANDS[init])
     serve_mirror(bench)
     write_inventory(bench, inventory, LAB_STACKS[bench.platform])
@@ -114,11 +135,13 @@ def down(name: str, inventory: Path) -> None:
         for made in bench.images:
             image.podman("rmi", made, quiet=True)
         _stop_server(bench)
-        emulator.release(name)
+        emulator.release(bench.id)
         shutil.rmtree(bench.folder)
+        generated = inventory / GENERATED
+        if generated.exists() and str(bench.folder) in generated.read_text():
+            generated.unlink()
     else:
         say(f"no bench named {name} is up")
-    (inventory / GENERATED).unlink(missing_ok=True)
 
 
 def write_inventory(bench: Bench, inventory: Path, stack: str) -> None:
@@ -162,7 +185,7 @@ def write_lock(bench: Bench, inventory: Path, stack: str, **variables: object) -
 def make_ssh_key(bench: Bench) -> None:
     key = bench.folder / "id_ed25519"
     if not key.exists():
-        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {bench.name}", "-f", key)
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {bench.id}", "-f", key)
 
 
 def start(
@@ -200,7 +223,7 @@ def _start_container(
     if known and image.podman("container", "exists", known, quiet=True).returncode == 0:
         image.podman("start", known)
     else:
-        settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.name}-{host}"]
+        settings = ["--arch", bench.architecture, "--hostname", host, "--name", f"{bench.id}-{host}"]
         settings += ["--add-host", f"{MIRROR_NAME}:{gateway}", *(ROOTLESS_OPTIONS if rootless() else [])]
         known = image.podman("create", *settings, *options, tag, *command).stdout.strip()
         with saving:
@@ -232,8 +255,8 @@ def _write_ssh_config(bench: Bench) -> None:
         f"Host {host}\n  HostName {address}\n  Port {bench.ports.get(host, 22)}\n  HostKeyAlias {host}\n"
         for host, address in bench.addresses.items()
     ]
-    common = f"Host *\n  User {image.USER}\n  IdentityFile {bench.folder / 'id_ed25519'}\n  IdentitiesOnly yes\n"
-    common += f"  UserKnownHostsFile {known_hosts}\n  StrictHostKeyChecking yes\n"
+    common = f'Host *\n  User {image.USER}\n  IdentityFile "{bench.folder / "id_ed25519"}"\n  IdentitiesOnly yes\n'
+    common += f'  UserKnownHostsFile "{known_hosts}"\n  StrictHostKeyChecking yes\n'
     (bench.folder / "ssh_config").write_text("".join(entries) + common)
 
 
@@ -275,43 +298,40 @@ def _answers(address: str, port: int, expected: bytes = b"") -> bool:
         return False
 
 
-def serve_mirror(bench: Bench) -> None:
-    """Build the mirror where it is missing and serve it over HTTPS on the containers' gateway."""
-    level = MIRROR_LEVELS[bench.platform]
-    cache = cache_directory() / "mirror"
+def mirror_tree(platform: str) -> Path:
+    """Return where the mirror of benches of a platform is."""
+    return mirror.tree(MIRROR_LEVELS[platform])
+
+
+def build_mirror(platform: str) -> None:
+    """Build the mirror where it is missing."""
+    level = MIRROR_LEVELS[platform]
     with step(f"the mirror of the vendor's artefacts ({level})"):
         # Its progress lines go straight to the person's screen.
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "lab.mirror",
-                "--level",
-                level,
-                "--output",
-                str(cache / level),
-                "--cache",
-                str(cache / "wheels"),
-            ],
-            check=True,
-            cwd=CHECKOUT,
-        )
+        command = [sys.executable, "-m", "lab.mirror", "--level", level]
+        if subprocess.run(command, check=False, cwd=CHECKOUT).returncode:
+            raise LabError("The mirror was not built, for the reason above. Mend it, and run the same command again.")
+
+
+def serve_mirror(bench: Bench) -> None:
+    """Serve the mirror over HTTPS on the containers' gateway."""
     gateway = HERE if rootless() else bridge_address()
     if bench.server is None or not _alive(bench.server):
         port = _free_port(gateway)
+        tree = mirror_tree(bench.platform)
         command = [
             sys.executable,
             "-m",
             "lab.serve",
             "--root",
-            str(cache / level),
+            str(tree),
             "--bind",
             gateway,
             "--port",
             str(port),
         ]
         # Repositories, where a test makes some: see tests/upstream.
-        command += ["--git", str(cache_directory() / "git")]
+        command += ["--git", str(repositories())]
         command += ["--cert", str(bench.folder / "mirror.pem"), "--key", str(bench.folder / "mirror.key")]
         command += [
             "--ca",
@@ -337,11 +357,11 @@ def serve_mirror(bench: Bench) -> None:
             "url": f"https://{MIRROR_NAME}:{port}",
             "url_here": f"https://{gateway}:{port}",
             "ca": str(bench.folder / "ca.pem"),
-            "wheels": str(cache / level / "wheels"),
+            "wheels": str(tree / "wheels"),
         }
         bench.save()
         _wait_for_server(gateway, port, process, printed)
-    summary = json.loads((cache / level / "mirror.json").read_text())
+    summary = json.loads((Path(bench.mirror["wheels"]).with_name(mirror.SUMMARY)).read_text())
     bench.mirror["summary"] = {key: summary[key] for key in MIRROR_FACTS}
     bench.save()
     say(f"the mirror is served at {bench.mirror['url']}")

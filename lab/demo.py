@@ -24,7 +24,7 @@ UNCHANGED = re.compile(rf"^{HOST} .*changed=0 .*unreachable=0 .*failed=0", re.M)
 def sentence(report: Mapping[str, Any]) -> str:
     """Return what the demo has shown, which is no more than its report says."""
     torch = (report.get("software") or {}).get("torch")
-    made = f"A simulated Spark has NVIDIA's libraries and a Python environment with PyTorch {torch or ''}".rstrip()
+    made = f"A simulated Spark has a Python environment with PyTorch {torch or ''}".rstrip()
     compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
     if report["verdict"] == "proven":
         count = f"{len(compared)} check{'s' * (len(compared) != 1)}"

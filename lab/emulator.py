@@ -81,12 +81,12 @@ def register(user: str) -> None:
         return
     if rootless():
         raise LabError("ARM64 is emulated here, and only root registers an emulator. Run it with PLATFORM=native.")
-    emulator = binary()
     with _registry() as state:
         if not (BINFMT / "register").exists():
             run("mount", "-t", "binfmt_misc", "binfmt_misc", BINFMT)
             state["mounted"] = True
         if not (BINFMT / ENTRY).exists():
+            emulator = binary()
             # A machine that restarted since has lost what the state says.
             state["users"], state["disabled"] = [], []
             for other in sorted(BINFMT.iterdir()):

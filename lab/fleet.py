@@ -16,8 +16,8 @@ import yaml
 
 from lab import bench as benches
 from lab import image, torch
-from lab.bench import CHECKOUT, Bench
-from lab.host import LabError, cache_directory, install_packages, run, step
+from lab.bench import Bench
+from lab.host import CHECKOUT, LabError, install_packages, repositories, run, step
 from lab.repositories import Repository, read_tree
 
 NAME = "fleet"
@@ -80,6 +80,7 @@ def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
     benches.make_ssh_key(bench)
     folder.mkdir(parents=True, exist_ok=True)
     join(bench, hosts, folder)
+    benches.build_mirror(bench.platform)
     benches.serve_mirror(bench)
     benches.write_inventory(bench, folder, "lab-fleet")
     add_stack(bench, folder, "lab-fleet")
@@ -95,7 +96,7 @@ def join(bench: Bench, hosts: list[str], inventory: Path, like: str | None = Non
     """Bring further hosts into the fleet: as from the factory, or each a copy of what the host ``like`` is now."""
     tag = image.build(bench.architecture, extra=PACKAGES)
     if like:
-        tag = f"{image.NAME}:{bench.name}-{like}"
+        tag = f"{image.NAME}:{bench.id}-{like}"
         with step(f"keeping what {like} is"):
             image.podman("commit", "-q", bench.containers[like], tag)
         bench.images.append(tag)
@@ -137,15 +138,15 @@ def add_stack(bench: Bench, folder: Path, name: str) -> None:
     }
     text = yaml.safe_dump({"stack_definition": definition}, sort_keys=False)
     (folder / "stacks" / f"{name}.yml").write_text(f"---\n{text}")
-    links = [bench.mirror["wheels"], str(cache_directory() / "git" / WHEELS)]
+    links = [bench.mirror["wheels"], str(repositories() / WHEELS)]
     parts = ["archives", "sources", "requirements"]
     benches.write_lock(bench, folder / "fleet.yml", name, stack_lock_find_links=links, stack_lock_parts=parts)
 
 
 def make_sources() -> None:
     """Make the repository with a tag for each stack, and the wheels that an environment has beside torch."""
-    directory = cache_directory() / "git"
-    directory.mkdir(exist_ok=True)
+    directory = repositories()
+    directory.mkdir(parents=True, exist_ok=True)
     with (directory / f"{REPOSITORY}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         partial = directory / f".{REPOSITORY}.partial"

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,12 +20,13 @@ from typing import Any
 
 # Debian 12/13 and Ubuntu 24.04 name these packages alike.
 _COMMON = (
-    "podman runc uidmap debian-archive-keyring openssh-client apt-utils gpg gpg-agent gpgv xz-utils ca-certificates "
-    "git make"
+    "podman runc uidmap mmdebstrap debian-archive-keyring openssh-client apt-utils gpg gpg-agent gpgv xz-utils "
+    "ca-certificates git make"
 ).split()
-PACKAGES = [*_COMMON, *"fuse-overlayfs netavark aardvark-dns iptables nftables debootstrap iproute2".split()]
-ROOTLESS_PACKAGES = [*_COMMON, "slirp4netns", "mmdebstrap"]
+PACKAGES = [*_COMMON, *"fuse-overlayfs netavark aardvark-dns iptables nftables iproute2".split()]
+ROOTLESS_PACKAGES = [*_COMMON, "slirp4netns"]
 
+CHECKOUT = Path(__file__).parents[1]
 #: How the kernel names a machine -> how Debian and podman name it.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -57,6 +59,16 @@ def cache_directory() -> Path:
     return directory
 
 
+def owner() -> str:
+    """Return 6 hexadecimal digits that identify this checkout and the account that uses it, also through sudo."""
+    return digest_of(str(CHECKOUT.resolve()), int(os.environ.get("SUDO_UID") or os.getuid()))[:6]
+
+
+def repositories() -> Path:
+    """Return the folder of the git repositories that this checkout's benches serve; another checkout makes others."""
+    return cache_directory() / "git" / owner()
+
+
 def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run one command to its end.
 
@@ -68,6 +80,17 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
         raise LabError(f"`{' '.join(argv)}` ended with {done.returncode}:\n{tail}")
     return done
+
+
+def files() -> list[str]:
+    """Return the checkout's files that git tracks or would track, by their paths; an unpacked release has no git."""
+    with tempfile.TemporaryDirectory() as folder:
+        git: list[str] = ["git"]
+        if not (CHECKOUT / ".git").exists():
+            run("git", "init", "-q", folder)
+            git += [f"--git-dir={folder}/.git", f"--work-tree={CHECKOUT}"]
+        listed = run(*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT).stdout
+    return sorted(name for name in set(listed.split("\0")) if name and os.path.lexists(CHECKOUT / name))
 
 
 def digest_of(*parts: object) -> str:
@@ -129,21 +152,12 @@ def install_packages(packages: Iterable[str] = PACKAGES) -> None:
 
 
 def debian_archive() -> str:
-    """Return the Debian archive that this machine is set up to use, or the one that debootstrap knows.
-
-    :raises LabError: when neither names one.
-    """
+    """Return the Debian archive that this machine is set up to use, or Debian's own."""
     if "LAB_DEBIAN_ARCHIVE" in os.environ:
         return os.environ["LAB_DEBIAN_ARCHIVE"]
     sources = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
     found = _archives_in(path.read_text(errors="replace") for path in sources if path.is_file())
-    if found:
-        return found
-    script = Path("/usr/sbin/debootstrap")
-    default = re.search(r"^DEF_MIRROR=\"?(http[^\"\s]+)", script.read_text(), re.M) if script.is_file() else None
-    if default:
-        return default.group(1)
-    raise LabError("No Debian archive is known. Set LAB_DEBIAN_ARCHIVE to the URL of one.")
+    return found or "http://deb.debian.org/debian"
 
 
 def _archives_in(texts: Iterable[str]) -> str | None:

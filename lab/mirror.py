@@ -10,6 +10,7 @@
 
 The tree is a list of stages, each one directory. A stage is built beside and renamed into place, and built
 again only when its inputs or this code changed; the tree replaces the previous one when all of it is there.
+Checkouts with other inputs or code have trees of their own beside it, since their servers read from them.
 """
 
 from __future__ import annotations
@@ -71,6 +72,15 @@ PLATFORMS = {
     "linux-sbsa": Platform("linux-sbsa", "sbsa", "sbsa-linux", "aarch64-linux-gnu", "arm64"),
     "linux-x86_64": Platform("linux-x86_64", "x86_64", "x86_64-linux", "x86_64-linux-gnu", "amd64"),
 }
+
+
+#: Seconds that a tree is kept after its last use, though no server has it open: one may be about to start.
+KEPT = 3600
+
+
+def tree(level: str) -> Path:
+    """Return where this checkout's mirror of a level is, as its inputs and code are now."""
+    return cache_directory() / "mirror" / f"{level}-{digest_of([_sha256(path) for path in (INPUTS, *CODE)])}"
 
 
 def say(text: str) -> None:
@@ -217,6 +227,16 @@ def locked(path: Path) -> Iterator[None]:
             say(f"waiting for another build ({path})")
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """Open a folder, to lock it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 class Payloads:
@@ -371,7 +391,7 @@ class Mirror:
 
     def build(self) -> dict[str, t.Any]:
         """Build what is missing and return the summary, which also is in the tree as mirror.json."""
-        with locked(self._output.with_name(self._output.name + ".lock")):
+        with locked(self._output.with_name(f"{self._level}.lock")):
             self._recover()
             stages = self._stages()
             signing_keys = self._signing_keys()
@@ -380,6 +400,7 @@ class Mirror:
             summary = _read_json(self._output / SUMMARY)
             if summary.get("identity") == identity and self._intact(summary):
                 say(f"{self._output} is up to date ({identity})")
+                os.utime(self._output)
                 return summary
             start = time.monotonic()
             missing = [stage for stage in stages if not self._reuse(stage, keys[stage.name])]
@@ -389,6 +410,7 @@ class Mirror:
                 self._run(stage, keys[stage.name], f"step {number} of {len(missing)}")
             summary = self._summary(identity, stages)
             self._publish(summary)
+            self._prune()
             size = sum(summary["files"].values())
             seconds = time.monotonic() - start
             say(f"{self._output}: {len(summary['files'])} files, {megabytes(size)}, {seconds:.1f} s")
@@ -662,20 +684,35 @@ class Mirror:
         """Say whether the stage is in the new tree, taking it over from the current one where it is right."""
         if _read_json(self._record(self._new, stage)).get("key") == key:
             return True
-        record = self._record(self._output, stage)
-        if _read_json(record).get("key") != key:
+        trees = [self._output, *self._others()]
+        source = next((one for one in trees if _read_json(self._record(one, stage)).get("key") == key), None)
+        if source is None:
             return False
         target = self._new / stage.directory
         shutil.rmtree(target, ignore_errors=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(
-            self._output / stage.directory,
+            source / stage.directory,
             target,
             copy_function=lambda old, new: _place(Path(old), Path(new)),
         )
         self._record(self._new, stage).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(record, self._record(self._new, stage))
+        shutil.copy2(self._record(source, stage), self._record(self._new, stage))
         return True
+
+    def _others(self) -> list[Path]:
+        """Return the trees of this level that other checkouts have, or that this one had."""
+        found = [path.parent for path in self._output.parent.glob(f"{self._level}-*/{SUMMARY}")]
+        return [path for path in found if path != self._output and path.suffix not in (".new", ".old")]
+
+    def _prune(self) -> None:
+        """Remove the trees that nobody used for a while and no server has open: it holds the folder's lock."""
+        for other in self._others():
+            if time.time() - other.stat().st_mtime < KEPT:
+                continue
+            with contextlib.suppress(BlockingIOError), opened(other) as folder:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(other)
 
     def _run(self, stage: Stage, key: str, position: str) -> None:
         say(f"{position}: {stage.name}")
@@ -903,7 +940,7 @@ def stand_ins_table(inputs: Inputs) -> str:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.mirror", description="Build the lab's mirror.")
     parser.add_argument("--level", choices=("full", "native"), default="full")
-    parser.add_argument("--output", type=Path, help="the tree (default: <cache>/mirror/<level>)")
+    parser.add_argument("--output", type=Path, help="the tree (default: where bench.py expects it)")
     parser.add_argument("--cache", type=Path, help="downloaded wheels and signing keys")
     parser.add_argument("--platform", choices=sorted(PLATFORMS), help="level native: default this machine's")
     parser.add_argument("--inputs", type=Path, default=INPUTS)
@@ -921,13 +958,12 @@ def main(argv: list[str] | None = None) -> int:
             platform = "linux-x86_64" if machine_platform.machine() == "x86_64" else "linux-sbsa"
         if arguments.level == "full" and platform != "linux-sbsa":
             raise LabError("The level full exists for linux-sbsa only. Ask for --level native.")
-        default = cache_directory() / "mirror"
         Mirror(
             inputs,
             arguments.level,
             PLATFORMS[platform],
-            (arguments.output or default / arguments.level).resolve(),
-            (arguments.cache or default / "wheels").resolve(),
+            (arguments.output or tree(arguments.level)).resolve(),
+            (arguments.cache or cache_directory() / "mirror/wheels").resolve(),
         ).build()
     except LabError as error:
         return fail(error)

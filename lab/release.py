@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes what a release consists of: the tarball, its checksum and a signature of that. `make release`.
+"""Makes what a release consists of: collection, source, their checksums and a signature of these. `make release`.
 
 The signature is ssh's (`ssh-keygen -Y sign`, namespace ``file``), for wherever Ansible runs the program is there that
 checks it. The private key is the content of SPARKFORGE_SIGNING_KEY; without it nothing is signed, which is said.
@@ -30,9 +30,19 @@ NAMESPACE = "file"
 
 
 def build(folder: Path) -> None:
-    """Build the collection's tarball into ``folder``."""
+    """Build the collection's tarball, and that of the source, into ``folder``."""
     command = ["ansible-galaxy", "collection", "build", "--force", "--output-path", str(folder)]
     subprocess.run(command, cwd=CHECKOUT, check=True)
+    source(folder)
+
+
+def source(folder: Path) -> Path:
+    """Write a tarball of the whole source, as it is committed, and return it: the README's commands run in it."""
+    galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())
+    name = f"{galaxy['name']}-{galaxy['version']}"
+    path = folder / f"{name}.tar.gz"
+    subprocess.run(["git", "archive", f"--prefix={name}/", "-o", str(path), "HEAD"], cwd=CHECKOUT, check=True)
+    return path
 
 
 def is_released(version: str, changelog: str) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import fcntl
 import fnmatch
 import io
 import ipaddress
@@ -523,6 +524,8 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> None:
     if not arguments.root.is_dir():
         raise LabError(f"{arguments.root} is not a directory. Build the mirror with `python -m lab.mirror`.")
+    # For as long as this process lives: another checkout's build removes what no server has open (lab.mirror).
+    fcntl.flock(os.open(arguments.root, os.O_RDONLY), fcntl.LOCK_SH)
     context = None
     if arguments.cert:
         if arguments.ca:

@@ -20,20 +20,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lab import troubleshooting
+from lab import host, publication, troubleshooting
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "dist/docs"
 COLLECTION = "sparkforge.dgx_spark"
-REPOSITORY = "https://github.com/sparkforge/dgx_spark/tree/main"
 #: `](target)` of Markdown, but for other sites and headings of the same page.
-LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
+LINK = re.compile(r"\[([^][]*)\]\((?!https?:|mailto:|#)([^)#\s]+)([^)]*)\)")
 
 INDEX = """\
 # sparkforge.dgx_spark
 
 Takes NVIDIA DGX Sparks from the factory image to a PyTorch and Triton stack that is proven to compute right numbers,
-and keeps a fleet of them there. [The first page](README.md) has the one command.
+and keeps a fleet of them there. [The first page](README.md) has the two commands to begin with.
 
 ```{{toctree}}
 :maxdepth: 1
@@ -126,25 +125,23 @@ def without_contents(made: Path) -> None:
 
 def written() -> list[str]:
     """Return the written pages, by their paths in the checkout."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    ).stdout.splitlines()  # fmt: skip
-    return sorted(name for name in listed if not name.startswith((".", "tests/")) and (ROOT / name).is_file())
+    return [name for name in host.files() if name.endswith(".md") and not name.startswith((".", "tests/"))]
 
 
 def page(name: str, source: Path) -> str:
     """Return a page's text; files that it links to come into ``source``, directories are linked in the repository."""
+    url = publication.place()
 
     def target(found: re.Match[str]) -> str:
-        place = ((ROOT / name).parent / unquote(found.group(2))).resolve()
+        place = ((ROOT / name).parent / unquote(found[2])).resolve()
         if place.is_dir():
-            return f"{found.group(1)}{REPOSITORY}/{place.relative_to(ROOT)}"
+            # It is no page of the site. While nothing is published, there is nowhere to link to.
+            return f"[{found[1]}]({url}/tree/main/{place.relative_to(ROOT)})" if url else found[1]
         if place.is_file() and place.suffix != ".md":
             copy = source / place.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(place, copy)
-        return found.group(0)
+        return found[0]
 
     return LINK.sub(target, (ROOT / name).read_text(encoding="utf-8"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,3 +26,14 @@ def collections_path() -> Path:
     """Return the directory that has ``ansible_collections``: inside the installed package, or of the checkout."""
     shipped = Path(__file__).with_name("_collections")
     return shipped if shipped.is_dir() else Path(__file__).parents[2] / ".collections"
+
+
+def collection() -> Path:
+    """Return the directory of the collection itself."""
+    return collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
+
+
+def published() -> str:
+    """Return the URL of the published repository (``repository`` of galaxy.yml), empty as long as there is none."""
+    found = re.search(r"^repository: *[\"']?([^\s\"']*)", (collection() / "galaxy.yml").read_text(), re.M)
+    return found[1] if found else ""

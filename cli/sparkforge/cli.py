@@ -11,7 +11,7 @@ from typing import Any
 
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, published, serving
 
 EXITS = """It ends with 0 done, 1 a host failed, 2 wrong usage, 3 no Spark found or two of one name, \
 4 no ssh server, 5 user name or password refused, 6 licence declined, 130 interrupted."""
@@ -20,7 +20,7 @@ ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
 #: Each other command: the playbook, its own arguments, whether --check means anything to it, and what it does.
 COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
     "status": ("status", [], False, "show what each Spark has, its last proof, and what a run would change"),
-    "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with an exact calculation"),
+    "prove": ("site", ["--tags", "verify"], False, "compute on each Spark, and compare with a float64 calculation"),
     "build": ("build", [], True, "build the stack from source, or follow the build that runs"),
     "serve": ("serve", [], True, "serve a model with vLLM or SGLang, and get what that needs"),
     "model": ("model", [], True, "get a model from the Hugging Face hub, or remove it"),
@@ -32,7 +32,8 @@ COMMANDS: dict[str, tuple[str, list[str], bool, str]] = {
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser("sparkforge", description=DESCRIPTION, epilog=EXITS)
+    place = f" Documentation and questions: {published()}." if published() else ""
+    parser = argparse.ArgumentParser("sparkforge", description=DESCRIPTION, epilog=EXITS + place)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     setup = add(commands, "setup", "find Sparks, ask five questions, write the inventory, and run", check=True)
     setup.add_argument("--host", action="append", metavar="NAME", help="a name or an address; may be given again")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import tempfile
 from pathlib import Path
 
@@ -110,6 +111,9 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     if not sparks:
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
         remedy = "Check that it is on and in this machine's network, or name it: sparkforge setup --host NAME."
+        # Its NAT lets no multicast through, nor names in .local: github.com/microsoft/WSL/issues/12354.
+        if "microsoft" in platform.release().lower():
+            remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
         raise Refusal(Exit.NO_SPARK, cause, remedy)
     silent = [spark for spark in sparks if not spark.able]
     if silent and (arguments.host or len(silent) == len(sparks)):

@@ -18,7 +18,7 @@ import ansible_runner  # type: ignore[import-untyped]
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from sparkforge import COLLECTION, collections_path
+from sparkforge import COLLECTION, collection, collections_path
 
 #: What ansible-playbook asks with --ask-pass and --ask-become-pass.
 PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
@@ -70,9 +70,8 @@ class Outcome:
 def environment(colour: bool = False) -> dict[str, str]:
     """Return what Ansible runs in; the first two are printed. A person's own settings and collections stay in force."""
     own = os.environ.get("ANSIBLE_COLLECTIONS_PATH")
-    ours = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
     return {
-        "ANSIBLE_CONFIG": os.environ.get("ANSIBLE_CONFIG") or str(ours / "ansible.cfg"),
+        "ANSIBLE_CONFIG": os.environ.get("ANSIBLE_CONFIG") or str(collection() / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": f"{collections_path()}:{own}" if own else str(collections_path()),
         # ansible-runner turns this off where nobody says otherwise.
         "ANSIBLE_HOST_KEY_CHECKING": os.environ.get("ANSIBLE_HOST_KEY_CHECKING", "True"),

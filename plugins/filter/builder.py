@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: builder
 short_description: Say which host builds for a host
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - The builder of a platform is its first host in the group C(builders); where none is there, its first host in the
     inventory. Neither C(--limit) nor C(serial) changes that.

@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: fetch_environment
 short_description: Say what a fetch needs in its environment
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Returns the proxies in both spellings and, with a CA, the variables by which Python, pip, git and curl find it.
   - Where a proxy's URL holds a password, C(SPARKFORGE_PROXIES) names the file that the role

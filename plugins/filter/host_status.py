@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: host_status
 short_description: Compare a host with its stack
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Turns what M(sparkforge.dgx_spark.stack_status) and M(sparkforge.dgx_spark.spark_info) read on a host into one
     row of M(sparkforge.dgx_spark.fleet_status).

@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: platforms
 short_description: Say the platform of each host
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - A platform is what wheels are built for, the distribution with its version and the machine.
   - Looking into C(hostvars) is what costs, a millisecond for each host, so ask once for all of them.

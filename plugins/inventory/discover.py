@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: discover
 short_description: Find DGX Sparks on the local network
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Asks the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) who offers ssh, and takes
     those for Sparks whose name is one that machines with a GB10 have from the factory.

@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: plan
 short_description: Return what a role would do on a host as it was observed
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
   - What is not set where the role does not run, is as in its C(defaults) and C(vars).

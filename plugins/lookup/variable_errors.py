@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 name: variable_errors
 short_description: Say which variables the roles do not take
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection, as Ansible does
     when a role begins, but of all roles at once and without a task for each of them.

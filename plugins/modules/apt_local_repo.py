@@ -64,7 +64,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 requirements:
   - gpg (package C(gpg)) on the host, and gpgv with O(key_fingerprint)
 notes:

@@ -71,7 +71,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 notes:
   - In check mode a package that no source offers yet is not a failure, since an earlier step may add the source;
     RV(notes) says so.

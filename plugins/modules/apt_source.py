@@ -57,7 +57,7 @@ options:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 requirements:
   - gpg (package C(gpg)) on the host, unless another file already has the source
 notes:

@@ -29,7 +29,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.build_info
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

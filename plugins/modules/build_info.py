@@ -25,7 +25,7 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.source_build
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

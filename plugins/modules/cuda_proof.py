@@ -39,7 +39,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.verify_report
   - module: sparkforge.dgx_spark.proof_timer
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

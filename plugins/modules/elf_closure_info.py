@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 module: elf_closure_info
 short_description: Name every shared library that the loader cannot find, in one pass
 version_added: "0.1.0"
-author: "The sparkforge maintainers (@sparkforge)"
+author: "The sparkforge maintainers (!UNKNOWN)"
 description:
   - Determines, for executables, shared libraries or directories of them, which file glibc's dynamic loader uses for
     every library of the closure, and which libraries it cannot find.

@@ -27,7 +27,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.fabric_netplan
   - module: sparkforge.dgx_spark.fabric_check
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

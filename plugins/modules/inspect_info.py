@@ -83,7 +83,7 @@ seealso:
   - module: sparkforge.dgx_spark.elf_closure_info
   - module: sparkforge.dgx_spark.cuda_proof
 author:
-  - The sparkforge maintainers (@sparkforge)
+  - The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

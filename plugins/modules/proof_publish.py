@@ -43,7 +43,7 @@ seealso:
   - module: sparkforge.dgx_spark.cuda_proof
   - module: sparkforge.dgx_spark.proof_timer
 author:
-  - The sparkforge maintainers (@sparkforge)
+  - The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

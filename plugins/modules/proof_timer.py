@@ -37,7 +37,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
 author:
-  - The sparkforge maintainers (@sparkforge)
+  - The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -213,7 +213,7 @@ options:
     description: Set by the action plugin - where the wheels that it sent lie, by sha256.
     type: dict
     default: {}
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

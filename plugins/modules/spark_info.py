@@ -12,7 +12,7 @@ DOCUMENTATION = r"""
 module: spark_info
 short_description: Observe a DGX Spark in one call
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Reads, in one call that changes nothing, what the roles of this collection need to know before they act.
     That is GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.

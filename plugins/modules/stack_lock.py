@@ -26,7 +26,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.stacks
   - sparkforge.dgx_spark.stacks.upstream
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 options:
   parts:
     description:

@@ -55,7 +55,7 @@ seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.fleet_status
   - module: sparkforge.dgx_spark.python_env
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -13,7 +13,7 @@ DOCUMENTATION = r"""
 module: wheelhouse
 short_description: Publish the wheels that were built on a host, and prune those that nothing needs
 version_added: "0.1.0"
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Writes the manifest of a stack, C(<root>/wheelhouse/<platform>/manifests/<stack>-<lock_id>.json), which is all that
     another host needs to install what this one built, and the simple index that pip and uv read (PEP 503),

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from lab import bench as benches
 from lab import faults, fleet, image
-from lab.host import LabError, cache_directory, run
+from lab.host import LabError, repositories, run
 from lab.serve import Certificate, MirrorServer, ensure_certificate
 
 CHECKOUT = Path(__file__).parents[2]
@@ -83,6 +83,7 @@ class Machine:
         benches.make_ssh_key(self.bench)
         self._create()
         self.on()
+        benches.build_mirror(self.bench.platform)
         benches.serve_mirror(self.bench)
         self._serve()
         benches.write_inventory(self.bench, self.inventory, "lab-native")
@@ -97,7 +98,7 @@ class Machine:
         home = self.root / f"home/{image.USER}/.ssh"
         shutil.copy(self.folder / "id_ed25519.pub", home / "authorized_keys")
         os.chown(home / "authorized_keys", home.stat().st_uid, home.stat().st_gid)
-        options = ["--arch", self.bench.architecture, "--hostname", HOST, "--name", f"{self.bench.name}-{HOST}"]
+        options = ["--arch", self.bench.architecture, "--hostname", HOST, "--name", f"{self.bench.id}-{HOST}"]
         options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
         options += ["--volume", f"{self.control}:/run/chaos", "--rootfs", str(self.root)]
         created = image.podman("create", *options, *benches.INIT_COMMANDS["sshd"])
@@ -122,7 +123,7 @@ class Machine:
         pair = Certificate(*(self.folder / name for name in ("mirror.pem", "mirror.key", "ca.pem")))
         ensure_certificate(pair, [gateway, benches.MIRROR_NAME])
         tree = Path(self.bench.mirror["wheels"]).parent
-        self.server = MirrorServer(tree, pair, bind=gateway, git=cache_directory() / "git")
+        self.server = MirrorServer(tree, pair, bind=gateway, git=repositories())
         self.server.__enter__()
         self.bench.mirror |= {
             "url": f"https://{benches.MIRROR_NAME}:{self.server.port}",

@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from lab import stand_ins
-from lab.host import LabError, cache_directory
+from lab.host import LabError, repositories
 from lab.repositories import Repository
 from tests.chaos.machine import Machine
 
@@ -122,9 +122,9 @@ install(TARGETS chaos LIBRARY DESTINATION lib)
 
 
 def _unit(machine: Machine) -> Path:
-    final = cache_directory() / "git" / "chaos.git"
+    final = repositories() / "chaos.git"
     if not final.exists():
-        partial = final.with_name(f".chaos-{machine.bench.name}")
+        partial = final.with_name(f".chaos-{machine.bench.id}")
         Repository(partial).commit(SOURCE, "Return two words", tag="v1")
         partial.rename(final)
     unit = {

@@ -18,7 +18,6 @@ import yaml
 
 from lab import bench as benches
 from lab import image
-from lab.host import cache_directory
 from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]
@@ -118,7 +117,7 @@ class Host:
         known = {key.removeprefix("lab_mirror_"): value for key, value in generated.items()}
         bench = benches.Bench.load(self.bench)
         assert bench
-        return {**known, "tree": cache_directory() / "mirror" / benches.MIRROR_LEVELS[bench.platform]}
+        return {**known, "tree": benches.mirror_tree(bench.platform)}
 
     @property
     def machine(self) -> str:

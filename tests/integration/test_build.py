@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab.host import cache_directory
+from lab.host import repositories
 from tests import upstream
 from tests.integration import ownership
 from tests.integration.conftest import CHECKOUT, Host, Play, running
@@ -81,7 +81,7 @@ VARIABLES = {
 
 def write_stack(host: Host) -> upstream.Upstream:
     """Make the repositories, and give the bench's inventory their stack and its lock."""
-    made = upstream.make(cache_directory() / "git")
+    made = upstream.make(repositories())
     # By address: the name that pip needs for the certificate is known to the containers alone.
     definition = made.stack(host.mirror["url_here"])
     # PyYAML has a wheel for each machine, and the native mirror those of its own alone.

@@ -21,7 +21,7 @@ import yaml
 
 from lab import bench as benches
 from lab import image
-from lab.host import cache_directory, native_architecture
+from lab.host import native_architecture
 from lab.serve import MirrorServer
 from lab.stand_ins import shared_object
 from tests.integration.conftest import Bench, Host, Play
@@ -55,7 +55,7 @@ def mirror(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spo
     """A copy of the mirror's archives that this module may spoil, where the containers reach it."""
     tree = tmp_path_factory.mktemp("mirror")
     for product in ("cudss", "cusparselt", "nvpl"):
-        shutil.copytree(cache_directory() / "mirror/native/compute" / product, tree / "compute" / product)
+        shutil.copytree(benches.mirror_tree("native") / "compute" / product, tree / "compute" / product)
     gateway = image.podman("network", "inspect", "podman", "--format", benches.GATEWAY_FORMAT).stdout.strip()
     with SpoiltMirror(tree, gateway) as server:
         yield server

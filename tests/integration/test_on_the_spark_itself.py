@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lab import image
+from lab.host import files
 from tests.integration.conftest import CHECKOUT, Bench, Host
 
 ANSIBLE = "ansible-core==2.21.5"
@@ -51,13 +52,9 @@ def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     for wheel in wheels.iterdir():
         with zipfile.ZipFile(wheel) as content:
             content.extractall(work / "ansible")
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.split("\0")
     with tarfile.open(work / "checkout.tar", "w") as archive:
-        for name in filter(None, names):
-            # A file that is tracked and gone has no place on the host either.
-            if (CHECKOUT / name).is_symlink() or (CHECKOUT / name).exists():
-                archive.add(CHECKOUT / name, name)
+        for name in files():
+            archive.add(CHECKOUT / name, name)
     image.podman("cp", work / "ansible", f"{host.container}:/srv/ansible")
     image.podman("cp", work / "checkout.tar", f"{host.container}:/srv/checkout.tar")
     host.execute("mkdir /srv/checkout && tar -C /srv/checkout -xf /srv/checkout.tar")

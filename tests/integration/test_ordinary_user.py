@@ -2,12 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The README's commands by an ordinary user with sudo, whose PATH has no sbin: a second account on this machine."""
+"""The README's first block by a stranger: an ordinary user with sudo and an empty home.
+
+The account is a second one of this machine; its PATH has no sbin, and its folders have spaces.
+"""
 
 from __future__ import annotations
 
 import os
 import pwd
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,18 +22,30 @@ from pathlib import Path
 
 import pytest
 
-from lab import image
+from lab import bench as benches
+from lab import image, release
 from lab.host import ROOTLESS_PACKAGES, cache_directory, install_packages, native_architecture
 from tests.integration.conftest import CHECKOUT, Bench
 from tests.lint.test_collection import copy_of_the_tracked_files
+from tests.unit.git_server import git
+from tests.unit.interpreter import open_directory
 
 # What Debian's login gives a user (/etc/login.defs).
 USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+#: `make test` runs the tests, this one too: here it runs those of tests/golden alone.
+FEW_TESTS = "--ignore-glob=tests/[!g]*"
+
+
+def first_block() -> list[str]:
+    """Return the commands of the README's first block, word for word."""
+    block = re.search(r"```bash\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.S)
+    assert block
+    return [line.partition("#")[0].strip() for line in block[1].splitlines()]
 
 
 @dataclass
 class Account:
-    """An account of this machine with a checkout in its home."""
+    """An account of this machine with a clone in its home."""
 
     name: str
 
@@ -38,15 +55,15 @@ class Account:
 
     @property
     def checkout(self) -> Path:
-        return self.home / "checkout"
+        return self.home / "first evening/dgx spark"
 
-    def run(self, command: str, expect: int = 0) -> str:
+    def run(self, command: str, expect: int = 0, cwd: Path | None = None, **variables: str) -> str:
         """Run a command line in the checkout as the user's shell would, with no terminal, and return its output."""
-        variables = [f"HOME={self.home}", f"USER={self.name}", f"LOGNAME={self.name}", f"PATH={USER_PATH}"]
+        variables = {"HOME": str(self.home), "USER": self.name, "LOGNAME": self.name, "PATH": USER_PATH, **variables}
         done = subprocess.run(
-            ["setpriv", "--reuid", self.name, "--regid", self.name, "--init-groups", "env", "-i", *variables,
-             "sh", "-c", command],
-            cwd=self.checkout, text=True, check=False, start_new_session=True,
+            ["setpriv", "--reuid", self.name, "--regid", self.name, "--init-groups", "env", "-i",
+             *(f"{name}={value}" for name, value in variables.items()), "sh", "-c", command],
+            cwd=cwd or self.checkout, text=True, check=False, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         assert done.returncode == expect, done.stdout[-6000:]
@@ -57,60 +74,151 @@ class Account:
         own = pwd.getpwnam(self.name).pw_uid
         return [str(path) for path in self.home.rglob("*") if path.lstat().st_uid != own]
 
+    @property
+    def make(self) -> dict[str, str]:
+        """What make is told beside the README's words: no emulation, and a bench whose name nobody else has."""
+        return {"MAKEFLAGS": f"-- PLATFORM=native BENCH={self.name}"}
+
 
 @pytest.fixture(scope="module")
 def account(bench: Bench) -> Iterator[Account]:
-    bench.fresh()  # the image and the mirror are made
-    install_packages(("sudo", "python3-venv"))
+    bench.fresh()  # the image, which is root's, is made
+    install_packages(("sudo",))
     account = Account(f"sparkforge{os.getpid()}")
     rule = Path("/etc/sudoers.d") / account.name
-    # Of a number that no account in a container has: the kernel tells them apart by that alone, and pkill below too.
-    subprocess.run(["useradd", "--create-home", "--key", "UID_MIN=50000", account.name], check=True)
-    try:
-        rule.touch(0o440)
-        rule.write_text(f"{account.name} ALL=(ALL:ALL) NOPASSWD: ALL\n")
-        copy_of_the_tracked_files(account.checkout)
-        shutil.copytree(cache_directory() / "mirror", account.home / ".cache/sparkforge/mirror")
-        # As `make setup` makes it, without the test tools; of the distribution's Python, for root's may be root's.
-        environment = account.checkout / ".venv"
-        subprocess.run(["/usr/bin/python3", "-m", "venv", environment], check=True)
-        subprocess.run([environment / "bin/pip", "install", "-q", "-r", CHECKOUT / "requirements.txt"], check=True)
-        (environment / ".ready").touch()
-        subprocess.run(["chown", "-R", f"{account.name}:", account.home], check=True)
-        account.home.chmod(0o700)
-        yield account
-        if Path(account.home / ".cache/sparkforge/benches").exists():
-            account.run(f"make lab-down BENCH={account.name}")
-    finally:
-        # Connections to the hosts that its Ansible keeps open for two minutes.
-        subprocess.run(["pkill", "-u", account.name], check=False)
-        subprocess.run(["userdel", "--force", "--remove", account.name], check=True, capture_output=True)
-        rule.unlink()
+    with open_directory() as place:
+        (place / "skel").mkdir()
+        # Of a number that no account in a container has: the kernel tells them apart by that alone, as pkill below.
+        home = ["--create-home", "--skel", place / "skel", "--key", "UID_MIN=50000"]
+        subprocess.run(["useradd", *home, account.name], check=True)
+        try:
+            rule.touch(0o440)
+            rule.write_text(f"{account.name} ALL=(ALL:ALL) NOPASSWD: ALL\n")
+            account.home.chmod(0o700)
+            source = copy_of_the_tracked_files(place / "source")
+            git("init", "--quiet", ".", cwd=source)
+            git("add", "--all", cwd=source)
+            git("commit", "--quiet", "--message=all", cwd=source)
+            subprocess.run(["chown", "-R", f"{account.name}:", source], check=True)
+            clone = f"git clone -q --depth 1 --no-tags file://{source} {shlex.quote(str(account.checkout))}"
+            account.run(clone, cwd=account.home)
+            yield account
+            account.run("make lab-down", **account.make)
+        finally:
+            # Connections to the hosts that its Ansible keeps open for two minutes.
+            subprocess.run(["pkill", "-u", account.name], check=False)
+            subprocess.run(["userdel", "--force", "--remove", account.name], check=True, capture_output=True)
+            rule.unlink()
 
 
-def test_make_demo_and_make_lab_down_word_for_word_leave_the_user_nothing_of_roots(account: Account):
-    """The README's two commands, without the emulation of ARM64; two runs of the whole site."""
-    said = account.run(f"make demo PLATFORM=native BENCH={account.name}")
-    assert "The second run changed nothing." in said
+@pytest.fixture(scope="module")
+def set_up(account: Account) -> str:
+    """What the first command of the README printed: the simulated Spark, for there is no terminal."""
+    return account.run(first_block()[0], **account.make)
+
+
+def containers(name: str) -> dict[str, str]:
+    """Return the benches of a name that are up here: container -> what the file /whose of it says."""
+    found = image.podman("ps", "--format", "{{.Names}}", "--filter", f"name=^{name}-").stdout.split()
+    return {one: image.podman("exec", one, "cat", "/whose", quiet=True).stdout for one in found}
+
+
+def test_the_readmes_first_block_word_for_word(account: Account, set_up: str) -> None:
+    """Without the emulation of ARM64; two runs of the whole site, and the test tools that a few of the tests need."""
+    assert len(first_block()) == 2
+    assert "sets up a simulated Spark" in set_up and "The second run changed nothing." in set_up
     assert (account.checkout / "reports/spark01.json").is_file()
     assert account.not_its_own() == []
-    container = f"{account.name}-spark01"
-    assert image.podman("container", "exists", container, quiet=True).returncode == 0
-    account.run(f"make lab-down PLATFORM=native BENCH={account.name}")
-    assert image.podman("container", "exists", container, quiet=True).returncode == 1
+    tools = [line for line in (CHECKOUT / "requirements-dev.txt").read_text().split() if line.startswith("pytest")]
+    account.run(f".venv/bin/pip install -q {' '.join(tools)} && touch .venv/.ready")
+    tested = account.run(first_block()[1], PYTEST_ADDOPTS=FEW_TESTS, **account.make)
+    assert re.search(r"\d\d passed", tested)
     assert account.not_its_own() == []
     assert (account.home / ".ansible").is_dir()
+
+
+def test_what_the_readme_says_next_works_from_a_clone(account: Account, set_up: str) -> None:
+    assert "rollback" in account.run(".venv/bin/sparkforge --help")
+    assert "There is no inventory" in account.run(".venv/bin/sparkforge rollback", expect=2)
+    listed = "all: {children: {sparks: {hosts: {spark01: {ansible_connection: local}}}}}"
+    shown = account.run(
+        f"echo '{listed}' > hosts.yml; .venv/bin/sparkforge status -i hosts.yml --dry-run --no-password"
+    )
+    assert f"ANSIBLE_COLLECTIONS_PATH='{account.checkout}/.collections'" in shown
+    tasks = account.run(f"{shown.splitlines()[0].removeprefix('+ ')} --list-tasks; rm hosts.yml")
+    assert "Show all hosts" in tasks
+
+
+def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
+    account: Account, set_up: str, tmp_path: Path
+) -> None:
+    second = account.home / "second"
+    account.run(f"git clone -q . {second} && ln -s {shlex.quote(str(account.checkout))}/.venv {second}/.venv")
+    # Newer than the clone's requirements.txt, so that it is taken as it is.
+    account.run("touch .venv/.command && make lab", cwd=second, **account.make)
+    benches.up(account.name, "native", ["spark01"], tmp_path / "inventory")
+    try:
+        up = list(containers(account.name))
+        assert len(up) == 3
+        for number, container in enumerate(up):
+            image.podman("exec", container, "sh", "-c", f"echo {number} > /whose")
+        # Each inventory leads to the container of its own bench.
+        look = ".venv/bin/ansible spark01 -i inventory/lab.yml -m ansible.builtin.command -a 'cat /whose' -o"
+        seen = [account.run(look), account.run(look, cwd=second)]
+        environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg")}
+        program = [Path(sys.executable).with_name("ansible"), *shlex.split(look)[1:]]
+        program[program.index("inventory/lab.yml")] = tmp_path / "inventory/lab.yml"
+        seen.append(
+            subprocess.run(program, cwd=CHECKOUT, env=environment, check=True, capture_output=True, text=True).stdout
+        )
+        assert sorted(re.findall(r"\(stdout\) (\d)", "".join(seen))) == ["0", "1", "2"]
+        account.run("make lab-down", cwd=second, **account.make)
+        assert len(containers(account.name)) == 2
+    finally:
+        benches.down(account.name, tmp_path / "inventory")
+    assert len(containers(account.name)) == 1
+    account.run("make lab-down", **account.make)
+    assert containers(account.name) == {}
+    assert account.not_its_own() == []
+
+
+@pytest.mark.long
+def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_arm64(
+    account: Account, tmp_path: Path
+) -> None:
+    """Emulated, with an image, wheels and test tools of its own; of the tests those of tests/golden alone."""
+    home = account.home / "another-home"
+    home.mkdir()
+    shutil.unpack_archive(release.source(tmp_path), home / "an unpacked release", filter="tar")
+    (unpacked,) = (home / "an unpacked release").iterdir()
+    # Images and containers of its own: root has the image already.
+    storage = home / "storage.conf"
+    storage.write_text(
+        f'[storage]\ndriver = "overlay"\nrunroot = "/run/{account.name}"\ngraphroot = "{home}/storage"\n'
+    )
+    subprocess.run(["chown", "-R", f"{account.name}:", home], check=True)
+    variables = {"HOME": str(home), "CONTAINERS_STORAGE_CONF": str(storage), "MAKEFLAGS": f"-- BENCH={account.name}"}
+    try:
+        said = account.run(first_block()[0], cwd=unpacked, **variables)
+        assert "was compared with float64" in said and "The second run changed nothing." in said
+        tested = account.run(first_block()[1], cwd=unpacked, PYTEST_ADDOPTS=FEW_TESTS, **variables)
+        assert re.search(r"\d\d passed", tested)
+    finally:
+        account.run("make lab-down", cwd=unpacked, **variables)
+        account.run(f"sudo env CONTAINERS_STORAGE_CONF={shlex.quote(str(storage))} podman rmi -af", cwd=home)
+        subprocess.run(["umount", f"{home}/storage/overlay"], check=False, capture_output=True)
+        shutil.rmtree(home)
 
 
 def test_what_roots_part_made_is_the_users_also_when_it_fails(account: Account):
     script = (
         'mkdir -p "$SPARKFORGE_CACHE/a" .mypy_cache reports && touch "$SPARKFORGE_CACHE/a/b" .mypy_cache/c reports/d'
-        ' && mkdir -p "$SPARKFORGE_CACHE/images/x.root" && ln -s /etc/passwd reports/link && exit 3'
+        ' && mkdir -p "$SPARKFORGE_CACHE/images/mmdebstrap.x" && ln -s /etc/passwd reports/link && exit 3'
     )
     account.run(f"lab/as_root sh -c '{script}'", expect=3)
     # A root file system in the making is not taken apart.
-    assert account.not_its_own() == [str(account.home / ".cache/sparkforge/images/x.root")]
-    (account.home / ".cache/sparkforge/images/x.root").rmdir()
+    assert account.not_its_own() == [str(account.home / ".cache/sparkforge/images/mmdebstrap.x")]
+    (account.home / ".cache/sparkforge/images/mmdebstrap.x").rmdir()
     assert Path("/etc/passwd").stat().st_uid == 0
 
 
@@ -167,11 +275,11 @@ def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
 
 def test_the_lab_finds_sbin_where_root_has_a_users_path():
     """After `su` without `-`."""
-    code = "import lab.host, shutil; print(shutil.which('debootstrap'))"
+    code = "import lab.host, shutil; print(shutil.which('iptables'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": USER_PATH}, text=True, check=True, capture_output=True
     )
-    assert done.stdout.strip() == "/usr/sbin/debootstrap"
+    assert done.stdout.strip() == "/usr/sbin/iptables"
 
 
 # At the end, for podman keeps files of the account's other ids in its home.
@@ -184,7 +292,7 @@ def rootless(account: Account) -> Iterator[str]:
     install_packages(ROOTLESS_PACKAGES)
     archive = image.root_file_system(image.build(native_architecture()))
     images = account.home / ".cache/sparkforge/images"
-    images.mkdir(exist_ok=True)
+    images.mkdir(parents=True, exist_ok=True)
     shutil.copy(archive, images)
     subprocess.run(["chown", "-R", f"{account.name}:", images], check=True)
     mode = tun.stat().st_mode & 0o777
@@ -198,9 +306,8 @@ def rootless(account: Account) -> Iterator[str]:
 def test_the_lab_runs_without_root(account: Account, rootless: str):
     said = account.run(f"make lab {rootless}")
     assert "spark01 is up at 127.0.0.1:" in said
-    container = f"{account.name}-spark01"
-    assert image.podman("container", "exists", container, quiet=True).returncode == 1, "it is not root's"
-    assert container in account.run("podman ps")
+    assert containers(account.name) == {}, "it is not root's"
+    assert f"{account.name}-" in account.run("podman ps")
     played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
     assert "failed=0" in played
     account.run(f"make lab-down {rootless}")

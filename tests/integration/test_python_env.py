@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lab import bench as benches
 from lab import stand_ins
-from lab.host import cache_directory
 from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
@@ -80,7 +80,7 @@ def locked(host: Host, **versions: str) -> list[str]:
     lock = yaml.safe_load((host.inventory / "locks/lab-native.yml").read_text())["stack_lock"]
     lines = {line.split("==")[0]: line for line in lock["wheels"][f"cp313-linux-{platform.machine()}"]}
     for name, version in versions.items():
-        wheel = cache_directory() / f"mirror/native/wheels/{name}-{version}-py3-none-any.whl"
+        wheel = benches.mirror_tree("native") / f"wheels/{name}-{version}-py3-none-any.whl"
         lines[name] = f"{name}=={version} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
     return list(lines.values())
 

@@ -17,6 +17,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 from sparkforge import cli as command_line
 
+from lab import host
+
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 MEGABYTE = 1_000_000
@@ -37,16 +39,10 @@ BLOCK = re.compile(r"^ *([^\n]*)\n{1,2} *```(?:bash|sh)\n(.*?)```", re.M | re.S)
 
 def copy_of_the_tracked_files(target: Path) -> Path:
     """Copy what git tracks, and what it would track, as a fresh clone has it."""
-    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=CHECKOUT)
-    for name in listed.splitlines():
+    for name in host.files():
         source, destination = CHECKOUT / name, target / name
-        if not source.exists() and not source.is_symlink():
-            continue
         destination.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_symlink():
-            destination.symlink_to(os.readlink(source))
-        else:
-            shutil.copy2(source, destination)
+        shutil.copy2(source, destination, follow_symlinks=False)
     return target
 
 
@@ -135,13 +131,13 @@ NOT_RUN = "<!-- not run by a test: "
 #: directory or a server of their own in the place of the page's. Where a command of sparkforge has two, one asserts the
 #: line that it prints, and the other runs that playbook.
 RUN_BY = {
-    r"make setup": "Makefile",
-    r"make (demo|lab-down)": (
-        "integration/test_ordinary_user.py::"
-        "test_make_demo_and_make_lab_down_word_for_word_leave_the_user_nothing_of_roots"
+    r"make setup|\. \.venv/bin/activate": "Makefile",
+    # Without a terminal `make spark` is `make demo`.
+    r"make (spark|test|demo)": "integration/test_ordinary_user.py::test_the_readmes_first_block_word_for_word",
+    r"make lab-down": (
+        "integration/test_ordinary_user.py::test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once"
     ),
-    r"git clone .*": "lint/test_package.py::test_the_clone_of_the_readme_has_its_targets",
-    r"uvx .* sparkforge setup": "lint/test_package.py::test_the_line_of_the_readme_runs",
+    r"uvx .* sparkforge setup": "lint/test_package.py::test_uv_runs_the_command",
     r"sparkforge setup( --dry-run| --host .*)": (
         "playbooks/test_front_door.py::test_without_a_terminal_the_options_take_the_place_of_the_questions"
     ),
@@ -153,7 +149,7 @@ RUN_BY = {
     r"sparkforge (setup|status|prove)": (
         "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
     ),
-    r"(uvx .* )?sparkforge rollback": (
+    r"(\.venv/bin/)?sparkforge rollback": (
         "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
         "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
     ),
@@ -162,7 +158,7 @@ RUN_BY = {
         "integration/test_serving.py::test_a_model_by_its_name_is_got_and_served",
     ),
     r".*(sparkforge inspect|inspect\.yml).*": "playbooks/test_inspect.py::test_a_documented_question_is_answered",
-    r"ansible-playbook -c local .*": (
+    r"(\.venv/bin/)?ansible-playbook -c local .*": (
         "integration/test_on_the_spark_itself.py::"
         "test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change"
     ),
@@ -251,8 +247,8 @@ def test_a_link_leads_to_a_page_and_a_heading_that_are_there(page: Path):
 
 
 def test_the_readme_has_commands():
-    assert {"make setup", "make demo", "make lab-down"} <= set(readme_commands())
-    assert "make test" in (CHECKOUT / "README.md").read_text()
+    assert readme_commands()[:2] == ["make spark", "make test"]
+    assert {"make demo", "make lab-down"} <= set(readme_commands())
 
 
 def test_a_block_that_is_marked_gives_its_reason() -> None:
@@ -309,7 +305,8 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
     elif words[:2] == ["python3", "sparkforge-record.pyz"]:
         record.make_parser().parse_args(words[2:])
-    elif words[0] in ("sparkforge", "uvx"):
+    elif words[0].removeprefix(".venv/bin/") in ("sparkforge", "uvx"):
+        words = [word.removeprefix(".venv/bin/") for word in words]
         command_line.make_parser().parse_args(words[words.index("sparkforge") + 1 :])
     elif words[0] in (
         "ansible-galaxy",
@@ -319,7 +316,8 @@ def test_a_command_of_the_readme_exists_and_parses(command: str, installed: Path
         "git",
         "ssh-keygen",
         "sha256sum",
+        ".",
     ):
-        assert shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}")
+        assert words[0] == "." or shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}")
     else:
         pytest.fail(f"README command that no test knows how to check: {command}")

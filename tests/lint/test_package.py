@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -101,7 +100,7 @@ PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
 
 @pytest.fixture(scope="module")
 def places(clone: Path, wheel: Path) -> Iterator[dict[str, str]]:
-    """Give where the package can be had from: a repository that a server of git has, an sdist and a wheel."""
+    """Give where the package can be had from: a repository that a server of git has, a clone, an sdist and a wheel."""
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", cwd=clone)
     (sdist,) = (clone / "dist").glob("sparkforge-[0-9]*.tar.gz")
     root = clone.parent / "served"
@@ -111,29 +110,20 @@ def places(clone: Path, wheel: Path) -> Iterator[dict[str, str]]:
     git("commit", "--quiet", "--message=all", cwd=clone)
     git("push", "--quiet", str(root / "sparkforge/dgx_spark"), "main", cwd=clone)
     server = Server(root)
-    yield {"repository": f"git+{server.url}/sparkforge/dgx_spark", "sdist": str(sdist), "wheel": str(wheel)}
+    repository = f"git+{server.url}/sparkforge/dgx_spark"
+    yield {"repository": repository, "clone": str(clone), "sdist": str(sdist), "wheel": str(wheel)}
     server.stop()
 
 
-@pytest.mark.parametrize(
-    ("source", "python"),
-    [
-        pytest.param(
-            source,
-            python,
-            id=f"{source}-{'newest' if python == PYTHONS[-1] else 'oldest'}",
-            marks=[] if (source, python) == ("repository", PYTHONS[-1]) else pytest.mark.long,
-        )
-        for source in ("repository", "sdist", "wheel")
-        for python in PYTHONS
-    ],
-)
-def test_the_line_of_the_readme_runs(
+@pytest.mark.long
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("source", ["repository", "clone", "sdist", "wheel"])
+def test_uv_runs_the_command(
     source: str, python: str, places: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """README's first command, with another place in the place of its repository, which is not published."""
-    (line,) = [line for line in readme_commands() if line.startswith("uvx") and line.endswith(" setup")]
-    words = shlex.split(re.sub(r"git\+https://\S+", places[source], line))
+    """The line of docs/how-to.md, also with another place in the place of a clone."""
+    (line,) = [line for line in readme_commands("docs/how-to.md") if line.startswith("uvx")]
+    words = shlex.split(line.replace("--from .", f"--from {places[source]}"))
     cache = tmp_path_factory.getbasetemp() / "uv-cache"
     environment = {
         "PATH": f"{BIN}:/usr/bin:/bin",
@@ -143,7 +133,7 @@ def test_the_line_of_the_readme_runs(
     }
     for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
         environment[name] = ""
-    assert "five questions" in run(*words, "--help", cwd=tmp_path, **environment)
+    assert places[source] in words and "five questions" in run(*words, "--help", cwd=tmp_path, **environment)
     inventory = tmp_path / "hosts.yml"
     inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
     asked = [*words[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
@@ -151,10 +141,3 @@ def test_the_line_of_the_readme_runs(
     assert run(
         *words[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
     ).strip() == (run(python, "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path).strip())
-
-
-def test_the_clone_of_the_readme_has_its_targets(places: dict[str, str], tmp_path: Path) -> None:
-    (line,) = [line for line in readme_commands() if line.startswith("git clone")]
-    line = re.sub(r"https://\S+", places["repository"].removeprefix("git+"), line)
-    printed = run("bash", "-c", f"{line} && make help && make -n setup demo", cwd=tmp_path)
-    assert "provision a simulated Spark" in printed and "python3 -m venv" in printed

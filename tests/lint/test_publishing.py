@@ -20,6 +20,10 @@ from typing import Any
 import pytest
 import yaml
 
+from lab import publication
+from lab.host import files
+from tests.lint.test_collection import copy_of_the_tracked_files
+
 CHECKOUT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 WORKFLOWS = sorted((CHECKOUT / ".github/workflows").glob("*.yml"))
@@ -164,11 +168,67 @@ def test_each_form_asks_for_a_record_and_for_nothing_that_is_not_redacted() -> N
     assert "sparkforge-record-{{" in (CHECKOUT / "playbooks/record.yml").read_text()
 
 
-def test_each_path_that_has_an_owner_is_there() -> None:
-    for line in (CHECKOUT / ".github/CODEOWNERS").read_text().splitlines():
-        if line and not line.startswith("#"):
-            pattern = line.split()[0]
-            assert pattern == "*" or (CHECKOUT / pattern.strip("/")).exists(), line
+#: Names that we gave ourselves: elsewhere somebody else may have them, as the account sparkforge of GitHub's.
+OURS = {"sparkforge", "dgx_spark", "sparkforge.dgx_spark", "sparkforge-dgx_spark"}
+#: A host, after a scheme or with a path, and the path.
+URL = re.compile(
+    r"(?:[a-z+]+://(?:[^\s/@]+@)?|\bgit@)([\w.-]+)(\S*)|(?<![\w./-])([\w-]+\.(?:com|dev|io|net|org))(/\S*)"
+)
+#: Hosts that nobody can own: RFC 2606 and 5737, and this machine.
+NOBODYS = re.compile(r"(.*\.)?(test|invalid|example(\.com|\.net|\.org)?)|localhost|127\.[\d.]+|192\.0\.2\.\d+")
+#: The same names at a package index, at Galaxy and as an account, where there is no URL.
+NAMED = re.compile(
+    r"\b(?:uvx|(?:pipx|uv tool) (?:run|install)|pip install)(?: -q)? sparkforge\b"
+    r"|\bcollection install (?:-\S+ )*sparkforge\.dgx_spark|\(@sparkforge\)|(?<!\S)@sparkforge/"
+)
+
+
+def elsewhere(text: str, place: str = "") -> list[str]:
+    """Return what in a text leads to our names at a host or an account that is not ours.
+
+    :param place: where this is published, if it is.
+    """
+    text = "\n".join(line for line in text.lower().splitlines() if "sparkforge" in line or "dgx_spark" in line)
+    found = [match[0] for match in NAMED.finditer(text)]
+    for match in URL.finditer(text):
+        host, path = match[1] or match[3], match[2] or match[4] or ""
+        words = {*host.split("."), *(word.removesuffix(".git") for word in re.findall(r"[\w.-]+", path))}
+        if OURS & words and not NOBODYS.fullmatch(host) and not (place and match[0].startswith(place.lower())):
+            found.append(match[0])
+    return found
+
+
+def test_nothing_leads_to_our_names_at_a_host_or_an_account_that_is_not_ours() -> None:
+    here = Path(__file__).relative_to(CHECKOUT)
+    texts = {name: (CHECKOUT / name).read_text(errors="replace") for name in files() if (CHECKOUT / name).is_file()}
+    found = {name: elsewhere(text, publication.place()) for name, text in texts.items() if name != str(here)}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git+https://github.com/sparkforge/dgx_spark", "(https://github.com/somebody/dgx_spark/issues)",
+        "git@github.com:sparkforge/dgx_spark.git", "https://sparkforge.github.io/", "<https://sparkforge.dev>",
+        "https://galaxy.ansible.com/ui/repo/published/sparkforge/dgx_spark/", "ghcr.io/sparkforge/ee:latest",
+        "uvx sparkforge setup", "pip install sparkforge", "uv tool install sparkforge", "* @sparkforge/maintainers",
+        "ansible-galaxy collection install sparkforge.dgx_spark", "author: The maintainers (@sparkforge)",
+    ],
+)  # fmt: skip
+def test_what_leads_to_a_strangers_is_found(text: str) -> None:
+    assert elsewhere(text) == elsewhere(text, "https://forge.example/us") != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://github.com/NVIDIA/dgx-spark-playbooks/issues/97", "https://mirror.sparkforge.test:40605/wheels/",
+        "uvx --from . sparkforge setup", "collection install sparkforge-dgx_spark-0.1.0.tar.gz", "manifest@sparkforge",
+        "https://codeberg.org/us/dgx_spark/issues", "/opt/sparkforge/bin", "urn:sparkforge:dgx_spark:report:3",
+    ],
+)  # fmt: skip
+def test_third_parties_reserved_names_and_our_own_place_are_not(text: str) -> None:
+    assert elsewhere(text, "https://codeberg.org/us/dgx_spark") == []
 
 
 def test_each_hook_calls_a_tool_of_the_checkout() -> None:
@@ -192,10 +252,16 @@ def test_the_tarball_has_no_file_of_a_tool() -> None:
 
 
 @pytest.mark.long
-def test_galaxy_takes_the_collection_without_a_warning() -> None:
-    done = subprocess.run(["make", "release-check"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    assert "Importer processing completed successfully" in done.stdout + done.stderr
+@pytest.mark.parametrize("place", ["", "https://forge.example/us/dgx_spark"])
+def test_galaxy_takes_the_collection_without_a_warning_once_it_has_a_place(place: str, tmp_path: Path) -> None:
+    clone = copy_of_the_tracked_files(tmp_path / "clone")
+    (clone / ".venv").symlink_to(BIN.parent)
+    galaxy = clone / "galaxy.yml"
+    galaxy.write_text(re.sub(r"^repository: .*$", f'repository: "{place}"', galaxy.read_text(), flags=re.M))
+    done = subprocess.run(["make", "release-check"], cwd=clone, text=True, check=False, capture_output=True)
+    said = done.stdout + done.stderr
+    assert (done.returncode == 0) == bool(place), said[-4000:]
+    assert ("Importer processing completed successfully" if place else "'repository' is required") in said
 
 
 @pytest.mark.long

@@ -119,7 +119,7 @@ def fetch_wheels() -> Path:
 def site() -> Iterator[Site]:
     """The host, with the toolchain, the source and the lock; the one of an earlier run where there is one."""
     source, wheels = fetch_source(), fetch_wheels()
-    folder = cache_directory() / "benches" / BENCH
+    folder = benches.Bench(BENCH, "native").folder
     inventory = folder / "inventory"
     up = benches.up(BENCH, "native", ["spark01"], inventory)
     host = Host("spark01", up.containers["spark01"], inventory, folder / "reports", BENCH)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import image
-from lab.host import LabError, fail, install_packages, native_architecture
+from lab.host import LabError, fail, files, install_packages, native_architecture
 from tests.mutants.data import CHECKOUT, Mutant, load
 
 #: What the tests start, beside what a host has from the factory.
@@ -101,12 +101,10 @@ class Bench:
 
 
 def _copy(target: Path) -> Path:
-    """Copy what git knows of the checkout, as it is now."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if os.path.lexists(CHECKOUT / name):
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(CHECKOUT / name, target / name, follow_symlinks=False)
+    """Copy the checkout's files, as they are now."""
+    for name in files():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(CHECKOUT / name, target / name, follow_symlinks=False)
     # As every account may enter a checkout's folders, also where this one's owner closes them.
     for path in [target, *target.rglob("*")]:
         if not path.is_symlink():

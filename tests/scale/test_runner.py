@@ -15,6 +15,8 @@ import ansible_runner
 import pytest
 import yaml
 
+from lab.host import files
+
 CHECKOUT = Path(__file__).parents[2]
 SURVEY = next(
     template["survey_spec"]["spec"]
@@ -44,15 +46,11 @@ def private_data(folder: Path, **answers: object) -> Path:
     The host is this machine, over a connection that Ansible calls local, and the stack one for what it is.
     """
     project = folder / "project"
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.split("\0")
-    for name in filter(None, names):
-        source = CHECKOUT / name
-        # Not what only tests read, nor what is tracked and gone.
-        if name.startswith(("tests/", "docs/", "lab/")) or not (source.is_symlink() or source.exists()):
-            continue
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, project / name, follow_symlinks=False)
+    for name in files():
+        # Not what only tests read.
+        if not name.startswith(("tests/", "docs/", "lab/")):
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(CHECKOUT / name, project / name, follow_symlinks=False)
     inventory = folder / "inventory"
     host = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": False}
     write(inventory / "hosts.yml", {"all": {"hosts": {"here": host}}})

@@ -16,7 +16,7 @@ import pytest
 import tomllib
 import yaml
 from rich.console import Console
-from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, play, questions, record
+from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, play, published, questions, record
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -371,6 +371,29 @@ def test_newer_wheels_are_offered_where_the_collection_has_them(
         with pytest.raises(Refusal, match="No newer stack of wheels") as refused:
             questions.ask(asked, Console(file=io.StringIO()), [])
         assert refused.value.code == Exit.USAGE
+
+
+def test_the_help_names_the_place_of_publication_once_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sparkforge.collection", lambda: tmp_path)
+    galaxy = tmp_path / "galaxy.yml"
+    for line, place in (("repository: https://forge.example/x", "https://forge.example/x"), ('repository: ""', "")):
+        galaxy.write_text(f"name: dgx_spark\n# repository: none\n{line}\nbuild_ignore: []\n")
+        assert published() == place
+        assert ("Documentation and questions:" in cli.make_parser().format_help()) == bool(place)
+
+
+def test_in_wsl_nobody_is_told_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands.find, "by_mdns", lambda _: [])
+    monkeypatch.setattr(commands.find, "by_sync", list)
+    for release, words in (("6.6.87-microsoft-standard-WSL2", "--host ADDRESS"), ("6.8.0-31-generic", "--host NAME")):
+        monkeypatch.setattr(commands.platform, "release", lambda release=release: release)
+        with pytest.raises(Refusal) as refused:
+            commands.candidates(
+                cli.make_parser().parse_args(["setup"]), Console(file=io.StringIO()), Path("known_hosts")
+            )
+        assert refused.value.code == Exit.NO_SPARK and words in refused.value.remedy
 
 
 def test_commands_are_what_the_parser_offers() -> None:

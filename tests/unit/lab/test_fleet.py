@@ -13,7 +13,7 @@ import yaml
 
 from lab import faults, fleet
 from lab.bench import Bench
-from lab.host import LabError
+from lab.host import LabError, repositories
 from lab.repositories import Repository
 
 
@@ -39,7 +39,7 @@ def test_every_stack_has_its_tag_and_one_release_alone_is_wrong(tmp_path: Path, 
     asked: list[str] = []
     monkeypatch.setattr(fleet, "run", lambda *words: asked.append(str(words[-1])))
     fleet.make_sources()
-    repository = Repository(tmp_path / "git" / fleet.REPOSITORY)
+    repository = Repository(repositories() / fleet.REPOSITORY)
     for stack in fleet.STACKS.values():
         files = repository.git("ls-tree", "-r", "--name-only", stack.tag).splitlines()
         assert {"setup.py", "csrc/fleet.c", "csrc/release.h"} <= set(files)
@@ -51,9 +51,9 @@ def test_the_sources_stay_where_they_are_equal(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path))
     monkeypatch.setattr(fleet, "run", lambda *words: None)
     fleet.make_sources()
-    made = (tmp_path / "git" / fleet.REPOSITORY).stat().st_ino
+    made = (repositories() / fleet.REPOSITORY).stat().st_ino
     fleet.make_sources()
-    assert (tmp_path / "git" / fleet.REPOSITORY).stat().st_ino == made
+    assert (repositories() / fleet.REPOSITORY).stat().st_ino == made
 
 
 def test_the_rate_of_no_link_but_a_containers_is_changed(monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import json
 import lzma
@@ -386,6 +387,32 @@ def test_only_the_stage_whose_inputs_changed_is_built_again(
     assert "again" in (tree / "compute/cudss/redist/redistrib_0.7.1.json").read_text()
     assert (tree / "compute/nvpl/redist/redistrib_25.5.json").stat().st_ino == before
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == ["native"]
+
+
+def test_another_checkouts_tree_lends_its_stages_and_goes_when_it_is_old_and_no_server_has_it_open(
+    built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "native-other"
+    shutil.copytree(built.tree, other)
+    specs = mirror.load_inputs()["archives"]
+
+    def build_as(name: str) -> Path:
+        tree = tmp_path / f"native-{name}"
+        build(tree, built.cache, archives=[{**specs[0], "title": f"NVIDIA cuDSS, {name}"}, *specs[1:]])
+        assert "step 1 of 1: redist archives of cudss" in capsys.readouterr().out
+        return tree
+
+    shared = "compute/nvpl/redist/redistrib_25.5.json"
+    assert (build_as("first") / shared).stat().st_ino == (other / shared).stat().st_ino
+    os.utime(other, (0, 0))
+    with mirror.opened(other) as folder:
+        fcntl.flock(folder, fcntl.LOCK_SH)
+        build_as("second")
+        assert (other / shared).exists()
+    build_as("third")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == [
+        "native-first", "native-second", "native-third"
+    ]  # fmt: skip
 
 
 def test_a_build_that_fails_leaves_the_tree_as_it_was_and_the_next_goes_on_from_there(

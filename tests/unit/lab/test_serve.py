@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import os
 import signal
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.mirror import opened
 from lab.serve import MirrorServer, Request, make_certificate
 
 CHECKOUT = Path(__file__).parents[3]
@@ -229,6 +231,8 @@ def test_the_command_serves_logs_writes_its_pid_and_ends_on_sigterm(root: Path, 
             context = ssl.create_default_context(cafile=str(paths["ca"]))
             assert get(f"https://127.0.0.1:{port}/big.deb", context)[1] == DATA
             assert get(f"http://127.0.0.1:{plain}/big.deb")[1] == DATA
+            with opened(root) as folder, pytest.raises(BlockingIOError):  # which a build would take to remove it
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         finally:
             os.kill(process.pid, signal.SIGTERM)
         assert process.wait(timeout=10) == 0

@@ -42,12 +42,18 @@ def test_each_written_page_is_in_one_part_of_the_first_page() -> None:
     assert [name for name in names if lines.count(name.removesuffix(".md")) != 1] == []
 
 
-def test_a_file_comes_along_and_a_directory_is_linked_in_the_repository(tmp_path: Path) -> None:
+def test_a_file_comes_along_and_a_directory_is_linked_where_there_is_a_published_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = site.page("docs/tutorial.md", tmp_path)
     assert "](reference.md#licences)" in text and (tmp_path / "docs/report.schema.json").is_file()
-    assert f"]({site.REPOSITORY}/docs/evidence/engine-gpu-host)" in site.page(
-        "docs/evidence/engine-gpu-host.md", tmp_path
-    )
+
+    def linked(place: str) -> str:
+        monkeypatch.setattr(site.publication, "place", lambda: place)
+        return site.page("docs/evidence/engine-gpu-host.md", tmp_path)
+
+    assert "](https://forge.example/x/tree/main/docs/evidence/engine-gpu-host)" in linked("https://forge.example/x")
+    assert "are in engine-gpu-host/." in linked("")
 
 
 def test_each_failure_has_a_page_that_the_list_names(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where the project is published, and the sentences that depend on it: `python -m lab.publication` writes them.
+
+The place is `repository` in galaxy.yml, empty as long as there is none; then nothing says where to clone from, where to
+ask, or where to report to. lab/site.py and the command sparkforge read it themselves.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+CHECKOUT = Path(__file__).parents[1]
+#: Between these lines a page is written by this program.
+BEGIN, END = "<!-- published: begin -->\n", "<!-- published: end -->\n"
+FORMS = """\
+---
+# Written by `python -m lab.publication`.
+blank_issues_enabled: false
+"""
+LINKS = """\
+contact_links:
+  - name: A security problem
+    url: {place}/security/advisories/new
+    about: Please report it privately. SECURITY.md describes what happens next.
+  - name: What an error in a log means
+    url: {place}/blob/main/docs/troubleshooting.md
+    about: Every failure that the collection recognises, with cause and remedy.
+"""
+
+
+def place() -> str:
+    """Return the URL of the published repository, or nothing as long as there is none."""
+    return str(yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["repository"]).rstrip("/")
+
+
+def texts(place: str) -> dict[str, str]:
+    """Return, by page, the text that depends on the place."""
+    return {
+        ".github/ISSUE_TEMPLATE/config.yml": FORMS + (LINKS.format(place=place) if place else ""),
+        "README.md": f"Get it with `git clone {place}`, or unpack a release. Then:\n"
+        if place
+        else "In a clone, or in an unpacked release:\n",
+        "SECURITY.md": f"""\
+Report it privately at <{place}/security/advisories/new>. Say what an attacker controls, what they gain, and how to
+reproduce it; ideally with a test. Please give us 90 days before you publish.
+
+We answer within a week, and say whether we can reproduce it, what it is, and when a release will fix it. The release
+notes list it under *Security Fixes*, and credit you if you like.
+"""
+        if place
+        else """\
+The project is not published yet, so there is no address for private reports. If somebody gave you this copy, tell that
+person, and nobody else. Say what an attacker controls, what they gain, and how to reproduce it; ideally with a test.
+""",
+    }
+
+
+def page(now: str, text: str) -> str:
+    """Return a page with its part replaced; YAML is that part as a whole."""
+    if now.startswith("---"):
+        return text
+    before, rest = now.split(BEGIN)
+    return before + BEGIN + text + END + rest.split(END)[1]
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, text in texts(place()).items():
+        path = CHECKOUT / name
+        path.write_text(page(path.read_text(), text))
+
+
+if __name__ == "__main__":
+    main()

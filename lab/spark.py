@@ -1,0 +1,50 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""`make spark`: sets up the Sparks that `sparkforge setup` finds, and where there is none, a simulated one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sparkforge import Exit
+from sparkforge.questions import terminal
+
+#: The demo, with the variables that this make was given (MAKEFLAGS has them).
+SIMULATED = ["make", "--no-print-directory", "demo"]
+SETUP = Path(sys.executable).with_name("sparkforge")
+
+
+def say(text: str) -> None:
+    print(f"spark: {text}", flush=True)
+
+
+def simulated() -> int:
+    """Set up the simulated Spark, and return the status to exit with."""
+    return subprocess.run(SIMULATED, check=False).returncode
+
+
+def main(words: Sequence[str]) -> int:
+    """Run `sparkforge setup` with these words, or the simulation, and return the status to exit with."""
+    if not words and not terminal():
+        say("Nobody can be asked here, without a terminal. So this sets up a simulated Spark. For a real one:")
+        say(".venv/bin/sparkforge setup --host NAME --user NAME --accept-nvidia-license --method wheels --no-password")
+        return simulated()
+    code = subprocess.run([SETUP, "setup", *words], check=False).returncode
+    # A Mac has no Linux containers, and who named a Spark wants that one.
+    if code != Exit.NO_SPARK or words or not sys.platform.startswith("linux"):
+        return code
+    say("sparkforge is .venv/bin/sparkforge here. On the Spark itself: .venv/bin/sparkforge setup --host localhost.")
+    answer = input("Set up a simulated Spark on this machine instead (ten minutes, root or sudo, 8 GB)? [Y/n] ")
+    return simulated() if answer.strip().lower() in ("", "y", "yes") else code
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (KeyboardInterrupt, EOFError):
+        sys.exit(130)

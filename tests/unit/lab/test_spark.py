@@ -1,0 +1,103 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What `make spark` does with and without a Spark, a terminal, and a Python that is new enough."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from sparkforge import Exit
+
+from lab import spark
+
+MAKEFILE = Path(spark.__file__).parents[1] / "Makefile"
+NAMED = ["--host", "spark-ab12.local"]
+
+
+class Started:
+    """What `make spark` starts: `sparkforge setup`, which ends as it is told, and the simulation, which ends with 0."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        self.commands: list[str] = []
+
+    def __call__(self, command: list[object], check: bool) -> SimpleNamespace:
+        self.commands.append(" ".join(str(word).rpartition("/")[2] for word in command))
+        return SimpleNamespace(returncode=self.code if command[0] == spark.SETUP else 0)
+
+
+SETUP, SIMULATED = "sparkforge setup", "make --no-print-directory demo"
+NAMING = f"{SETUP} {' '.join(NAMED)}"
+
+
+@pytest.mark.parametrize(
+    ("words", "terminal", "found", "answer", "commands", "code"),
+    [
+        pytest.param([], True, Exit.DONE, None, [SETUP], Exit.DONE, id="a-spark"),
+        pytest.param([], True, Exit.NO_SPARK, "", [SETUP, SIMULATED], 0, id="no-spark"),
+        pytest.param([], True, Exit.NO_SPARK, "n", [SETUP], Exit.NO_SPARK, id="no-spark-and-no-simulation"),
+        pytest.param([], True, Exit.NO_SSH, None, [SETUP], Exit.NO_SSH, id="a-spark-that-does-not-answer"),
+        pytest.param([], False, Exit.USAGE, None, [SIMULATED], 0, id="nobody-to-ask"),
+        pytest.param(NAMED, False, Exit.USAGE, None, [NAMING], Exit.USAGE, id="named-and-nobody-to-ask"),
+        pytest.param(NAMED, True, Exit.NO_SPARK, None, [NAMING], Exit.NO_SPARK, id="named"),
+    ],
+)  # fmt: skip
+def test_a_spark_is_set_up_and_where_there_is_none_the_simulated_one(
+    words: list[str], terminal: bool, found: int, answer: str | None, commands: list[str], code: int,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    started = Started(found)
+    monkeypatch.setattr(spark.subprocess, "run", started)
+    monkeypatch.setattr(spark, "terminal", lambda: terminal)
+    monkeypatch.setattr("builtins.input", lambda _question: answer if answer is not None else pytest.fail("asked"))
+    assert spark.main(words) == code
+    assert started.commands == commands
+    if SIMULATED in commands and not terminal:
+        assert "sets up a simulated Spark" in capsys.readouterr().out
+
+
+def test_without_linux_no_simulation_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark.subprocess, "run", Started(Exit.NO_SPARK))
+    monkeypatch.setattr(spark, "terminal", lambda: True)
+    monkeypatch.setattr(spark.sys, "platform", "darwin")
+    monkeypatch.setattr("builtins.input", lambda _question: pytest.fail("asked"))
+    assert spark.main([]) == Exit.NO_SPARK
+
+
+def make(folder: Path, *words: str, **pythons: str) -> subprocess.CompletedProcess[str]:
+    """Run make where only these Pythons are on PATH, each with what it says its version is."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name, version in pythons.items():
+        minor = int(version.split(".")[1])
+        tool = tools / name.replace("_", ".")
+        tool.write_text(f'#!/bin/sh\n[ "$1" != -V ] || {{ echo Python {version}; exit; }}\nexit {int(minor < 11)}\n')
+        tool.chmod(0o755)
+    for name in ("make", "bash", "expand", "date"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    shutil.copy(MAKEFILE, folder)
+    (folder / "requirements.txt").touch()
+    env = {"PATH": str(tools), "HOME": str(folder)}
+    return subprocess.run(
+        ["make", "SHELL=bash", *words], cwd=folder, env=env, text=True, capture_output=True, check=False
+    )
+
+
+def test_a_python_that_is_too_old_ends_in_one_line(tmp_path: Path) -> None:
+    done = make(tmp_path, ".venv/.command", python3="3.9.18", python3_10="3.10.4")
+    assert done.returncode == 2
+    said, *rest = done.stderr.splitlines()
+    assert "Python 3.11 or newer is needed, and this is Python 3.9.18. Install one, or name it: make PYTHON=" in said
+    assert [line for line in rest if "Error" not in line] == []
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_a_newer_python_beside_an_old_one_is_taken(tmp_path: Path) -> None:
+    done = make(tmp_path, "-n", ".venv/.command", python3="3.9.18", python3_12="3.12.3")
+    assert '"python3.12" -m venv .venv' in done.stdout, done.stdout + done.stderr
