@@ -65,7 +65,7 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.model_info
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -38,7 +38,7 @@ options:
     default: true
 seealso:
   - module: sparkforge.dgx_spark.hub_model
-author: The sparkforge maintainers (@sparkforge)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""
