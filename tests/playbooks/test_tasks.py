@@ -161,3 +161,13 @@ def test_the_role_sets_the_fact_where_facts_are_not_injected_and_knows_who_named
     (tmp_path / "play.yml").write_text(yaml.safe_dump(plays))
     done = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
+    given = {"stack": "mine", "lock_id": "0123456789ab", "platform": "debian13-x86_64", "cache": str(tmp_path)}
+    given |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
+    task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**given, "required": False}}
+    (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    done = run_playbook(tmp_path, "play.yml", "-vvv")
+    assert done.returncode == 0 and "http://127.0.0.1:1" in done.stdout, done.stdout + done.stderr
+    assert "s3cr3t-word" not in done.stdout + done.stderr

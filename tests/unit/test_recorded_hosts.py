@@ -147,6 +147,9 @@ def test_every_plan_can_be_made_for_it(host: dict[str, t.Any], way: str) -> None
         "sparkforge_accept_nvidia_license": True,
         "__preflight_observation": {"spark_info": host},
         "__stack_meanwhile": {"stack": stack_of("wheel", profile)},
+        # What only a person can say, and the default stack has no engine.
+        "serving_engine": "vllm",
+        "serving_model": "/srv/models/one",
     }
     loader = DataLoader()
     roles = [role for role in ROLES if way == "build" or role not in BUILT]

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+from lab.mirror import locked
 from lab.repositories import Repository, Submodule, Tree, read_tree, sha256, write_sdist
 
 TREES = Path(__file__).with_name("trees")
@@ -117,7 +118,8 @@ def make(directory: Path) -> Upstream:
     What is there already and equal stays as it is, so that nobody who fetches from it is disturbed.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".making-", dir=directory) as work:
+    # Tests side by side make the same ones.
+    with locked(directory / ".lock"), tempfile.TemporaryDirectory(prefix=".making-", dir=directory) as work:
         commits = _commits(Path(work))
         for name in commits:
             new, final = Repository(Path(work) / f"{name}.git"), directory / f"{name}.git"
