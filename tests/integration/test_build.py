@@ -125,7 +125,9 @@ def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
 
 def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Site) -> None:
     receipts = site.receipts()
-    assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"}
+    # What oneDNN computes with on aarch64 alone.
+    library = {"compute_library"} if site.host.machine == "aarch64" else set()
+    assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"} | library
     found = site.host.execute(
         "/opt/sparkforge/envs/torch/current/bin/python -c "
         "'import torch, triton, torchvision; print(torch.__version__, torch.version.git_version)'"
@@ -166,6 +168,23 @@ def test_check_says_which_unit_would_be_built_and_why(site: Site) -> None:
     play = site.run("build", "--check", "--diff", pytorch_unit=unit).succeeded()
     assert "environment.USE_CUFILE" in play.text or '"USE_CUFILE": "0"' in play.text
     assert site.info()["unfinished"] == []
+
+
+def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) -> None:
+    """As the role pytorch builds it on aarch64; elsewhere no stack asks for it."""
+    role = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_compute_library"]
+    source = {
+        "repo": site.made.url("compute_library", site.host.mirror["url"]),
+        "version": site.made.commits["compute_library"][upstream.COMPUTE_LIBRARY],
+    }
+    small = {"memory_per_job": 256, "free_space": 100, "user": "sparkforge"}
+    done = site.host.task(
+        "sparkforge.dgx_spark.source_build", name="compute_library", source=source, **{**role, **small}
+    )
+    assert done.get("prefix"), done
+    assert site.host.execute(f"cd {done['prefix']} && ls lib arm_compute half").split() == [
+        "arm_compute:", "graph.h", "half:", "half.hpp", "lib:", "libarm_compute.a", "libarm_compute_graph.a",
+    ]  # fmt: skip
 
 
 @pytest.mark.long

@@ -5,8 +5,8 @@
 """What PyTorch's own CMake modules decide on a provisioned host, with the environment that the role pytorch gives.
 
 The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels carry
-(2.9.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles brought into a
-container, and nvcc is a real one.
+(2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles brought
+into a container, and nvcc is a real one.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ WHEELS = {
     "2.9.1": (
         "da5f6f4d7f4940a173e5572791af238cb0b9e21b1aab592bd8b26da4c99f1cd6",
         "d2724d8aeacce5b7197432e72376b89823349ddc328e585c94d888141948a32f",
+    ),
+    "2.14.1": (
+        "0b13acde294b401509830d85a8906cbf2fc97425a12a66cce1d9fa13c5106a2a",
+        "d06f71e4e2a732fcb900404a532fea112090da3c872c922913b18c63dab67f1d",
     ),
     "2.15.0": (
         "9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Small trees with the shape of LLVM, Triton, PyTorch, torchvision and flash-attention, as git repositories.
+"""Small trees with the shape of LLVM, Triton, PyTorch and what belongs to it, as git repositories.
 
 ``make(directory)`` makes them; ``MirrorServer(root, git=directory)`` or `python -m lab.serve --git` serves them.
 They go through the chain llvm -> triton -> pytorch -> extension with the environment that the real ones are given:
@@ -49,6 +49,7 @@ SDIST = ("flash_attn", "2.8.3")
 ELSEWHERE = "https://git.example.com/"
 #: PyTorch -> Triton and torchvision that belong to it.
 RELEASES = {"2.9.1": ("3.5.1", "0.24.1"), "2.15.0": ("3.9.0", "0.29.2")}
+COMPUTE_LIBRARY = "v53.2.0"
 LAB_STACK = Path(__file__).parents[2] / "inventory" / "stacks" / "lab-native.yml"
 
 
@@ -79,6 +80,7 @@ class Upstream:
             "pytorch": {"url": self.url("pytorch", mirror), "ref": f"v{torch}"},
             "triton": {"url": self.url("triton", mirror), "ref": None},
             "llvm": {"url": self.url(llvm, mirror), "ref": None, "submodules": False},
+            "compute_library": {"url": self.url("compute_library", mirror), "ref": COMPUTE_LIBRARY},
             "torchvision": {"url": self.url("vision", mirror), "ref": f"v{RELEASES[torch][1]}"},
             "flash_attention": {"archive": self.sdist_url(mirror), "sha256": self.sdist_sha256},
         }
@@ -102,6 +104,8 @@ class Upstream:
             "units": {
                 "llvm": {},
                 "triton": {"requirements": ["setuptools==79.0.1", "wheel==0.45.1"]},
+                # On aarch64 alone.
+                "compute_library": {"memory_per_job": 256, "free_space": 100},
                 "pytorch": {
                     "requirements": [builder, "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"],
                     "requires": "filelock typing-extensions setuptools sympy networkx jinja2 fsspec".split(),
@@ -203,6 +207,11 @@ def _commits(directory: Path) -> dict[str, dict[str, str]]:
         commits["pytorch"][f"v{torch}"] = pytorch.commit(
             tree, f"PyTorch {torch}", branch=branch, tag=f"v{torch}", parent=parent
         )
+
+    library = repository("compute_library")
+    commits["compute_library"][COMPUTE_LIBRARY] = library.commit(
+        _tree("compute_library"), f"Compute Library {COMPUTE_LIBRARY}", tag=COMPUTE_LIBRARY
+    )
 
     vision = repository("vision")
     for _, release in RELEASES.values():

@@ -25,6 +25,16 @@ torch_optional_library(CUDSS)
 torch_optional_library(CUSPARSELT)
 torch_optional_library(CUFILE)
 
+if(USE_MKLDNN AND USE_MKLDNN_ACL)
+  # oneDNN's FindACL.cmake: headers in the directory itself, and it stops where there are none.
+  find_path(ACL_INCLUDE_DIR NAMES arm_compute/graph.h PATHS ENV ACL_ROOT_DIR REQUIRED)
+  find_path(ACL_EXTRA_INCLUDE_DIR NAMES half/half.hpp PATHS ENV ACL_ROOT_DIR PATH_SUFFIXES include REQUIRED)
+  find_library(ACL_LIBRARY NAMES arm_compute PATHS ENV ACL_ROOT_DIR PATH_SUFFIXES lib build REQUIRED)
+  find_library(ACL_GRAPH_LIBRARY NAMES arm_compute_graph PATHS ENV ACL_ROOT_DIR PATH_SUFFIXES lib build REQUIRED)
+  list(APPEND TORCH_DEPENDENCIES ${ACL_LIBRARY} ${ACL_GRAPH_LIBRARY})
+  include_directories(SYSTEM ${ACL_INCLUDE_DIR} ${ACL_EXTRA_INCLUDE_DIR})
+endif()
+
 if(BLAS STREQUAL "NVPL")
   find_package(NVPL_BLAS REQUIRED)
   find_package(NVPL_LAPACK REQUIRED)
