@@ -4,9 +4,9 @@
 
 """What PyTorch's own CMake modules decide on a provisioned host, with the environment that the role pytorch gives.
 
-The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels carry
-(2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles brought
-into a container, and nvcc is a real one.
+The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels
+carry (2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles
+brought into a container, and nvcc is a real one.
 """
 
 from __future__ import annotations
