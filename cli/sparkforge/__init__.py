@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import enum
 import re
+import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 COLLECTION = "sparkforge.dgx_spark"
 #: What the command ends with; `sparkforge --help` says it in words.
@@ -31,6 +34,17 @@ def collections_path() -> Path:
 def collection() -> Path:
     """Return the directory of the collection itself."""
     return collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
+
+
+def module(name: str) -> Any:
+    """Return a module of the collection's plugins (``module_utils._core.shown``), which this command has too."""
+    if (place := str(collections_path())) not in sys.path:
+        sys.path.insert(0, place)
+    # Where all of Ansible is installed, its package of this name would be the only one.
+    places = import_module("ansible_collections").__path__
+    if (own := str(collections_path() / "ansible_collections")) not in places:
+        places.append(own)
+    return import_module(f"ansible_collections.{COLLECTION}.plugins.{name}")
 
 
 def published() -> str:

@@ -86,14 +86,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "completion":
         sys.stdout.write(shell_integration.shellcode(["sparkforge"], shell=arguments.shell))
         return Exit.DONE
-    from rich.console import Console
+    from sparkforge import commands, terminal
 
-    from sparkforge import commands
-
-    errors = Console(stderr=True, soft_wrap=True, markup=False, highlight=False)
+    errors = terminal.Console(stderr=True, soft_wrap=True)
     run = commands.setup if arguments.command == "setup" else commands.command
     try:
-        return run(arguments, Console(markup=False, highlight=False))
+        terminal.refuse_control(words[:cut])
+        return run(arguments, terminal.Console())
     except Refusal as refusal:
         errors.print(f"sparkforge: {refusal.cause}\n  {refusal.remedy}")
         return refusal.code

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
-
-from sparkforge import INTERRUPTED, Exit, Refusal, find, inventory, play, questions, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, find, inert, inventory, play, questions, serving
 from sparkforge.cli import COMMANDS
 from sparkforge.find import Spark
 from sparkforge.play import Play
 from sparkforge.questions import Answers
+from sparkforge.terminal import Console
 
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
@@ -22,14 +20,14 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     playbook, own, _check, _text = COMMANDS[arguments.command]
     path = arguments.inventory or inventory.default_path()
     if arguments.command == "inspect":
-        own, path = ["-e", json.dumps({"inspect_target": arguments.target})], path if path.exists() else "localhost,"
+        own, path = inert.variables(inspect_target=arguments.target), path if path.exists() else "localhost,"
     elif arguments.command == "record":
         return record(arguments, console, path)
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
     if arguments.command in ("serve", "model"):
         with serving.variables(arguments) as given:
-            own = serving.inert(given)
+            own = inert.variables(**given)
             return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
 
@@ -43,11 +41,11 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
         archive = Path(folder) / record.NAME
         if not path.exists():
-            return record.here(arguments, archive)
-        extra = json.dumps({"record_archive": str(archive), "record_options": record.options(arguments)})
+            return record.here(arguments, console, archive)
+        extra = inert.variables(record_archive=str(archive), record_options=record.options(arguments))
         if not arguments.dry_run:
             record.build(archive)
-        return finish(arguments, console, Play("record", path, ["-e", extra, *for_ansible(arguments)]))
+        return finish(arguments, console, Play("record", path, [*extra, *for_ansible(arguments)]))
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:
@@ -105,7 +103,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     :raises Refusal: there is none, or none that has ssh.
     """
     with console.status("Looking for Sparks"):
-        found = find.combined([] if arguments.host else find.by_mdns(arguments.discover), find.by_sync())
+        found = find.combined([] if arguments.host else find.by_mdns(arguments.discover, console), find.by_sync())
         sparks = find.by_name(arguments.host, found) if arguments.host else found
         find.reach(sparks, keys)
     if not sparks:

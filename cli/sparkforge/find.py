@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sparkforge import COLLECTION, Exit, Refusal
 from sparkforge.play import environment
+from sparkforge.terminal import Console
 
 #: Where NVIDIA Sync keeps the ssh configuration of its Sparks. Source: NVIDIA's "DGX Spark / GB10 FAQ"
 #: (forums.developer.nvidia.com/t/dgx-spark-gb10-faq/347344), read in a third party's copy of version 11, 2026-08-04;
@@ -29,11 +30,22 @@ SYNC_FILES = {
 #: The key that is kept of those that a host has: the first of these.
 KEY_TYPES = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
+#: With the interface, as addresses of one cable have it: fe80::1%eth0.
+ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
+#: Names that Ansible and the collection have for groups.
+RESERVED = {"all", "ungrouped", "sparks", "builders", "fabric"}
+#: Where ssh itself keeps keys.
+PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 
 
 @dataclass
 class Spark:
-    """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty where sshd does not answer."""
+    """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty where sshd does not answer.
+
+    ``known`` tells whether that key was known before; ``changed`` says where only others are known.
+
+    :raises Refusal: its name or an address is none that a machine can have.
+    """
 
     name: str
     addresses: list[str]
@@ -43,6 +55,19 @@ class Spark:
     key_file: str = ""
     key: str = ""
     local: bool = False
+    known: bool = False
+    changed: str = ""
+
+    def __post_init__(self) -> None:
+        for word in (self.name, *self.addresses):
+            if not ADDRESS.fullmatch(word) or self.name in RESERVED:
+                cause = f"{word!r} ({self.source}) is no name or address of a machine."
+                raise Refusal(Exit.USAGE, cause, "Correct it where it is listed, or rename the machine.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its key may be known under."""
+        return (self.name, f"{self.name}.local", self.addresses[0])
 
     @property
     def able(self) -> bool:
@@ -51,9 +76,14 @@ class Spark:
 
     @property
     def fingerprint(self) -> str:
-        """The key's hash as ``ssh-keygen -l`` prints it."""
-        digest = hashlib.sha256(base64.b64decode(self.key.split()[1])).digest()
-        return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+        """The key's hash."""
+        return fingerprint(self.key)
+
+
+def fingerprint(key: str) -> str:
+    """Return a key's hash as ``ssh-keygen -l`` prints it."""
+    digest = hashlib.sha256(base64.b64decode(key.split()[1])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
 def printed(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -62,8 +92,10 @@ def printed(*command: str, **variables: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, env=env, text=True, check=False, capture_output=True, stdin=subprocess.DEVNULL)
 
 
-def by_mdns(settings: Path | None) -> list[Spark]:
+def by_mdns(settings: Path | None, console: Console) -> list[Spark]:
     """Return the Sparks that the inventory plugin finds, with the settings in a file or with the defaults."""
+    if "," in str(settings):
+        raise Refusal(Exit.USAGE, f"Ansible takes {settings} for a list of hosts.", "Give a path without a comma.")
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
         plugin = settings or Path(folder) / "discover.yml"
         if settings is None:
@@ -74,6 +106,9 @@ def by_mdns(settings: Path | None) -> list[Spark]:
     if done.returncode:
         said = " ".join(done.stderr.split())
         raise Refusal(Exit.NO_SPARK, f"The search for Sparks in the network failed: {said}", "Name them with --host.")
+    # Such as whom it left out.
+    if done.stderr.strip():
+        console.print(done.stderr.strip(), soft_wrap=True)
     found = []
     # Values from the network are wrapped as not trusted: here they are shown and written, never evaluated.
     hosts = json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value))
@@ -136,32 +171,34 @@ def combined(mdns: Sequence[Spark], sync: Sequence[Spark]) -> list[Spark]:
 
 
 def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
-    """Ask sshd of every machine for its key, and keep the first address that answers.
+    """Ask sshd of every machine for its keys, keep the first address that answers, and compare with what is known.
 
-    :raises Refusal: two machines have one name, or one has another key than before.
+    :raises Refusal: two machines have one name.
     """
     here = socket.gethostname().split(".")[0].lower()
     wanted = [(spark, address) for spark in sparks for address in spark.addresses]
     with ThreadPoolExecutor(16) as pool:
-        keys = list(pool.map(lambda pair: host_key(pair[1], pair[0].port), wanted))
+        keys = list(pool.map(lambda pair: host_keys(pair[1], pair[0].port), wanted))
     for spark in sparks:
         answered = {address: key for (one, address), key in zip(wanted, keys, strict=True) if one is spark and key}
-        if len(set(answered.values())) > 1:
+        spark.local = spark.local or spark.name == here
+        if spark.local or not answered:
+            continue
+        first, *others = answered.values()
+        if not (offered := [key for key in first if all(key in other for other in others)]):
             cause = f"Two machines are called {spark.name}: {' and '.join(answered)} have different ssh host keys."
             remedy = "Rename one (sudo hostnamectl set-hostname NAME), or select one by its address with --host."
             raise Refusal(Exit.NO_SPARK, cause, remedy)
-        spark.local = spark.local or spark.name == here
-        for address, spark.key in answered.items():
-            spark.addresses = [address]
-            refuse_another_key(spark, (known_hosts, Path("~/.ssh/known_hosts").expanduser()))
-            break
+        spark.addresses = [next(iter(answered))]
+        compare(spark, offered, known_hosts)
 
 
-def host_key(address: str, port: int) -> str:
-    """Return the key of the sshd at an address, or nothing where none answers in time."""
-    done = printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address)
-    offered = {key.split()[0]: key for key in key_lines(done.stdout)}
-    return next((offered[kind] for kind in KEY_TYPES if kind in offered), "")
+def host_keys(address: str, port: int) -> list[str]:
+    """Return the keys of the sshd at an address in the order of KEY_TYPES, none where it does not answer in time."""
+    offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address).stdout)
+    return sorted(
+        (key for key in offered if key.split()[0] in KEY_TYPES), key=lambda key: KEY_TYPES.index(key.split()[0])
+    )
 
 
 def key_lines(text: str) -> list[str]:
@@ -170,19 +207,30 @@ def key_lines(text: str) -> list[str]:
     return [" ".join(words[1:3]) for words in lines if len(words) > 2]
 
 
-def refuse_another_key(spark: Spark, files: Iterable[Path]) -> None:
-    """Compare with the keys of the same type that are known under the name or the address."""
-    for path in filter(Path.is_file, files):
-        for name in (spark.name, f"{spark.name}.local", *spark.addresses):
-            known = key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout)
-            known = [key for key in known if key.split()[0] == spark.key.split()[0]]
-            if known and spark.key not in known:
-                cause = f"{spark.name} has another ssh host key than {path} has for {name}: it was reinstalled, or "
-                cause += "another machine answers in its place."
-                remedy = (
-                    f"Compare {spark.fingerprint} with the Spark's own; if they agree: ssh-keygen -R {name} -f {path}"
-                )
-                raise Refusal(Exit.NO_SSH, cause, remedy)
+def compare(spark: Spark, offered: list[str], own: Path) -> None:
+    """Choose the key to keep of those that are offered: a known one wherever any is known, of whatever type.
+
+    ssh-keyscan does not prove that a machine has the keys that it offers, so that no other may take a known one's
+    place. What setup itself wrote for the name decides alone; addresses change.
+    """
+    port = "{}" if spark.port == 22 else f"[{{}}]:{spark.port}"
+    places = [(own, name) for name in spark.names]
+    places += [(Path(path).expanduser(), port.format(name)) for path in PERSONAL for name in spark.names]
+    for path, name in places:
+        known = known_keys(path, name)
+        if known and not any(key in known for key in offered):
+            spark.known, spark.changed = False, f"{path} has {', '.join(map(fingerprint, known))} for {name}"
+            break
+        if known:
+            offered, spark.known = [key for key in offered if key in known], True
+            if (path, name) == places[0]:
+                break
+    spark.key = offered[0]
+
+
+def known_keys(path: Path, name: str) -> list[str]:
+    """Return the keys that a known_hosts file has for a name."""
+    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)).stdout) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:

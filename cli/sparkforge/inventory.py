@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from sparkforge import Exit, Refusal
-from sparkforge.find import Spark, address_to_keep
+from sparkforge import Exit, Refusal, find, inert
+from sparkforge.find import Spark, address_to_keep, printed
 from sparkforge.questions import Answers, methods
 
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
@@ -33,7 +33,7 @@ def load(path: Path) -> dict[str, Any]:
     :raises Refusal: it is not one that can be added to.
     """
     try:
-        node = known = yaml.safe_load(path.read_text()) or {}
+        node = known = inert.load(path.read_text()) or {}
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -55,27 +55,35 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         variables = {"ansible_connection": "local"} if spark.local else {"ansible_host": address_to_keep(spark)}
         port = {"ansible_port": spark.port} if spark.port != 22 else {}
         file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
-        hosts[spark.name] = {**(hosts.get(spark.name) or {}), **variables, **port, **file}
+        hosts[spark.name] = {**(hosts.get(spark.name) or {}), **inert.inert({**variables, **port, **file})}
     # The answer says which stack; that of a single host stays as it is.
     kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
     node["vars"] = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "stack_profile": "gb10",
         **kept,
-        "ansible_user": answers.user,
+        "ansible_user": inert.inert(answers.user),
         "ansible_ssh_common_args": SSH_ARGUMENTS,
         "sparkforge_accept_nvidia_license": True,
         **methods()[1][answers.method],
     }
-    return HEAD + yaml.safe_dump(known, sort_keys=False, width=1000)
+    return f"{HEAD}{inert.dump(known)}\n"
 
 
 def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
-    """Return the text of known_hosts: the lines of other hosts, and one for each of these."""
-    names = {spark.name for spark in sparks}
-    kept = path.read_text().splitlines() if path.is_file() else []
-    lines = [line for line in kept if line.split(" ")[0] not in names]
-    return "".join(f"{line}\n" for line in (*lines, *(f"{spark.name} {spark.key}" for spark in sparks if spark.key)))
+    """Return the text of known_hosts: the lines of other hosts, and one for each of these.
+
+    Where a person took another key, that is also the key of each other name and address of the host in the file.
+    """
+    lines = path.read_text().splitlines() if path.is_file() else []
+    for spark in (spark for spark in sparks if spark.key):
+        others = [name for name in spark.names[1:] if spark.changed and find.known_keys(path, name)]
+        for name in dict.fromkeys((spark.name, *others)):
+            # ssh-keygen finds hashed names, too.
+            old = printed("ssh-keygen", "-F", name, "-f", str(path)).stdout.splitlines()
+            lines = [line for line in lines if line not in old and name not in line.split(" ")[0].split(",")]
+            lines.append(f"{name} {spark.key}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def write(path: Path, text: str) -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import ansible_runner  # type: ignore[import-untyped]
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from sparkforge import COLLECTION, collection, collections_path
+from sparkforge import COLLECTION, Exit, Refusal, collection, collections_path
+from sparkforge.terminal import Console, coloured
 
 #: What ansible-playbook asks with --ask-pass and --ask-become-pass.
 PROMPTS = (r"SSH password:\s*$", r"BECOME password[^:]*:\s*$")
@@ -41,6 +41,11 @@ class Play:
     playbook: str
     inventory: Path | str
     arguments: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.inventory, Path) and "," in str(self.inventory):
+            cause = f"Ansible takes {self.inventory} for a list of hosts."
+            raise Refusal(Exit.USAGE, cause, "Give the inventory a path without a comma.")
 
     @property
     def words(self) -> list[str]:
@@ -157,7 +162,7 @@ class Screen:
             between = "\n" if "\n" in words else " "
             text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"
         if text and not self.quiet and (self.all or (not told and (speaks or SHOWN.fullmatch(kind)))):
-            self.console.print(text, soft_wrap=True)
+            self.console.print(coloured(text), soft_wrap=True)
 
     def _bar(self, key: str, text: str, done: int | None = None, total: int | None = None) -> None:
         if key not in self.bars:

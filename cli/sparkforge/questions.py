@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import yaml
-from rich.console import Console
 from rich.prompt import Confirm, Prompt
 
 from sparkforge import COLLECTION, Exit, Refusal, collections_path
 from sparkforge.find import Spark
+from sparkforge.terminal import Console
 
 LICENCE = """The libraries come under NVIDIA's licences: the CUDA Toolkit EULA (docs.nvidia.com/cuda/eula) and \
 those of cuDNN, NCCL, cuSPARSELt, cuDSS and NVPL. Nothing is installed unless you accept them."""
@@ -47,6 +47,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
     show(console, sparks)
     chosen = sparks if arguments.host else ask_hosts(console, sparks)
+    accept(console, [spark for spark in chosen if spark.changed])
     # The account that NVIDIA Sync uses is offered.
     default = next((spark.user for spark in chosen if spark.user), getpass.getuser())
     user = arguments.user or Prompt.ask("2 of 5: Your user name there", console=console, default=default).strip()
@@ -64,6 +65,11 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     if method not in offered:
         raise Refusal(Exit.USAGE, "No newer stack of wheels than the default is shipped.", "Choose wheels or source.")
     secret = terminal() and not arguments.no_password and not arguments.dry_run
+    if secret and (new := [spark for spark in chosen if spark.key and not spark.known]):
+        console.print("The password goes to these, whose keys are new here. ssh-keyscan localhost | ssh-keygen -lf -")
+        console.print("on a Spark prints its own; if one of them is not here, press Ctrl-C.")
+        for spark in new:
+            console.print(f"   {spark.name}, {spark.addresses[0]}\n   {spark.fingerprint}", soft_wrap=True)
     password = ask_password(f"5 of 5: Password of {user}") if secret else ""
     return Answers(chosen, user, method, password)
 
@@ -73,22 +79,43 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
         silent = f"no ssh at {', '.join(spark.addresses)}"
-        where = f"{spark.addresses[0]}\n   ssh key {spark.fingerprint}" if spark.key else silent
+        state = f"not the known one: {spark.changed}" if spark.changed else "known" if spark.known else "new"
+        where = f"{spark.addresses[0]}\n   ssh key {spark.fingerprint} ({state})" if spark.key else silent
         console.print(f"   {'this machine' if spark.local else where}", soft_wrap=True)
 
 
 def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
     """Ask which machines are to be set up; who chooses one takes the key that is shown for it."""
+    able = [spark for spark in sparks if spark.able]
+    # Anybody in the network can announce a Spark: no machine is taken unseen.
+    default = "all" if all(spark.local or spark.known for spark in able) else ""
     named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
-        said = Prompt.ask("1 of 5: Which ones? Numbers or names, separated by commas", console=console, default="all")
+        text = "1 of 5: Which ones? Numbers or names, separated by commas"
+        said = Prompt.ask(text, console=console, default=default, show_default=bool(default))
         words = [word.lower() for word in re.split(r"[,\s]+", said) if word]
         if words == ["all"]:
-            return [spark for spark in sparks if spark.able]
+            return able
         if wrong := [word for word in words if word not in named or not named[word].able]:
             console.print(f"Not in the list, or no ssh there: {', '.join(wrong)}.")
         elif words:
             return list({named[word].name: named[word] for word in words}.values())
+
+
+def accept(console: Console, changed: Sequence[Spark]) -> None:
+    """Ask whether the keys that these have now take the place of those that are known.
+
+    :raises Refusal: not so, or there is nobody to ask.
+    """
+    for spark in changed:
+        cause = f"{spark.name} has another ssh host key, {spark.fingerprint}: {spark.changed}. "
+        cause += "It was reinstalled, or another machine answers in its place."
+        remedy = "Compare with what ssh-keyscan localhost | ssh-keygen -lf - prints on the Spark; if they agree, "
+        if terminal():
+            console.print(f"{cause}\n{remedy}answer y.")
+            if Confirm.ask(f"Take the new key of {spark.name}?", console=console, default=False):
+                continue
+        raise Refusal(Exit.NO_SSH, cause, f"{remedy}run sparkforge setup in a terminal and take the new key.")
 
 
 def methods() -> tuple[str, dict[str, dict[str, str]]]:

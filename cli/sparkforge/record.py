@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from sparkforge import COLLECTION, Exit, collections_path
+from sparkforge import COLLECTION, Exit, collections_path, module
+from sparkforge.terminal import Console
 
 NAME = "sparkforge-record.pyz"
 #: A host of which nothing is known, so that a plan asks for all of its packages.
@@ -22,10 +23,7 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
-    sys.path[:0] = [str(collections_path())]
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
-
+    bundle, record = module("module_utils._core.bundle"), module("module_utils._record.record")
     roles = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles"
     start = f'import sys\n\nif sys.version_info < (3, 9):\n    sys.exit("{NAME} needs Python 3.9 or newer.")\n'
     sources = {
@@ -42,14 +40,14 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the packages that official wheels, and that a build ask for, as the roles' plans have them."""
     from ansible.parsing.dataloader import DataLoader
     from ansible.template import Templar
-    from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import LookupModule
-    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+
+    lookup, facts, load = map(module, ("lookup.plan", "plugin_utils.stack.facts", "plugin_utils.stack.load"))
 
     def steps(name: str, method: str, role: str, **variables: Any) -> dict[str, Any]:
         places = load.places([], load.SHIPPED)
         stack = facts.facts(name, method, defaults["stack_profile"], places, lock_required=False)["stack"]
         loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}, **variables}
-        made: dict[str, Any] = LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
+        made: dict[str, Any] = lookup.LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
         return made
 
     name = defaults["stack_default"]
@@ -64,11 +62,11 @@ def options(arguments: argparse.Namespace) -> list[str]:
     return [*python, *(["--prove"] if arguments.prove else [])]
 
 
-def here(arguments: argparse.Namespace, archive: Path) -> int:
+def here(arguments: argparse.Namespace, console: Console, archive: Path) -> int:
     """Record this machine, without Ansible."""
     words = [sys.executable, str(archive), *options(arguments)]
     if arguments.dry_run:
-        print(f"+ {shlex.join(words)}\nNothing was run or written.")
+        console.print(f"+ {shlex.join(words)}\nNothing was run or written.", soft_wrap=True)
         return Exit.DONE
     build(archive)
     return subprocess.run(words, check=False).returncode

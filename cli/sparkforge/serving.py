@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,14 +52,6 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
         elif arguments.action == "remove":
             given["serving_model_state"] = "absent"
         yield {name: value for name, value in given.items() if value != ""}
-
-
-def inert(given: Mapping[str, str | int]) -> list[str]:
-    """Return variables as ansible-playbook takes them; no text is evaluated as a template."""
-    values = {
-        name: value if isinstance(value, int) else f"!unsafe {json.dumps(value)}" for name, value in given.items()
-    }
-    return ["-e", "{" + ", ".join(f'"{name}": {value}' for name, value in values.items()) + "}"]
 
 
 def newest() -> str:

@@ -55,7 +55,7 @@ def test_who_answers_and_is_in_nvidia_sync_is_one() -> None:
 def keys(monkeypatch: pytest.MonkeyPatch, home: Path, **by_address: str) -> None:
     """Have sshd answer with these keys: ``a1`` is the address."""
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(find, "host_key", lambda address, _port: by_address.get(address, ""))
+    monkeypatch.setattr(find, "host_keys", lambda address, _port: by_address.get(address, "").splitlines())
 
 
 def test_the_first_address_that_answers_is_kept_with_its_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -77,21 +77,55 @@ def test_two_machines_of_one_name_are_refused_with_both_addresses(
     assert "hostnamectl" in refused.value.remedy
 
 
+ECDSA = (
+    "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBLdCYpRp"
+    "SG6nF+fjq8pV2pXRlwJ8bXgTz6gSGlbeaGGz"
+)
+
+
+def reached(name: str = "spark-1", *addresses: str, known: Path, port: int = 22) -> Spark:
+    one = Spark(name, list(addresses or ("a1",)), "in this network", port)
+    find.reach([one], known)
+    return one
+
+
 @pytest.mark.parametrize("name", ["spark-1", "spark-1.local", "a1"])
 @pytest.mark.parametrize("hashed", [False, True])
-def test_another_key_than_the_known_one_is_refused(
-    name: str, hashed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("offered", [OTHER, ECDSA, f"{OTHER}\n{ECDSA}"])
+def test_who_offers_no_known_key_is_not_taken_whatever_type_it_offers(
+    name: str, hashed: bool, offered: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     known = tmp_path / "known_hosts"
     known.write_text(f"# a comment\n{name} {KEY}\n")
     if hashed:
         subprocess.run(["ssh-keygen", "-H", "-f", known], check=True, capture_output=True)
+    keys(monkeypatch, tmp_path, a1=offered)
+    one = reached(known=known)
+    assert (one.known, one.changed) == (False, f"{known} has {find.fingerprint(KEY)} for {name}")
+    # Who has it as well is known by it, and by no other key: what is offered is not proven to be had.
+    keys(monkeypatch, tmp_path, a1=f"{offered}\n{KEY}")
+    one = reached(known=known)
+    assert (one.known, one.changed, one.key) == (True, "", KEY)
+
+
+def test_keys_that_ssh_keeps_count_by_name_address_and_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own, personal = tmp_path / "known_hosts", tmp_path / ".ssh" / "known_hosts"
+    personal.parent.mkdir()
     keys(monkeypatch, tmp_path, a1=OTHER)
-    with pytest.raises(Refusal, match="another ssh host key") as refused:
-        find.reach([spark("spark-1", "a1")], known)
-    assert refused.value.code == Exit.NO_SSH
-    keys(monkeypatch, tmp_path, a1=KEY)
-    find.reach([spark("spark-1", "a1")], known)
+    personal.write_text(f"[a1]:2200 {KEY}\n")
+    one = reached(known=own)
+    assert (one.known, one.changed) == (False, "")
+    assert "for [a1]:2200" in reached(known=own, port=2200).changed
+    personal.write_text(f"a1 {KEY}\n")
+    assert "for a1" in reached(known=own).changed
+    # What setup wrote for the name decides; the address was another machine's.
+    own.write_text(f"spark-1 {OTHER}\n")
+    assert reached(known=own).known
+
+
+def test_of_two_addresses_only_a_key_that_both_offer_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    keys(monkeypatch, tmp_path, a1=f"{OTHER}\n{ECDSA}", a2=f"{KEY}\n{ECDSA}")
+    assert reached("spark-1", "a1", "a2", known=tmp_path / "known_hosts").key == ECDSA
 
 
 def test_the_fingerprint_is_ssh_keygen_s(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,22 @@ def test_keys_of_other_hosts_stay(tmp_path: Path) -> None:
     path = tmp_path / "known_hosts"
     path.write_text("spark-0 ssh-rsa A\nspark-1 ssh-rsa B\n")
     assert inventory.known_keys(path, answers().sparks) == f"spark-0 ssh-rsa A\nspark-1 {KEY}\n"
+
+
+OLD = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
+
+
+@pytest.mark.parametrize("hashed", [False, True])
+def test_a_key_that_a_person_took_replaces_the_other_by_name_and_by_address(hashed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text(f"spark-1 {OLD}\n192.0.2.1 {OLD}\n192.0.2.2 {OLD}\n")
+    if hashed:
+        subprocess.run(["ssh-keygen", "-H", "-f", path], check=True, capture_output=True)
+    given = answers().sparks
+    assert inventory.known_keys(path, given).count(OLD) == 2
+    given[0].changed = "told"
+    text = inventory.known_keys(path, given)
+    assert text.count(OLD) == 1 and text.endswith(f"spark-1 {KEY}\n192.0.2.1 {KEY}\n")
 
 
 def test_a_file_is_written_whole_for_its_owner_alone(tmp_path: Path) -> None:

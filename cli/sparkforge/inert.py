@@ -1,0 +1,69 @@
+"""Text that Ansible must not evaluate: every value that the command hands over as a variable or in an inventory."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from sparkforge import Exit, Refusal
+
+#: What stays readable: text that is no template, whatever delimiters were set. All else is tagged for Ansible.
+HARMLESS = re.compile(r"[A-Za-z0-9 ./:;,=<>+@~_-]*")
+
+
+class Text(str):
+    """A string that is data. YAML of it has Ansible's tag ``!unsafe`` where it could be taken for a template."""
+
+    __slots__ = ()
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes Text."""
+
+
+class Loader(yaml.SafeLoader):
+    """Reads what was written, Text as Text."""
+
+
+def inert(value: Any) -> Any:
+    """Return a value of JSON's types with each string in it, but for the keys, as Text.
+
+    :raises Refusal: a string is not UTF-8, as the name of a file may be.
+    """
+    if isinstance(value, str):
+        if re.search("[\ud800-\udfff]", value):
+            raise Refusal(Exit.USAGE, f"{value!r} is not UTF-8.", "Rename it, or choose another.")
+        return Text(value)
+    if isinstance(value, dict):
+        return {name: inert(one) for name, one in value.items()}
+    return [inert(one) for one in value] if isinstance(value, list) else value
+
+
+def dump(value: Any, flow: bool = False) -> str:
+    """Return YAML; with ``flow`` on one line."""
+    return yaml.dump(value, Dumper=Dumper, sort_keys=False, width=float("inf"), default_flow_style=flow).rstrip("\n")
+
+
+def load(text: str) -> Any:
+    """Return what YAML says.
+
+    :raises yaml.YAMLError: it cannot be read.
+    """
+    return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
+
+
+def variables(**given: Any) -> list[str]:
+    """Return the option of ansible-playbook that sets variables."""
+    return ["-e", dump(inert(given), flow=True)]
+
+
+def _represent(dumper: Dumper, value: Text) -> yaml.Node:
+    if HARMLESS.fullmatch(value):
+        return dumper.represent_str(str(value))
+    return dumper.represent_scalar("!unsafe", str(value), style='"')
+
+
+Dumper.add_representer(Text, _represent)
+Loader.add_constructor("!unsafe", lambda loader, node: Text(loader.construct_scalar(node)))  # type: ignore[arg-type]
