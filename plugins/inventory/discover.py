@@ -14,6 +14,8 @@ author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Asks the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) who offers ssh, and takes
     those for Sparks whose name is one that machines with a GB10 have from the factory.
+  - Left out with a warning are machines that are called as a group is, or C(localhost), and all machines of one name
+    where ssh was announced more than once for that name.
   - Sparks that do not answer, or in networks where multicast does not go, are listed under O(hosts).
   - Needs a file that ends in C(discover.yml) or C(discover.yaml).
 requirements:
@@ -144,7 +146,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             known = self._cache.get(key) or []
             answers = [discovery.Answer(**{**one, "addresses": tuple(one["addresses"])}) for one in known]
             # Where no Spark answered, one may have been switched on since.
-            if found := discovery.sparks(answers, self.get_option("names")):
+            if found := self._sparks(answers):
                 return found
         try:
             answers = discovery.browse(
@@ -155,7 +157,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
                 raise
             self.display.warning(f"Only the listed hosts are in the inventory. {error}")
             return []
-        found = discovery.sparks(answers, self.get_option("names"))
+        found = self._sparks(answers)
         if caching:
             self._cache[key] = [asdict(answer) for answer in answers]
         if not found and not spare:
@@ -163,6 +165,14 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
                 f"No Spark answered within {self.get_option('wait'):g} s; {len(answers)} other machines did. Check "
                 f"that the Sparks are on and in this network, add their names to names, or list them under hosts."
             )
+        return found
+
+    def _sparks(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
+        """Return who is taken for a Spark; who is left out is a warning each."""
+        groups = {*self.inventory.groups, self.get_option("group")}
+        found, left_out = discovery.sparks(answers, self.get_option("names"), groups)
+        for sentence in left_out:
+            self.display.warning(sentence)
         return found
 
 

@@ -42,6 +42,8 @@ SSH_PORT = 22
 #: What the first label of a name may be (RFC 1123). Anybody in the network announces what they like, and the name of a
 #: host becomes the name of files.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+#: Names that mean something else to Ansible, or are groups of the collection.
+RESERVED = frozenset({"localhost", "all", "ungrouped", "sparks", "builders", "fabric"})
 #: Milliseconds to wait for the addresses of a machine whose name is known.
 RESOLVE_TIMEOUT = 2000
 
@@ -70,10 +72,17 @@ class Spark:
     port: int = SSH_PORT
 
 
-def sparks(answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES) -> list[Spark]:
-    """Return the machines whose name one of ``names`` matches, one each, in the order of their names.
+def sparks(
+    answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES, groups: t.Iterable[str] = ()
+) -> tuple[list[Spark], list[str]]:
+    """Return the machines whose name one of ``names`` matches, in the order of their names, and who was left out.
+
+    Of two machines that announce one name neither is taken. Addresses of one name cannot be told apart, so that two are
+    told by two announcements of ssh; one that takes over the other's announcement is told by its ssh host key alone.
 
     :param names: patterns as the shell has them, for the first label of the name; case does not count.
+    :param groups: names of groups, which no machine may have.
+    :returns: the Sparks, and a sentence on each name that was left out.
     """
     merged: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -82,13 +91,21 @@ def sparks(answers: t.Iterable[Answer], names: t.Sequence[str] = FACTORY_NAMES) 
             continue
         if any(fnmatch.fnmatchcase(label, name.lower()) for name in names):
             merged.setdefault(label, []).append(answer)
-    found = []
+    found, left_out = [], []
     for name, said in sorted(merged.items()):
         addresses = sorted({address for answer in said for address in answer.addresses}, key=preference)
         # The port of another service is not sshd's.
         ports = [answer.port for answer in said if answer.service == "_ssh._tcp"]
-        found.append(Spark(name, f"{name}.local", tuple(addresses), ports[0] if ports else SSH_PORT))
-    return found
+        if name in RESERVED or name in groups:
+            left_out.append(f"The machine at {' and '.join(addresses)} announces the reserved name {name}. Rename it.")
+        elif len(ports) > 1:
+            left_out.append(
+                f"Two machines are called {name}: ssh was announced {len(ports)} times, for {' and '.join(addresses)}. "
+                f"Rename one, or list the right one with its address under hosts."
+            )
+        else:
+            found.append(Spark(name, f"{name}.local", tuple(addresses), ports[0] if ports else SSH_PORT))
+    return found, left_out
 
 
 def preference(address: str) -> tuple[int, int, int]:

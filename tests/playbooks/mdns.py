@@ -14,15 +14,17 @@ HERE = "127.0.0.1"
 
 
 @contextmanager
-def announced(*names: str, port: int = 22, addresses: tuple[str, ...] = (HERE,)) -> Iterator[Zeroconf]:
+def announced(
+    *names: str, port: int = 22, addresses: tuple[str, ...] = (HERE,), instance: str = ""
+) -> Iterator[Zeroconf]:
     """Announce ssh for every name, as a Spark does, until the end of the block."""
     responder = Zeroconf(interfaces=[HERE])
     kind = "_ssh._tcp.local."
     packed = [socket.inet_aton(address) for address in addresses]
     try:
         for name in names:
-            instance = f"{name} SSH.{kind}"
-            responder.register_service(ServiceInfo(kind, instance, port, addresses=packed, server=f"{name}.local."))
+            label = f"{name} {instance or 'SSH'}.{kind}"
+            responder.register_service(ServiceInfo(kind, label, port, addresses=packed, server=f"{name}.local."))
         yield responder
     finally:
         responder.close()

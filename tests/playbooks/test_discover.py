@@ -72,3 +72,13 @@ def test_a_network_that_cannot_be_asked_is_an_error_unless_hosts_are_listed(tmp_
     assert "Only the listed hosts are in the inventory" in said
     path = mdns.settings(tmp_path, browse=False, hosts={"attic": {}})
     assert listed(path)[0]["sparks"]["hosts"] == ["attic"]
+
+
+def test_of_two_machines_of_one_name_neither_is_taken(tmp_path: Path) -> None:
+    path = mdns.settings(tmp_path, names=[f"{MINE}-*", "all"])
+    twice = mdns.announced(f"{MINE}-two", addresses=("127.0.0.3",), instance="one")
+    with twice, mdns.announced(f"{MINE}-two", addresses=("127.0.0.2",), instance="two"), mdns.announced("all"):
+        found, said = listed(path)
+    assert not found.get("sparks", {}).get("hosts")
+    assert f"Two machines are called {MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in said
+    assert "The machine at 127.0.0.1 announces the reserved name all." in said

@@ -4,10 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import discovery
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.discovery import Answer, Spark, sparks
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.discovery import FACTORY_NAMES, Answer, Spark
+
+
+def sparks(answers: list[Answer], names: Sequence[str] = FACTORY_NAMES) -> list[Spark]:
+    found, left_out = discovery.sparks(answers, names)
+    assert left_out == []
+    return found
 
 
 def ssh(server: str, *addresses: str, port: int = 22) -> Answer:
@@ -57,6 +65,22 @@ def test_one_machine_with_two_services_is_one_and_sshd_s_port_is_that_of_ssh() -
     ]
     assert sparks(answers) == [Spark("zgx-5a09", "zgx-5a09.local", ("192.0.2.3", "192.0.2.9"), 2222)]
     assert sparks(answers[:1])[0].port == 22
+
+
+@pytest.mark.parametrize("name", ["localhost", "all", "ungrouped", "sparks", "builders", "fabric", "Lab"])
+def test_no_machine_has_the_name_of_a_group(name: str) -> None:
+    found, left_out = discovery.sparks([ssh(f"{name}.local.", "192.0.2.9"), ssh("a.local.")], ["*"], {"lab"})
+    assert [spark.name for spark in found] == ["a"]
+    assert left_out == [f"The machine at 192.0.2.9 announces the reserved name {name.lower()}. Rename it."]
+
+
+@pytest.mark.parametrize("both", [("192.0.2.2", "192.0.2.10"), ()])
+def test_of_two_machines_of_one_name_neither_is_taken_and_both_addresses_are_named(both: tuple[str, ...]) -> None:
+    # zeroconf gives each announcement the addresses of both, as one name has them.
+    answers = [ssh("spark-1.local.", *(both or ("192.0.2.10",))), ssh("SPARK-1.local.", *(both or ("192.0.2.2",)))]
+    found, (said,) = discovery.sparks([*answers, ssh("spark-2.local.")])
+    assert [spark.name for spark in found] == ["spark-2"]
+    assert said.startswith("Two machines are called spark-1: ssh was announced 2 times, for 192.0.2.2 and 192.0.2.10. ")
 
 
 def test_addresses_of_one_cable_alone_come_last() -> None:
