@@ -14,13 +14,13 @@ from pathlib import Path
 import pexpect
 import pytest
 import yaml
-from sparkforge import INTERRUPTED, Exit
+from sparkforge import INTERRUPTED, Exit, find
 
 from lab import image
 from lab.bench import bridge_address
 from tests.integration.conftest import CHECKOUT, Bench, Host
 from tests.playbooks import mdns
-from tests.playbooks.test_front_door import OTHER, Person, answer
+from tests.playbooks.test_front_door import Person, answer
 
 #: Another worker's bench is in the same network.
 NAME = f"spark-{os.getpid():x}"
@@ -29,6 +29,8 @@ SERVICE = """<?xml version="1.0" standalone="no"?>
 <service-group><name replace-wildcards="yes">%h SSH</name>
 <service><type>_ssh._tcp</type><port>22</port></service></service-group>
 """
+#: Has sshd offer another host key.
+IMPOSTOR = "/etc/ssh/sshd_config.d/00-impostor.conf"
 #: Not the lab's own, which is the user's name and is found everywhere.
 PASSWORD = "secret-4711"
 PROMPTED = r"has a key\):\s*$"
@@ -111,10 +113,32 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
     for path in person.home.rglob("*"):
         assert path.is_dir() or path.is_socket() or PASSWORD not in path.read_text(errors="replace"), path
 
-    # Somebody else answers in its place.
-    known.write_text(f"{NAME} {OTHER}\n")
-    assert person.run() == Exit.NO_SSH
-    assert "another ssh host key" in " ".join(person.said.split())
+    # Somebody else answers in its place, and offers a key of another type alone.
+    announced.execute(f"""set -eu
+        ssh-keygen -q -t ecdsa -N '' -f /etc/ssh/other_key
+        echo 'HostKey /etc/ssh/other_key' > {IMPOSTOR}
+        kill -HUP 1""")
+    written = person.inventory.read_text()
+    try:
+        started = person.starts()
+        started.expect("not the known one")
+        answer(started, [*ANSWERS[:1], ("Take the new key", "n")])
+        assert person.ends(started) == Exit.NO_SSH
+        said = " ".join(person.said.split())
+        assert f"{NAME} has another ssh host key, SHA256:" in said
+        assert f"{known} has {find.fingerprint(' '.join(key))} for {NAME}. It was reinstalled, or another" in said
+        assert (person.inventory.read_text(), known.read_text()) == (written, f"{NAME} {' '.join(key)}\n")
+        # On a person's word it is taken, and the password is asked for after its fingerprint.
+        started = person.starts()
+        answer(started, [*ANSWERS[:1], ("Take the new key", "y"), *ANSWERS[1:]])
+        started.expect("keys are new here")
+        started.expect("SHA256:")
+        passwords(started, PASSWORD)
+        assert person.ends(started) == Exit.FAILED, person.said
+        other = announced.execute("cut -d' ' -f1,2 /etc/ssh/other_key.pub").strip()
+        assert known.read_text() == f"{NAME} {other}\n"
+    finally:
+        announced.execute(f"rm {IMPOSTOR} && kill -HUP 1")
 
 
 @pytest.mark.long

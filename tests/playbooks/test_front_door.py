@@ -29,6 +29,8 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5A
 OTHER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlJAZ0CjOXPmmRrkPuSFWSKKFScUxVzwDe5iF8f+d8z"
 #: The five questions, with an answer to each.
 QUESTIONS = [("1 of 5", "all"), ("2 of 5", "ada"), ("3 of 5", "y"), ("4 of 5", "wheels"), ("5 of 5", "secret-4711")]
+#: A wheel's name that would run a command if it were evaluated.
+NAMED = "{{lookup('pipe','touch pwned')}}-1.0-py3-none-any.whl"
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -187,18 +189,21 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     ("target", "words"),
     [
         ("nothing-of-that-name", "uv could not resolve nothing-of-that-name"),
-        ("thing.whl", "'thing.whl' is not a wheel file name. Use files named"),
+        (NAMED, f'"{NAMED}" is not a wheel file name. Use files named'),
         ("thing-1.0-py3-none-any.whl", "thing-1.0-py3-none-any.whl cannot be read as a wheel"),
     ],
 )
 def test_what_cannot_be_inspected_is_told_once(target: str, words: str, person: Person) -> None:
-    (person.home / "thing-1.0-py3-none-any.whl").write_text("no archive")
+    for name in (NAMED, "thing-1.0-py3-none-any.whl"):
+        (person.home / name).write_text("no archive")
     settings = json.dumps({"inspect_index_url": "none", "inspect_find_links": [str(person.tools)]})
     started = person.starts(target, "--", "-e", settings, command="inspect", columns=40)
     assert person.ends(started) == Exit.FAILED
     said = " ".join(person.said.split())
     assert said.count(words) == 1, said
     assert "FAILED!" not in said
+    # The name of what is inspected, which nobody trusts, was not evaluated.
+    assert not list(person.home.glob("pwned*")) and not list((CHECKOUT / "playbooks").glob("pwned*"))
 
 
 def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: Person) -> None:
