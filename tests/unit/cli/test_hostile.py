@@ -206,6 +206,13 @@ def test_the_fingerprint_of_each_new_machine_is_shown_before_the_password(monkey
     assert f"spark-2, 192.0.2.1\n   {find.fingerprint(KEY)}" in last and "spark-1" not in last
 
 
+def test_a_changed_key_among_those_chosen_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=True, method="wheels")
+    asked.no_password = asked.dry_run = True
+    with pytest.raises(Refusal, match="another ssh host key"):
+        questions.ask(asked, person(monkeypatch, "n"), [machine("spark-1", changed="told")])
+
+
 @pytest.mark.parametrize("answer", ["y", "n", "", None])
 def test_another_key_is_taken_on_a_person_s_word_alone(answer: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     console = person(monkeypatch, answer or "")

@@ -35,6 +35,9 @@ def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
         "ansible_ssh_private_key_file": "/k y",
     }
     assert sparks["vars"]["ansible_user"] == "ada"
+    # ssh takes no key but the one that setup keeps, under the name that setup keeps it under.
+    for option in ("HostKeyAlias={{ inventory_hostname }}", "StrictHostKeyChecking=yes"):
+        assert f"-o {option}" in sparks["vars"]["ansible_ssh_common_args"]
     assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
     assert sparks["vars"]["stack_method"] == "wheel"
     assert "stack_name" not in sparks["vars"]
@@ -104,7 +107,7 @@ def test_a_file_is_written_whole_for_its_owner_alone(tmp_path: Path) -> None:
     inventory.write(path, "a\n")
     inventory.write(path, "b\n")
     assert path.read_text() == "b\n"
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert [entry.name for entry in path.parent.iterdir()] == ["hosts.yml"]
     (tmp_path / "file").touch()
     with pytest.raises(Refusal, match="cannot be written"):
