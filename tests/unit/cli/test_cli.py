@@ -15,7 +15,7 @@ import pytest
 import tomllib
 import yaml
 from ansible.parsing.dataloader import DataLoader
-from ansible.template import Templar
+from ansible.template import Templar, trust_as_template
 from rich.console import Console
 from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, play, published, questions, record
 
@@ -41,7 +41,7 @@ def dry(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def variables(line: str) -> dict[str, Any]:
     """Return the variables that ansible-playbook takes from a printed line, and what it makes of them as templates."""
     words = shlex.split(line)
-    given = DataLoader().load(words[words.index("-e") + 1])
+    given = DataLoader().load(trust_as_template(words[words.index("-e") + 1]))
     assert given == Templar(DataLoader(), variables=given).template(given)
     return dict(given)
 

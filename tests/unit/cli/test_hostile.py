@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible.template import Templar
+from ansible.template import Templar, trust_as_template
 from sparkforge import Exit, Refusal, cli, find, inert, inventory, play, questions, terminal
 from sparkforge.find import Spark
 
@@ -30,6 +30,11 @@ WORDS = {
     "others": [["status", "-l", "TEXT"], ["prove", "-l", "TEXT"], ["build", "-l", "TEXT"], ["rollback", "-l", "TEXT"]],
 }  # fmt: skip
 COMMANDS = [words for group in WORDS.values() for words in group]
+
+
+def trusted(text: str) -> Any:
+    """Return what Ansible reads where it evaluates templates: of a command line, and of an inventory."""
+    return DataLoader().load(trust_as_template(text))
 
 
 def ran(words: list[str], text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -52,8 +57,9 @@ def test_no_word_of_a_command_is_a_template(
     code, out, _err = ran(words, text, tmp_path, capsys)
     assert code == Exit.DONE
     line = shlex.split(out.splitlines()[0])
-    given: dict[str, Any] = DataLoader().load(line[line.index("-e") + 1]) if "-e" in line else {}
+    given: dict[str, Any] = trusted(line[line.index("-e") + 1]) if "-e" in line else {}
     assert Templar(DataLoader(), variables=given).template(given) == given
+    assert Templar(DataLoader()).template(trusted('{a: "{{ 6 * 7 }}"}')) == {"a": 42}
     assert text in "".join([*line, *map(str, given.values()), *map(str, given.get("record_options", ()))])
 
 
@@ -73,7 +79,7 @@ def test_what_is_harmless_stays_readable_and_what_is_not_utf_8_is_refused() -> N
         "{a: x==1.0 ; id, b: 8000, c: [--p, /o p]}",
     ]
     for text in ("yes", "8000", "@file", "", "- a", "a: b", "~"):
-        assert DataLoader().load(inert.variables(a=text)[1]) == {"a": text}
+        assert trusted(inert.variables(a=text)[1]) == {"a": text}
     with pytest.raises(Refusal, match="not UTF-8"):
         inert.variables(a=["\udcff"])
 
@@ -84,7 +90,7 @@ def test_no_answer_in_the_inventory_is_a_template_and_what_a_person_added_stays_
     known = {"all": {"vars": {"mine": "{{ 1 + 1 }}"}}}
     written = inventory.made(known, questions.Answers([spark], text, "wheels", ""))
     for _again in range(2):
-        variables = DataLoader().load(written)["all"]
+        variables = trusted(written)["all"]
         sparks = variables["children"]["sparks"]
         for value in (sparks["hosts"]["spark-1"]["ansible_ssh_private_key_file"], sparks["vars"]["ansible_user"]):
             assert value == text == Templar(DataLoader()).template(value)
