@@ -24,14 +24,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 import typing as t
 
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.accounts import Account
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-
-#: In the environment of every process of a build, so that those whose parent was killed are found.
-MARKER = "SPARKFORGE_BUILD"
 
 
 def boot_id() -> str:
@@ -73,7 +70,7 @@ def start(
 ) -> str:
     """Start ``command`` detached from whoever calls this; return ``systemd`` or ``session``.
 
-    :param marker: by which ``end_processes`` finds it.
+    :param marker: by which ``processes.end_processes`` finds it.
     :param log: the file that gets its output, appended.
     :param writable: where it may write, as far as its account may; elsewhere nowhere, where systemd runs.
     :param memory_mib: the limit for all its processes together, where systemd runs; 0 for none.
@@ -96,7 +93,7 @@ def start(
                     # jobs.
                     "--property=OOMPolicy=continue", "--property=NoNewPrivileges=yes", *limits, *properties,
                     # Only then it is told whether the command could be started.
-                    "--property=Type=exec", f"--setenv={MARKER}={marker}", "--", *command,
+                    "--property=Type=exec", f"--setenv={processes.MARKER}={marker}", "--", *command,
                 ],
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
             )  # fmt: skip
@@ -181,7 +178,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         os.umask(0o022)
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
-        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", MARKER: marker}
+        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", processes.MARKER: marker}
         os.execve(command[0], list(command), environment)  # noqa: S606
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -195,57 +192,7 @@ def stop(service: str, marker: str, account: Account) -> None:
         subprocess.run(["systemctl", "stop", service], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     # A container's root may not read the environment of another account's process (CAP_SYS_PTRACE).
     with account.acting():
-        end_processes(marker)
-
-
-def is_alive(marker: str) -> bool:
-    """Tell whether a process that belongs to ``marker`` runs; only one's own account's are seen for certain."""
-    return any(pid != os.getpid() for pid in _processes(marker))
-
-
-def end_processes(marker: str) -> int:
-    """Kill every other process whose environment says that it belongs to ``marker``; return how many there were.
-
-    A compiler whose parent was killed continues and would write into the tree that the next build uses.
-
-    :raises SparkforgeError: if one of them does not end, which a process that waits for a dead disk does.
-    """
-    ended: set[int] = set()
-    deadline = time.monotonic() + 30
-    while True:
-        found = [pid for pid in _processes(marker) if pid != os.getpid()]
-        if not found:
-            return len(ended)
-        if time.monotonic() > deadline:
-            raise SparkforgeError(
-                f"Processes of an earlier build do not exit: {', '.join(map(str, found))}.",
-                "Check what they wait for (ps -o pid,stat,wchan), and run again.",
-            )
-        for pid in found:
-            ended.add(pid)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.05)
-
-
-def _processes(marker: str) -> list[int]:
-    wanted = f"{MARKER}={marker}".encode()
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/environ", "rb") as stream:
-                if wanted not in stream.read().split(b"\0"):
-                    continue
-            with open(f"/proc/{name}/stat", "rb") as stream:
-                # A process that has ended and whose parent has not asked yet.
-                if stream.read().rpartition(b")")[2].split()[:1] == [b"Z"]:
-                    continue
-        except OSError:
-            continue
-        found.append(int(name))
-    return found
+        processes.end_processes(marker)
 
 
 class Lock:

@@ -22,7 +22,13 @@ import secrets
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
+    accounts,
+    detached,
+    disk,
+    processes,
+    receipts,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub_client, weights
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
@@ -148,7 +154,7 @@ class Model:
             while os.path.exists(f"{self.work}/request.json"):
                 if time.monotonic() > patience:
                     with self.account.acting():
-                        if not detached.is_alive(self.marker):
+                        if not processes.is_alive(self.marker):
                             break
                     patience = time.monotonic() + 1
                 time.sleep(0.05)

@@ -19,7 +19,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, offline
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import offline, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import progress as _progress
@@ -48,7 +48,7 @@ def base_environment(attempt: Attempt) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_CACHE_DIR": paths.inside("tmp", "pip"),
-        detached.MARKER: paths.marker,
+        processes.MARKER: paths.marker,
     }
 
 

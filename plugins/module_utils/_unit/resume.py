@@ -14,7 +14,7 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 
@@ -75,7 +75,7 @@ def _last_in_tree(attempt: Attempt) -> dict[str, t.Any]:
         return {}
     other = dataclasses.replace(paths, fingerprint=holder)
     if not follow.is_running(other.build_directory):
-        detached.end_processes(other.marker)
+        processes.end_processes(other.marker)
     state = follow.read(other.inside("state.json")) or {}
     return state if state.get("attempts") else {}
 

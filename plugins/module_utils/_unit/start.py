@@ -15,7 +15,13 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, bundle, detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
+    accounts,
+    bundle,
+    detached,
+    disk,
+    processes,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
@@ -112,7 +118,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         if time.monotonic() > patience:
             # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
             with account.acting():
-                if not detached.is_alive(paths.marker):
+                if not processes.is_alive(paths.marker):
                     break
             patience = time.monotonic() + 1
         time.sleep(0.05)

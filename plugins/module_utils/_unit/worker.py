@@ -23,7 +23,7 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, publishing, resume, trees
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
@@ -111,7 +111,7 @@ def main(directory: str) -> int:
         with open(os.path.join(directory, "request.json"), encoding="utf-8") as stream:
             request = json.load(stream)
         # Before the wait, for until then another build may have taken the tree over.
-        ended = detached.end_processes(model.Paths(**request["paths"]).marker)
+        ended = processes.end_processes(model.Paths(**request["paths"]).marker)
         if ended:
             state.note(f"{ended} processes of an interrupted attempt were killed.")
         whole = detached.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
@@ -136,7 +136,7 @@ def main(directory: str) -> int:
         )
         return 1
     except SystemExit:
-        detached.end_processes(os.environ.get(detached.MARKER, ""))
+        processes.end_processes(os.environ.get(processes.MARKER, ""))
         state.update(status="stopped")
         return 143
     return 0

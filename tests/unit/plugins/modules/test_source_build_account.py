@@ -15,7 +15,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine, follow, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
@@ -219,7 +219,7 @@ def test_a_process_id_that_the_account_wrote_ends_nobody(host: EngineHost) -> No
     source = host.project(2)
     done = host.built(source, keep=1)
     marker = model.Paths(str(host.root), str(host.logs), "tiny", done["fingerprint"], "").marker
-    variables = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    variables = {"PATH": os.environ["PATH"], processes.MARKER: marker}
     with subprocess.Popen(["sleep", "600"], env=variables) as root_s:
         try:
             state = {**host.state(done), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}

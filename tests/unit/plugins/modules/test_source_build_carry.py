@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes
 
 from tests.unit.engine_host import EngineHost
 from tests.unit.run_module import run_module
@@ -209,10 +209,10 @@ def test_compilers_of_a_killed_build_end_before_another_takes_its_tree(
     pid = host.state(started)["pid"]
     os.kill(pid, signal.SIGKILL)
     host.wait_until(lambda: not Path(f"/proc/{pid}").exists())
-    assert detached.is_alive(f"tiny/{started['fingerprint']}")
+    assert processes.is_alive(f"tiny/{started['fingerprint']}")
     host.build(source, edits=[MEND])
     host.wait_until(lambda: len(host.compiled()) >= 4)
-    assert not detached.is_alive(f"tiny/{started['fingerprint']}")
+    assert not processes.is_alive(f"tiny/{started['fingerprint']}")
     host.gate.unlink()
     mended = host.built(source, edits=[MEND])
     assert host.state(mended)["attempts"] == 1

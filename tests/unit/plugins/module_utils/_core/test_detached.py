@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
 
@@ -158,7 +158,7 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
 
 def test_orphans_are_found_by_their_marker_and_ended() -> None:
     marker = f"test_unit/{os.getpid():016x}"
-    environment = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}
     # A child of a child whose parent is killed: as a compiler is that ninja started.
     parent = subprocess.Popen(
         ["/bin/sh", "-c", "sleep 600 & echo $!; wait"], env=environment, stdout=subprocess.PIPE, text=True
@@ -167,9 +167,9 @@ def test_orphans_are_found_by_their_marker_and_ended() -> None:
     orphan = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    other = subprocess.Popen(["sleep", "600"], env={**environment, detached.MARKER: marker[:-1]})
+    other = subprocess.Popen(["sleep", "600"], env={**environment, processes.MARKER: marker[:-1]})
     try:
-        assert detached.end_processes(marker) == 1
+        assert processes.end_processes(marker) == 1
         assert not Path(f"/proc/{orphan}").exists() or " Z " in Path(f"/proc/{orphan}/stat").read_text()
         assert other.poll() is None
     finally:
@@ -197,7 +197,7 @@ def test_a_build_is_ended_with_its_account_s_rights_alone(monkeypatch: pytest.Mo
     """What says that it belongs to the build, and is another account's, is left alone."""
     monkeypatch.setattr(detached, "systemd_runs", lambda: False)
     marker = f"test_rights/{os.getpid():016x}"
-    environment = {"PATH": os.environ["PATH"], detached.MARKER: marker}
+    environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}
     mine = subprocess.Popen(["sleep", "600"], env=environment)
     theirs = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
     try:

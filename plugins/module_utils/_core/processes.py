@@ -1,0 +1,140 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Finds and kills processes that have left their parents: by a variable that they inherited, or by their account."""
+
+# A fork that only kills and removes needs no module.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+import typing as t
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+#: In the environment of every process of a build, and of an environment's code where that has no account of its own, so
+#: that those whose parent was killed are found.
+MARKER = "SPARKFORGE_BUILD"
+
+
+def is_alive(marker: str) -> bool:
+    """Tell whether a process that belongs to ``marker`` runs; only one's own account's are seen for certain."""
+    return bool(_marked(marker))
+
+
+def end_processes(marker: str) -> int:
+    """Kill every other process whose environment says that it belongs to ``marker``; return how many there were.
+
+    A compiler whose parent was killed continues and would write into the tree that the next build uses.
+
+    :raises SparkforgeError: if one of them does not end, which a process that waits for a dead disk does.
+    """
+
+    def kill() -> None:
+        for pid in _marked(marker):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    return _end(lambda: _marked(marker), kill)
+
+
+def end_account(uid: int, other: int) -> None:
+    """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
+
+    One system call reaches them all, and no fork can slip through: kill(2) to -1 holds the kernel's lock of all tasks.
+
+    :param other: see :func:`acting`.
+    :raises SparkforgeError: if this process cannot become that account, or one of its processes does not end.
+    """
+    acting(uid, other, lambda: os.kill(-1, signal.SIGKILL))
+    _end(lambda: _of(uid), lambda: acting(uid, other, lambda: os.kill(-1, signal.SIGKILL)))
+
+
+def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> None:
+    """Do ``work`` in a child with the rights of the account ``uid`` and no others; how it fails is not told.
+
+    :param other: the child's real id, which no other process has: the account's own processes can then not signal it,
+        and kill(2) to -1 reaches the processes of the sender's real id as well.
+    :raises SparkforgeError: if this process cannot become that account.
+    """
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(other, uid, 0)
+            # With a capability kept (securebits(7)), kill(-1) would reach every process of the host.
+            if os.getresuid() == (other, uid, 0) and _has_no_capability():
+                status = 0
+                work()
+        finally:
+            os._exit(status)
+    if os.waitpid(child, 0)[1]:
+        raise SparkforgeError(
+            f"This process cannot take the user id {uid}, which runs what a package provides.",
+            "Run this as root of the host, or in a container that has 65536 user ids.",
+        )
+
+
+def _has_no_capability() -> bool:
+    # In bytes: the account may not be able to read the interpreter's module of an encoding.
+    values = [line.split()[1] for line in _read("/proc/self", "status").splitlines() if line.startswith(b"CapEff:")]
+    return [int(value, 16) for value in values] == [0]
+
+
+def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
+    """Kill what is found until nothing is; return how many there were."""
+    ended: set[int] = set()
+    deadline = time.monotonic() + 30
+    while True:
+        found = find()
+        if not found:
+            return len(ended)
+        if time.monotonic() > deadline:
+            raise SparkforgeError(
+                f"Processes of an earlier build or import do not exit: {', '.join(map(str, found))}.",
+                "Check what they wait for (ps -o pid,stat,wchan), and run again.",
+            )
+        ended.update(found)
+        kill()
+        time.sleep(0.05)
+
+
+def _marked(marker: str) -> list[int]:
+    """Return the other processes whose environment has ``marker``."""
+    wanted = f"{MARKER}={marker}".encode()
+    return [pid for pid, place in _processes() if pid != os.getpid() and wanted in _read(place, "environ").split(b"\0")]
+
+
+def _of(uid: int) -> list[int]:
+    """Return the processes of which any user id is ``uid``."""
+    wanted = str(uid).encode()
+    return [
+        pid
+        for pid, place in _processes()
+        for line in _read(place, "status").splitlines()
+        if line.startswith(b"Uid:") and wanted in line.split()
+    ]
+
+
+def _processes() -> t.Iterator[tuple[int, str]]:
+    """Give each process that runs and where /proc has it; not one that has ended and whose parent has not asked yet."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            place = f"/proc/{name}"
+            if _read(place, "stat").rpartition(b")")[2].split()[:1] not in ([], [b"Z"]):
+                yield int(name), place
+
+
+def _read(place: str, file: str) -> bytes:
+    try:
+        with open(f"{place}/{file}", "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""
