@@ -21,7 +21,8 @@ description:
     a lost connection, also in the next run. The interpreter's own pip then installs them without a network.
   - Proxies and E(SSL_CERT_FILE) are taken from the task's environment.
   - Root runs no code from a wheel. The steps that start the environment's interpreter, C(pip check) and the imports,
-    run as C(nobody) without the task's variables.
+    run without the task's variables as a user id that nothing else on the host has. They are killed with all that they
+    started when they end, after 15 minutes, or if they print more than 4 MiB.
   - A converged environment costs one call that starts no process and fetches nothing.
 extends_documentation_fragment: sparkforge.dgx_spark.attributes
 attributes:

@@ -31,13 +31,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.
     triton_links,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import SHA256
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import SHA256, short
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download
 _BRING_ANEW = "Use the wheel that the lock names; remove {} so that it is sent again."
 
 
+_MARK = "@sparkforge "
 #: Run in the finished environment. Says which module it is about to import, so that a crash has a name too.
 _PROBE = """
 import importlib, json, sys
@@ -154,7 +155,7 @@ class Apply:
         if own is None or any(action.startswith("repair") for action in plan.actions):
             return self._install(plan)
         if "prove" in plan.actions:
-            own["modules"].update(prove(self.options, receipt, self.run))
+            own["modules"].update(prove(self.options, receipt, self.installer.sandbox))
             own["library_paths"], own["environment"] = receipt["library_paths"], receipt["environment"]
             own["host_packages"] = self._host_packages(receipt)
         return own
@@ -172,7 +173,7 @@ class Apply:
         os.rename(partial, place)
         disk.fsync_directory(self.paths.directory)
         try:
-            modules = prove(self.options, receipt, self.run)
+            modules = prove(self.options, receipt, self.installer.sandbox)
         except BaseException:
             os.rename(place, partial)
             if os.path.lexists(aside):
@@ -263,7 +264,7 @@ class Apply:
                 remove_unused_wheels(self.paths)
 
 
-def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
+def prove(options: Options, receipt: Receipt, sandbox: unprivileged.Sandbox) -> Facts:
     """Import the modules of the options and return what was found of each.
 
     :param receipt: says where the environment is, and with what libraries and variables it is used.
@@ -282,11 +283,10 @@ def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
     if receipt["library_paths"]:
         variables["LD_LIBRARY_PATH"] = ":".join(receipt["library_paths"])
     place = receipt["paths"]["environment"]
-    argv, variables = unprivileged.command(
-        [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted], variables
-    )
-    rc, out, err = run(argv, environ_update=variables, cwd=place)
-    said = [json.loads(line[len("@sparkforge ") :]) for line in out.splitlines() if line.startswith("@sparkforge ")]
+    what = f"Importing {', '.join(wanted)} in the environment {options.paths.name}"
+    argv = [os.path.join(place, "bin", "python"), "-I", "-c", _PROBE, *wanted]
+    rc, out, err = sandbox.run(argv, variables, what, place)
+    said = [_judged(line, wanted) for line in out.splitlines() if line.startswith(_MARK)]
     failed = {entry["module"]: entry["error"] for entry in said if entry["state"] == "failed"}
     found = {entry["module"]: entry["found"] for entry in said if entry["state"] == "imported"}
     if failed:
@@ -301,6 +301,31 @@ def prove(options: Options, receipt: Receipt, run: Run) -> Facts:
         raise import_failure(module, f"the interpreter exited with {ending} {last}".strip())
     check_cuda(options, found)
     return found
+
+
+def _judged(line: str, wanted: t.Sequence[str]) -> Facts:
+    """Return what one line of the probe says; a package may print one that looks like it.
+
+    :raises SparkforgeError: if the probe says no such thing.
+    """
+    said = None
+    with contextlib.suppress(ValueError, RecursionError):
+        said = json.loads(line[len(_MARK) :])
+    if isinstance(said, dict) and said.get("module") in wanted and _is_of_the_probe(said):
+        return said
+    raise SparkforgeError(
+        f"A package of the environment prints a line that only the test of its imports prints: {short(line)}.",
+        "Find the package that prints it when it is imported, and use another release of it.",
+    )
+
+
+def _is_of_the_probe(said: Facts) -> bool:
+    state, others = said.get("state"), sorted(set(said) - {"module", "state"})
+    if state == "imported" and others == ["found"] and isinstance(said["found"], dict):
+        return all(value is None or isinstance(value, str) for value in said["found"].values())
+    if state == "failed" and others == ["error"]:
+        return isinstance(said["error"], str)
+    return state == "begun" and not others
 
 
 def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:

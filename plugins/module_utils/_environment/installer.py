@@ -55,9 +55,10 @@ print(next(wheels, "ensurepip has no wheel of pip"))
 class Installer:
     """Makes environments; ``fetched`` says how the download went."""
 
-    def __init__(self, options: Options, run: Run) -> None:
+    def __init__(self, options: Options, run: Run, sandbox: unprivileged.Sandbox) -> None:
         self.options = options
         self.run = run
+        self.sandbox = sandbox
         self.fetched: Facts = {}
 
     def install(self, place: str, identity: Identity) -> None:
@@ -103,8 +104,8 @@ class Installer:
         if self.options.compile:
             # A file that is no Python of this version is left as it is, as pip does.
             self.run([identity.python, "-I", "-m", "compileall", "-q", os.path.join(place, "lib")])
-        check, settings = unprivileged.command([*_own_pip(place), "check"], ENGLISH)
-        rc, out, err = self.run(check, environ_update=settings, cwd=place)
+        what = f"pip check in the environment {self.options.paths.name}"
+        rc, out, err = self.sandbox.run([*_own_pip(place), "check"], ENGLISH, what, place)
         complaints = [line for line in (out or err).splitlines() if line.strip() and not self._is_override(line)]
         if rc != 0 and (complaints or not self.options.override):
             first = (complaints or ["pip check failed"])[0]

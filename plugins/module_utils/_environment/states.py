@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, apply, fit, plan, survey
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.download import UnfinishedError
@@ -28,7 +28,7 @@ def ensure(options: Options, run: Run) -> Facts:
         call again.
     :raises SparkforgeError: the only way in which this fails.
     """
-    installer = Installer(options, run)
+    installer = Installer(options, run, unprivileged.Sandbox(options.paths.directory))
     try:
         if options.state == "absent":
             return absent(options, run)

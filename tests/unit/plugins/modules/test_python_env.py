@@ -15,7 +15,6 @@ import http.server
 import json
 import os
 import pathlib
-import pwd
 import shutil
 import signal
 import subprocess
@@ -26,6 +25,7 @@ import typing as t
 import zipfile
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
 from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, web_server
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
@@ -999,7 +999,8 @@ def test_root_runs_no_code_of_a_wheel(host: Host, told: pathlib.Path, compiled: 
     files.update({f"pip/_internal/{name}.py": say for name in ("operations/check", "utils/logging", "cli/main")})
     wheel = write_wheel(host.links, "evil", files=files, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=compiled)
-    assert set(told.read_text().split()) == {str(pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid())}
+    [uid] = {int(uid) for uid in told.read_text().split()}
+    assert uid in (unprivileged.ACCOUNTS if os.geteuid() == 0 else [os.geteuid()])
 
 
 def test_what_a_wheel_runs_sees_no_variable_of_the_module(host: Host, told: pathlib.Path) -> None:
@@ -1008,6 +1009,32 @@ def test_what_a_wheel_runs_sees_no_variable_of_the_module(host: Host, told: path
     wheel = write_wheel(host.links, "evil", code=code, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"])
     assert "nonexistent" in told.read_text() and "secret" not in told.read_text()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, told: pathlib.Path, fails: bool) -> None:
+    code = "import os, subprocess\nfound = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+    code += f"open({str(told)!r}, 'a').write('%d\\n' % found.pid)\n" + ("raise ValueError\n" if fails else "")
+    wheel = write_wheel(host.links, "evil", code=code, script=False)
+    assert host.run(requirements=[pin(wheel)], imports=["evil"])["changed" if not fails else "failed"]
+    [daemon] = told.read_text().split()
+    state = pathlib.Path(f"/proc/{daemon}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+FORGED = [
+    "{", "[" * 100_000, "7", '{"module": "evil"}', '{"module": "other", "state": "begun"}',
+    '{"module": "evil", "state": "imported"}', '{"module": "evil", "state": "imported", "found": {"version": [1]}}',
+    '{"module": "evil", "state": "failed", "error": 7}', '{"module": ["evil"], "state": "begun", "more": 1}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", FORGED, ids=lambda line: line[:60])
+def test_a_line_that_the_probe_does_not_print_is_one_clear_message(host: Host, line: str) -> None:
+    wheel = write_wheel(host.links, "evil", code=f"print({'@sparkforge ' + line!r}, flush=True)", script=False)
+    failed = host.run(requirements=[pin(wheel)], imports=["evil"])
+    assert failed["failed"] and "prints a line that only the test of its imports prints: @sparkforge" in failed["msg"]
+    assert len(failed["msg"]) < 1000 and not (host.environments / "current").exists()
 
 
 @pytest.mark.parametrize("with_pin", [True, False])

@@ -13,7 +13,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import download, installer, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity
@@ -29,6 +29,7 @@ class Bench:
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path
         self.started: list[list[str]] = []
+        self.bounds: dict[str, float] = {}
         self.links = path / "links"
         self.links.mkdir()
         self.lines = [self.wheel("tiny", "1.0"), self.wheel("other", "2.0")]
@@ -61,7 +62,8 @@ class Bench:
         )
         os.makedirs(paths.directory, exist_ok=True)
         identity = Identity("0" * 12, "0" * 16, interpreter.PYTHON, interpreter.version())
-        installer.Installer(given, self.run).install(str(place), identity)
+        sandbox = unprivileged.Sandbox(paths.directory, **self.bounds)  # type: ignore[arg-type]
+        installer.Installer(given, self.run, sandbox).install(str(place), identity)
         assert not list(place.glob(".*"))
         [site] = place.glob("lib/python3*/site-packages")
         return site
@@ -70,6 +72,13 @@ class Bench:
 @pytest.fixture
 def bench(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(open_path, monkeypatch)
+
+
+def test_a_pth_file_that_sleeps_is_killed(bench: Bench) -> None:
+    bench.bounds = {"seconds": 1}
+    files = {"sleepy.py": "", "sleepy.pth": "import time; time.sleep(600)\n"}
+    with pytest.raises(SparkforgeError, match=r"^pip check in the environment torch did not end within 1 s and was"):
+        bench.install(bench.wheel("sleepy", "1.0", files))
 
 
 def test_modules_are_compiled_where_that_is_wanted(bench: Bench) -> None:
