@@ -128,7 +128,7 @@ def test_what_a_killed_run_left_is_ended_before_its_account_is_used_again() -> N
         os.setresuid(uid, uid, uid)
         time.sleep(600)
         os._exit(0)
-    run("")
+    assert run(f"print(open('/proc/{left}/stat').read().rpartition(')')[2].split()[0])")[1] == "Z\n"
     assert os.waitstatus_to_exitcode(os.waitpid(left, 0)[1]) == -signal.SIGKILL
 
 
