@@ -17,8 +17,8 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
-#: In the environment of every process of a build, and of an environment's code where that has no account of its own, so
-#: that those whose parent was killed are found.
+#: In the environment of every process of a build, of a proof and of a package's code, so that those whose parent was
+#: killed are found.
 MARKER = "SPARKFORGE_BUILD"
 
 
@@ -98,7 +98,7 @@ def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
             return len(ended)
         if time.monotonic() > deadline:
             raise SparkforgeError(
-                f"Processes of an earlier build or import do not exit: {', '.join(map(str, found))}.",
+                f"Killed processes do not exit: {', '.join(map(str, found))}.",
                 "Check what they wait for (ps -o pid,stat,wchan), and run again.",
             )
         ended.update(found)

@@ -26,7 +26,8 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk, processes, unprivileged
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
     CRASH,
@@ -175,6 +176,17 @@ def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], g
             with contextlib.suppress(OSError):
                 kill(process.pid, signal.SIGKILL)
         process.wait()
+        _end_daemons(identity.get("user"), scratch)
+
+
+def _end_daemons(uid: int | None, scratch: str) -> None:
+    """Kill what has left the group of a lane's process; the report counts, also where one waits for a dead device."""
+    with contextlib.suppress(SparkforgeError):
+        if uid:
+            # A container's root may not read the variables of another account's process (CAP_SYS_PTRACE).
+            processes.acting(uid, uid, lambda: processes.end_processes(scratch))
+        else:
+            processes.end_processes(scratch)
 
 
 def _identity(lanes: Lanes, directory: str, scratch: str) -> dict[str, t.Any]:
@@ -204,6 +216,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "HOME": scratch,
         "TMPDIR": scratch,
+        processes.MARKER: scratch,
         "VIRTUAL_ENV": os.path.dirname(bin_directory),
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -324,6 +324,19 @@ def test_the_checks_have_the_account_s_rights_and_no_others(open_path: Path, mon
     assert said["owner"] == 0
 
 
+def test_a_daemon_of_an_environment_does_not_outlive_its_proof(open_path: Path) -> None:
+    told, python = open_path / "told", open_path / "python"
+    told.touch()
+    told.chmod(0o666)
+    python.write_text(f"#!/bin/sh\nsetsid sleep 600 &\necho $! > {told}\nsleep 0.2\n")
+    python.chmod(0o755)
+    user = "nobody" if os.geteuid() == 0 else None
+    # The daemon keeps the results' pipe, so that the proof waits for as long.
+    Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
+    state = Path(f"/proc/{int(told.read_text())}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A device of a host without a group of its own is root's."""
     stat, exists = os.stat, os.path.exists
