@@ -90,7 +90,8 @@ class Apply:
         if paths.kernel in plan.files:
             wanted.append(os.path.dirname(paths.kernel))
         # Also those that an earlier call made, whose download was not finished.
-        new = list(dict.fromkeys([*plan.receipt["directories"], *_missing_directories(wanted)]))
+        earlier = (recorded.read_json(paths.of(survey.DOWNLOADING)) or {}).get("directories", [])
+        new = list(dict.fromkeys([*earlier, *_missing_directories(wanted)]))
         try:
             wait = ROLLBACK_WAIT if self.options.state == "previous" else LOCK_WAIT
             with receipts.lock(paths.root, paths.receipt_name, wait):
