@@ -123,7 +123,10 @@ def make(directory: Path) -> Upstream:
     """
     directory.mkdir(parents=True, exist_ok=True)
     # Tests side by side make the same ones.
-    with locked(directory / ".lock"), tempfile.TemporaryDirectory(prefix=".making-", dir=directory) as work:
+    with (
+        locked(directory.with_name(f".{directory.name}.lock")),
+        tempfile.TemporaryDirectory(prefix=".making-", dir=directory) as work,
+    ):
         commits = _commits(Path(work))
         for name in commits:
             new, final = Repository(Path(work) / f"{name}.git"), directory / f"{name}.git"
