@@ -53,7 +53,7 @@ class ActionModule(Reconnecting, ActionBase):
         told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
-            state = progress.sound(state) if isinstance(state, dict) else {}
+            state = follow.sound(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
             # Before its first phase a build has nothing to tell.
             if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):

@@ -24,6 +24,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes
@@ -105,6 +106,21 @@ def start(
     _say(log, "This host may suspend during the build: systemd did not start it.")
     _start_session(command, account, marker, log, directory)
     return "session"
+
+
+def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> None:
+    """Return once what was started has ``begun``, or no process of it is there.
+
+    On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
+    """
+    patience = time.monotonic() + 2
+    while not begun():
+        if time.monotonic() > patience:
+            with account.acting():
+                if not processes.is_alive(marker):
+                    return
+            patience = time.monotonic() + 1
+        time.sleep(0.05)
 
 
 def _keep_awake(service: str, log: str) -> None:

@@ -26,7 +26,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
     accounts,
     detached,
     disk,
-    processes,
     receipts,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -150,14 +149,7 @@ class Model:
                 writable=[self.directory, self.work],
             )  # fmt: skip
             # It has the lock once it has read its request, which on a busy host takes a while.
-            patience = time.monotonic() + 2
-            while os.path.exists(f"{self.work}/request.json"):
-                if time.monotonic() > patience:
-                    with self.account.acting():
-                        if not processes.is_alive(self.marker):
-                            break
-                    patience = time.monotonic() + 1
-                time.sleep(0.05)
+            detached.await_start(lambda: not os.path.exists(f"{self.work}/request.json"), self.marker, self.account)
         finally:
             # It has the token.
             disk.remove(f"{self.work}/request.json")
@@ -188,7 +180,7 @@ class Model:
         while follow.is_running(self.work) and time.monotonic() < deadline:
             time.sleep(0.2)
         with self.account.acting():
-            return follow.read(f"{self.work}/state.json") or {}
+            return follow.state(self.work)
 
     def _said(self, state: t.Mapping[str, t.Any]) -> str:
         done, total, rate = (float(state.get(key) or 0) for key in ("done", "total", "rate"))

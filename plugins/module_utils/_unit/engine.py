@@ -25,7 +25,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     model,
     outcome,
     patching,
-    progress,
     start,
     survey,
     toolchain,
@@ -194,7 +193,7 @@ class Engine:
         receipt = None
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
-        state = progress.sound(follow.read(paths.inside("state.json")) or {})
+        state = follow.state(paths.build_directory)
         known = survey.receipts_of(self.root, unit.name)[0]
         old = receipt or (known[0] if known else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]

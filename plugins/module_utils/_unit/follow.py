@@ -25,6 +25,10 @@ FORMAT = 1
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: Bytes of a state or a receipt; what is longer is none.
 _LONGEST = 16 << 20
+#: What a state says, by the types that the worker writes; numbers are finite and no larger than any real one.
+_WORDS = frozenset({"name", "phase", "status", "unit", "failed_phase", "log", "tree", "host", "fingerprint", "started"})
+_NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
+_MOST = 1e15
 #: Seconds that one look at a running build waits for news.
 LONG_POLL = 30.0
 #: What the line begins with that the program prints: whatever else the host says is not the answer.
@@ -43,6 +47,28 @@ def read(path: str) -> dict[str, t.Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) and data.get("format") == FORMAT else None
+
+
+def state(directory: str) -> dict[str, t.Any]:
+    """Return what the state in ``directory`` soundly says, empty where there is none."""
+    return sound(read(os.path.join(directory, "state.json")) or {})
+
+
+def sound(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return a state without what no worker writes: its author is the account that builds, which may write anything."""
+
+    def fits(key: str, value: t.Any) -> bool:
+        if key in _WORDS:
+            return isinstance(value, str)
+        if key in _NUMBERS:
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_MOST < value < _MOST
+        if key == "notes":
+            return isinstance(value, list) and all(isinstance(note, str) for note in value)
+        if key == "error":
+            return isinstance(value, dict) and all(isinstance(value.get(part), str) for part in ("cause", "remedy"))
+        return True
+
+    return {key: value for key, value in found.items() if fits(key, value)}
 
 
 def is_running(directory: str) -> bool:
@@ -66,9 +92,9 @@ def is_running(directory: str) -> bool:
     return False
 
 
-def news(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def news(found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return what ends a long poll when it changes."""
-    return {key: state.get(key) for key in ("phase", "status", "attempts")}
+    return {key: found.get(key) for key in ("phase", "status", "attempts")}
 
 
 def look(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any] | None:
@@ -79,14 +105,14 @@ def look(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]
     """
     path = os.path.join(directory, "state.json")
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
-    state: dict[str, t.Any] = {}
+    latest: dict[str, t.Any] = {}
     known = None
     while is_running(directory):
         version = _version(path)
         if version != known:
-            known, state = version, read(path) or {}
-        if news(state) != (seen or {}) or time.monotonic() > deadline:
-            return state
+            known, latest = version, state(directory)
+        if news(latest) != (seen or {}) or time.monotonic() > deadline:
+            return latest
         time.sleep(_GLANCE)
     return None
 

@@ -17,7 +17,7 @@ import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model, progress
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
@@ -40,10 +40,9 @@ def look(
     with account.acting():
         state = follow.look(paths.build_directory, seen)
         if state is not None:
-            state = progress.sound(state)
             return {**_describe(paths, state), "status": "running"}
         # Its last words may have come after the look.
-        state = progress.sound(follow.read(paths.inside("state.json")) or {})
+        state = follow.state(paths.build_directory)
         receipt = find_receipt(paths, warnings)
         result = {**_describe(paths, state), "status": _STATES.get(str(state.get("status")), "lost")}
     if receipt is not None and result["status"] == "built":

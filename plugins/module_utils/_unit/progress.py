@@ -175,29 +175,6 @@ class Estimate:
             self.remaining = None
 
 
-#: What a state says, by the types that the worker writes; numbers are finite and no larger than any real one.
-_WORDS = frozenset({"name", "phase", "status", "unit", "failed_phase", "log", "tree", "host", "fingerprint", "started"})
-_NUMBERS = frozenset({"attempts", "done", "total", "elapsed", "remaining", "jobs", "available_mib", "rate"})
-_MOST = 1e15
-
-
-def sound(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return a state without what no worker writes: its author is the account that builds, which may write anything."""
-
-    def fits(key: str, value: t.Any) -> bool:
-        if key in _WORDS:
-            return isinstance(value, str)
-        if key in _NUMBERS:
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_MOST < value < _MOST
-        if key == "notes":
-            return isinstance(value, list) and all(isinstance(note, str) for note in value)
-        if key == "error":
-            return isinstance(value, dict) and all(isinstance(value.get(part), str) for part in ("cause", "remedy"))
-        return True
-
-    return {key: value for key, value in state.items() if fits(key, value)}
-
-
 def describe(state: t.Mapping[str, t.Any]) -> str:
     """Return the line that a person reads: ``pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, …``.
 

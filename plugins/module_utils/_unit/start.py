@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import sys
-import time
 import typing as t
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
@@ -20,7 +19,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
     bundle,
     detached,
     disk,
-    processes,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
@@ -29,7 +27,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import 
     follow,
     jobs,
     model,
-    progress,
     toolchain,
     worker,
 )
@@ -88,7 +85,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         if options["rebuild"]:
             # The worker makes the tree again, for it alone knows that no other one is at it.
             disk.remove(paths.inside("state.json"))
-        attempts = _attempts(paths)
+        attempts = follow.state(paths.build_directory).get("attempts", 0)
         # Beside the build: what Ansible sent is gone when the call ends.
         engine = paths.inside("engine")
         disk.remove(engine)
@@ -111,21 +108,14 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
         memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
     )
     # The state is of an earlier attempt until the worker has the lock; a short build may be over by then.
-    patience = time.monotonic() + 2
-    while not follow.is_running(paths.build_directory):
-        if _attempts(paths) > attempts:
-            break
-        if time.monotonic() > patience:
-            # On a busy or emulated host an interpreter takes its time to start; one that is gone never will.
-            with account.acting():
-                if not processes.is_alive(paths.marker):
-                    break
-            patience = time.monotonic() + 1
-        time.sleep(0.05)
-
-
-def _attempts(paths: model.Paths) -> int:
-    return int(progress.sound(follow.read(paths.inside("state.json")) or {}).get("attempts", 0))
+    detached.await_start(
+        lambda: (
+            follow.is_running(paths.build_directory)
+            or follow.state(paths.build_directory).get("attempts", 0) > attempts
+        ),
+        paths.marker,
+        account,
+    )
 
 
 def _check_room(unit: model.Unit, place: str) -> None:

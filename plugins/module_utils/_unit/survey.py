@@ -26,10 +26,9 @@ def survey(root: str, name: str | None = None) -> dict[str, t.Any]:
             continue
         for fingerprint in disk.names(os.path.join(builds, unit)):
             place = os.path.join(builds, unit, fingerprint)
-            state = follow.read(os.path.join(place, "state.json"))
-            if state is None:
+            state = follow.state(place)
+            if not state:
                 continue
-            state = progress.sound(state)
             known = {"name": unit, "fingerprint": fingerprint, "state": state}
             if follow.is_running(place):
                 running.append({**known, "line": progress.describe(state)})
