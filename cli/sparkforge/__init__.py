@@ -36,6 +36,11 @@ def collection() -> Path:
     return collections_path() / "ansible_collections" / COLLECTION.replace(".", "/")
 
 
+def release(stack: str) -> tuple[int, ...]:
+    """Return the numbers of a stack's name, to compare: torch-2.9.1 is (2, 9, 1)."""
+    return tuple(int(number) for number in re.findall(r"\d+", stack))
+
+
 def module(name: str) -> Any:
     """Return a module of the collection's plugins (``module_utils._core.shown``), which this command has too."""
     if (place := str(collections_path())) not in sys.path:

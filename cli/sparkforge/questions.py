@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import yaml
 from rich.prompt import Confirm, Prompt
 
-from sparkforge import COLLECTION, Exit, Refusal, collections_path
+from sparkforge import Exit, Refusal, collection, release
 from sparkforge.find import Spark
 from sparkforge.terminal import Console
 
@@ -123,7 +123,7 @@ def methods() -> tuple[str, dict[str, dict[str, str]]]:
 
     The default stack of the collection, which is not named, and a newer one of official wheels where it ships one.
     """
-    role = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles" / "stack"
+    role = collection() / "roles/stack"
     default = yaml.safe_load((role / "defaults" / "main.yml").read_text())["stack_default"]
     newest = max((file.stem for file in (role / "vars").glob("torch-*.yml")), key=release)
     wheel = yaml.safe_load((role / "vars" / f"{newest}.yml").read_text())["stack_definition"]["wheel"]
@@ -134,11 +134,6 @@ def methods() -> tuple[str, dict[str, dict[str, str]]]:
         text += f"\nOr newest: PyTorch {newest[6:]}, as official wheels only{lacks and f', without {lacks}'}."
         offered["newest"] = {"stack_name": newest, "stack_method": "wheel"}
     return text, offered
-
-
-def release(stack: str) -> tuple[int, ...]:
-    """Return the numbers of a stack's name, to compare: torch-2.9.1 is (2, 9, 1)."""
-    return tuple(int(number) for number in re.findall(r"\d+", stack))
 
 
 def ask_password(text: str, hint: str = " (Enter if sudo needs none and ssh has a key)") -> str:

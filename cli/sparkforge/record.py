@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from sparkforge import COLLECTION, Exit, collections_path, module
+from sparkforge import Exit, collection, module
 from sparkforge.terminal import Console
 
 NAME = "sparkforge-record.pyz"
@@ -24,7 +24,7 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
     bundle, record = module("module_utils._core.bundle"), module("module_utils._record.record")
-    roles = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles"
+    roles = collection() / "roles"
     start = f'import sys\n\nif sys.version_info < (3, 9):\n    sys.exit("{NAME} needs Python 3.9 or newer.")\n'
     sources = {
         **bundle.files("_record.record"),
@@ -43,16 +43,15 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
 
     lookup, facts, load = map(module, ("lookup.plan", "plugin_utils.stack.facts", "plugin_utils.stack.load"))
 
-    def steps(name: str, method: str, role: str, **variables: Any) -> dict[str, Any]:
-        places = load.places([], load.SHIPPED)
+    def steps(method: str, role: str) -> dict[str, Any]:
+        name, places = defaults["stack_default"], load.places([], load.SHIPPED)
         stack = facts.facts(name, method, defaults["stack_profile"], places, lock_required=False)["stack"]
-        loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}, **variables}
+        loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}}
         made: dict[str, Any] = lookup.LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
         return made
 
-    name = defaults["stack_default"]
-    wheels = steps(name, "wheel", "build_toolchain", build_toolchain_scope="wheels")
-    libraries, tools = (steps(name, "build", role) for role in ("cuda_libraries", "build_toolchain"))
+    wheels = steps("wheel", "build_toolchain")
+    libraries, tools = (steps("build", role) for role in ("cuda_libraries", "build_toolchain"))
     return {"wheels": wheels["packages"], "build": [*libraries["libraries"]["packages"], *tools["packages"]]}
 
 

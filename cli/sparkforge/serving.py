@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sparkforge import COLLECTION, Exit, Refusal, collections_path
+from sparkforge import Exit, Refusal, collection, release
 
 
 def add_options(serve: argparse.ArgumentParser, model: argparse.ArgumentParser) -> None:
@@ -56,10 +55,7 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
 
 def newest() -> str:
     """Return the name of the newest stack of vLLM that this collection ships."""
-    folder = collections_path() / "ansible_collections" / COLLECTION.replace(".", "/") / "roles/stack/vars"
-    return max(
-        (path.stem for path in folder.glob("vllm-*.yml")), key=lambda name: [*map(int, re.findall(r"\d+", name))]
-    )
+    return max((path.stem for path in (collection() / "roles/stack/vars").glob("vllm-*.yml")), key=release)
 
 
 def _model(text: str) -> str:

@@ -363,7 +363,7 @@ def test_newer_wheels_are_offered_where_the_collection_has_them(
     }.items():
         (role / path).parent.mkdir(parents=True, exist_ok=True)
         (role / path).write_text(yaml.safe_dump(content))
-    monkeypatch.setattr(questions, "collections_path", lambda: tmp_path)
+    monkeypatch.setattr("sparkforge.collections_path", lambda: tmp_path)
     text, offered = questions.methods()
     assert text.partition("?")[2] == words
     assert ("newest" in offered) == bool(words)
