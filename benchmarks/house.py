@@ -82,9 +82,9 @@ def sent(module: str) -> int:
     path = PLUGINS / "modules" / f"{module}.py"
     roots = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{bundle.PACKAGE}."):
+        if isinstance(node, ast.ImportFrom) and node.level and f"{node.module}.".startswith("module_utils."):
             for alias in node.names:
-                name = f"{node.module}.{alias.name}".removeprefix(f"{bundle.PACKAGE}.")
+                name = f"{node.module}.{alias.name}".removeprefix("module_utils.")
                 place = PLUGINS / "module_utils" / name.replace(".", "/")
                 there = place.is_dir() or place.with_suffix(".py").is_file()
                 roots.append(name if there else name.rpartition(".")[0])

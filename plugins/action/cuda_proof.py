@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from ansible.plugins.action.normal import ActionModule as Normal
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnHost
+
+from ..plugin_utils.action import OnHost
 
 
 class ActionModule(OnHost, Normal):

@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.action.verify_report import write_files
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import page as _page
+from ..plugin_utils.action import OnController
+from ..plugin_utils.fleet import report as _report
+from ..plugin_utils.fleet.report import fleet as _fleet
+from ..plugin_utils.fleet.report import page as _page
+from .verify_report import write_files
 
 
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:

@@ -13,9 +13,9 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
+from ..plugin_utils import files
+from ..plugin_utils.action import OnController
+from ..plugin_utils.fleet import status
 
 #: Of a host of which nothing was said: a task before this one failed on it.
 UNSAID = "The play failed on it before its state was read; the message is above."

@@ -10,7 +10,8 @@ import typing as t
 
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import Reconnecting
+
+from ..plugin_utils.action import Reconnecting
 
 display = Display()
 

@@ -17,15 +17,15 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, shown
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
+from ..module_utils._core import disk, shown
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._fetch import http
+from ..module_utils._inspect import contents, judge
+from ..module_utils._wheel.requirement import normalised
+from ..plugin_utils import files
+from ..plugin_utils.action import OnController
+from ..plugin_utils.lock import resolve
+from .stack_lock import network
 
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 

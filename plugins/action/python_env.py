@@ -17,8 +17,9 @@ import typing as t
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.display import Display
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnHost, expanded
+
+from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils.action import OnHost, expanded
 
 display = Display()
 

@@ -16,10 +16,11 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import Reconnecting, expanded
+
+from ..module_utils._core import shown
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._unit import follow, progress
+from ..plugin_utils.action import Reconnecting, expanded
 
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.

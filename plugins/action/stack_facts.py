@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+from ..plugin_utils.action import OnController
+from ..plugin_utils.stack import facts, load
 
 
 class ActionModule(OnController):

@@ -16,13 +16,13 @@ import ssl
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import files, network_access
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, resolve, upstream, write
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._fetch import http
+from ..plugin_utils import files, network_access
+from ..plugin_utils.action import OnController
+from ..plugin_utils.lock import diff, resolve, upstream, write
+from ..plugin_utils.stack import load
+from ..plugin_utils.stack.model import Lock
 
 PARTS = ["archives", "wheels", "sources", "requirements"]
 # Of a machine without the ca-certificates file in OpenSSL's own place.

@@ -13,13 +13,13 @@ import os
 import pathlib
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt, collect
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+from ..plugin_utils.action import OnController
+from ..plugin_utils.lock import resolve
+from ..plugin_utils.mirror import apt, collect
+from ..plugin_utils.mirror.directory import OURS, Directory
+from ..plugin_utils.mirror.wanted import wanted
+from ..plugin_utils.stack import facts, load
+from .stack_lock import network
 
 
 class ActionModule(OnController):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.action.python_env import ActionModule as PythonEnv
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ..module_utils._core.errors import SparkforgeError
+from .python_env import ActionModule as PythonEnv
 
 
 class ActionModule(PythonEnv):

@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import form as _form
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import page as _page
+from ..module_utils._core import shown
+from ..plugin_utils.action import OnController
+from ..plugin_utils.files import write_text
+from ..plugin_utils.fleet import report as _report
+from ..plugin_utils.fleet.report import fleet as _fleet
+from ..plugin_utils.fleet.report import form as _form
+from ..plugin_utils.fleet.report import page as _page
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:

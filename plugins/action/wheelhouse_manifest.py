@@ -15,14 +15,15 @@ import posixpath
 import typing as t
 
 from ansible.errors import AnsibleError
-from ansible_collections.sparkforge.dgx_spark.plugins.action.stack_lock import network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import OnController
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._wheel.wheel import Manifest, of_manifest
+from ..plugin_utils.action import OnController
+from ..plugin_utils.wheelhouse.cache import Cache
+from ..plugin_utils.wheelhouse.find import Found, look
+from ..plugin_utils.wheelhouse.served import Served
+from ..plugin_utils.wheelhouse.wanted import Wanted
+from .stack_lock import network
 
 PLACES = ["url", "cache", "builder"]
 

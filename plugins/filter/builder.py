@@ -73,8 +73,8 @@ _value:
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.filters import raising
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import builder
+from ..plugin_utils.filters import raising
+from ..plugin_utils.fleet import builder
 
 
 class FilterModule:

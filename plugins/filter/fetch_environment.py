@@ -50,7 +50,8 @@ _value:
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import network_access
+
+from ..plugin_utils import network_access
 
 
 def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:

@@ -76,7 +76,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import status
+from ..plugin_utils.fleet import status
 
 
 def host_status(

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.filters import raising
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import rollout
+from ..plugin_utils.filters import raising
+from ..plugin_utils.fleet import rollout
 
 
 class FilterModule:

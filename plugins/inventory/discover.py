@@ -104,8 +104,9 @@ from dataclasses import asdict
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import discovery
+
+from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils import discovery
 
 HOST_KEYS = {"address": str, "port": int}
 

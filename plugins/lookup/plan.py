@@ -47,8 +47,9 @@ from pathlib import Path
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans
+
+from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils import plans
 
 #: Each is a module of ``plugin_utils.plans``; only the one that is asked for is imported.
 ROLES = (

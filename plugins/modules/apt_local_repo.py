@@ -119,9 +119,10 @@ verified_by:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import ENVIRONMENT, Apt, command_runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.local_repo import LocalRepository
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+
+from ..module_utils._apt.apt_get import ENVIRONMENT, Apt, command_runner
+from ..module_utils._apt.local_repo import LocalRepository
+from ..module_utils._core import modules
 
 
 def main() -> None:

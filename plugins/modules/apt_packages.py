@@ -137,10 +137,11 @@ receipt:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt, command_runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.packages import PackageSet, receipt_path
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import PROTECTED
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+
+from ..module_utils._apt.apt_get import Apt, command_runner
+from ..module_utils._apt.packages import PackageSet, receipt_path
+from ..module_utils._apt.plan import PROTECTED
+from ..module_utils._core import modules
 
 
 def main() -> None:

@@ -100,9 +100,10 @@ keyring:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt, command_runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import Source
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
+
+from ..module_utils._apt.apt_get import Apt, command_runner
+from ..module_utils._apt.sources import Source
+from ..module_utils._core import modules
 
 
 def main() -> None:

@@ -79,9 +79,10 @@ summary:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit, sbom
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import toolchain
+
+from ..module_utils._audit import audit, sbom
+from ..module_utils._core import modules
+from ..module_utils._unit import toolchain
 
 
 def main() -> None:

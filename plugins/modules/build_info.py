@@ -76,8 +76,9 @@ changed_receipts:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
+
+from ..module_utils._core import modules
+from ..module_utils._unit import survey
 
 
 def main() -> None:

@@ -131,8 +131,9 @@ published:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish, run, timer
+
+from ..module_utils._core import modules
+from ..module_utils._proof import publish, run, timer
 
 
 def main() -> None:

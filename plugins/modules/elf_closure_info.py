@@ -197,8 +197,9 @@ seconds:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
+
+from ..module_utils._core import modules
+from ..module_utils._elf import closure
 
 
 def main() -> None:

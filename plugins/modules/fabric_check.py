@@ -92,9 +92,10 @@ lines:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import checks
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+from ..module_utils._core import modules
+from ..module_utils._fabric import checks
+from ..module_utils._host.reader import Host
 
 
 def _said(row: t.Mapping[str, t.Any]) -> str:

@@ -68,9 +68,10 @@ unread:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+from ..module_utils._core import modules
+from ..module_utils._fabric import observation
+from ..module_utils._host.reader import Host
 
 
 def main() -> None:

@@ -131,9 +131,10 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import netplan
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+
+from ..module_utils._core import modules
+from ..module_utils._fabric import netplan
+from ..module_utils._host.reader import Host
 
 
 def main() -> None:

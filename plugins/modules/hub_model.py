@@ -118,8 +118,9 @@ running:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub
+
+from ..module_utils._core import modules
+from ..module_utils._serving import hub
 
 
 def main() -> None:

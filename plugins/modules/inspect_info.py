@@ -153,9 +153,10 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
+
+from ..module_utils._core import modules
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._inspect import contents, judge
 
 
 def look_at(directory: str, device: judge.Device) -> dict[str, t.Any]:

@@ -92,9 +92,10 @@ license:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import weights
+
+from ..module_utils._core import modules
+from ..module_utils._core.errors import SparkforgeError
+from ..module_utils._serving import weights
 
 
 def main() -> None:

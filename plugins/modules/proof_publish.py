@@ -68,8 +68,9 @@ files:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish
+
+from ..module_utils._core import modules
+from ..module_utils._proof import publish
 
 
 def main() -> None:

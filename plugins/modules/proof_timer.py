@@ -66,8 +66,9 @@ files:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, timer
+
+from ..module_utils._core import modules
+from ..module_utils._proof import run, timer
 
 
 def main() -> None:

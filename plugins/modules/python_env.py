@@ -362,8 +362,9 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, states
+
+from ..module_utils._core import modules
+from ..module_utils._environment import model, states
 
 
 def main() -> None:

@@ -209,9 +209,10 @@ import os
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules, platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import archives_from
+
+from ..module_utils._core import modules, platforms
+from ..module_utils._fetch import redist as _redist
+from ..module_utils._fetch.redist_manifest import archives_from
 
 
 def work(module: AnsibleModule) -> dict[str, t.Any]:

@@ -433,8 +433,9 @@ notices:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome
+
+from ..module_utils._core import accounts, modules
+from ..module_utils._unit import model, outcome
 
 
 def main() -> None:
@@ -524,7 +525,7 @@ def main() -> None:
             result = {"changed": True, **outcome.look(paths, account, attach["seen"], warnings)}
         else:
             # A look at a build does without it: what is imported is compiled in each call.
-            from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine as _engine
+            from ..module_utils._unit import engine as _engine
 
             engine = _engine.Engine(options, check_mode=module.check_mode)
             result = engine.absent() if options["state"] == "absent" else engine.ensure()

@@ -205,8 +205,9 @@ plan:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
+
+from ..module_utils._core import modules
+from ..module_utils._environment import status
 
 
 def main() -> None:

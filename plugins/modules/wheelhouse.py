@@ -172,8 +172,9 @@ removed:
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import modules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import store as _wheelhouse_store
+
+from ..module_utils._core import modules
+from ..module_utils._wheelhouse import store as _wheelhouse_store
 
 
 def main() -> None:

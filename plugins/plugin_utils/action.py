@@ -12,7 +12,8 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+from ..module_utils._core.errors import SparkforgeError
 
 
 def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:

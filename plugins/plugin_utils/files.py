@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ..module_utils._core import disk
+from ..module_utils._core.errors import SparkforgeError
 
 
 def write_text(path: str, text: str, remedy: str) -> None:

@@ -10,7 +10,8 @@ import functools
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+
+from ..module_utils._core.errors import SparkforgeError
 
 
 def raising(function: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:

@@ -18,7 +18,7 @@ import re
 import typing as t
 from urllib.parse import urlsplit
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.modules import PROXIES_VARIABLE
+from ..module_utils._core.modules import PROXIES_VARIABLE
 
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"

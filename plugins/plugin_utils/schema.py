@@ -18,7 +18,7 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ..module_utils._core.errors import SparkforgeError
 
 with contextlib.suppress(ImportError):
     # The import check of ansible-test runs without it.

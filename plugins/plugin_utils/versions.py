@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
+from ..module_utils._core.versions import numbers
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

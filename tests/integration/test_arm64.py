@@ -27,7 +27,8 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
             f"--volume={CHECKOUT}:/checkout:ro", f"--volume={Path(ansible.__file__).parent}:/lib/controller/ansible:ro",
             "--env=PYTHONPATH=/checkout/.collections:/lib/controller",
             image.build("arm64"), "sh", "-c",
-            """echo '{"ANSIBLE_MODULE_ARGS": {}}' | python3 /checkout/plugins/modules/spark_info.py""",
+            """echo '{"ANSIBLE_MODULE_ARGS": {}}' | """
+            "python3 -m ansible_collections.sparkforge.dgx_spark.plugins.modules.spark_info",
         ).stdout  # fmt: skip
     finally:
         emulator.release(user)

@@ -36,6 +36,9 @@ def ip(*arguments: str) -> str:
     return subprocess.run(["ip", *arguments], check=True, text=True, capture_output=True).stdout
 
 
+MODULES = "ansible_collections.sparkforge.dgx_spark.plugins.modules"
+
+
 class Fabric:
     """Network namespaces with a name each, and cables between them."""
 
@@ -76,7 +79,7 @@ class Fabric:
     def module(self, host: str, name: str, **arguments: t.Any) -> dict[str, t.Any]:
         """Run a module in a host's namespace, as Ansible would on it."""
         done = subprocess.run(
-            ["ip", "netns", "exec", self.spaces[host], sys.executable, str(CHECKOUT / f"plugins/modules/{name}.py")],
+            ["ip", "netns", "exec", self.spaces[host], sys.executable, "-m", f"{MODULES}.{name}"],
             input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), text=True, capture_output=True, check=False,
             env={**os.environ, "PYTHONPATH": str(CHECKOUT / ".collections"), "LC_ALL": "C.UTF-8"},
         )  # fmt: skip

@@ -29,7 +29,7 @@ def run_module(
     if interpreter != sys.executable:
         places.append(str(Path(ansible.__file__).parents[1]))
     done = subprocess.run(
-        [interpreter, str(ROOT / f"plugins/modules/{module}.py")],
+        [interpreter, "-m", f"ansible_collections.sparkforge.dgx_spark.plugins.modules.{module}"],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}}),
         env={
             **os.environ,

@@ -11,12 +11,12 @@ import shutil
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import Plan, parse_simulation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import apt, memory, network
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._core.errors import SparkforgeError
+from .._diagnosis.rules import apt, memory, network
+from .._diagnosis.table import explain, load
+from .._host import apt_state
+from .._host.reader import Host
+from .plan import Plan, parse_simulation
 
 # Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
 Run = t.Callable[[list[str], dict[str, str]], tuple[int, str, str]]

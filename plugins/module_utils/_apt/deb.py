@@ -10,11 +10,11 @@ import os
 import posixpath
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._fetch.http import is_html
+from .._host.apt_state import paragraphs
+from . import tools
 
 _REMEDY = "Check the URL and download it again; a proxy or a login page may have answered instead."
 _DISTRUST = "Do not use this file; get another copy from its vendor."

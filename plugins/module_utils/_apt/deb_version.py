@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
+from .._core.versions import is_whole
 
 
 def _order(character: str) -> int:

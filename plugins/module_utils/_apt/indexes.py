@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import paragraphs
+from .._core.versions import is_whole
+from .._host.apt_state import paragraphs
 
 
 def parse_release(text: str) -> dict[str, tuple[int, str]]:

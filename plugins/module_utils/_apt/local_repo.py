@@ -21,12 +21,16 @@ import re
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import indexes, openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import (
+from .._core import digests, disk, receipts
+from .._core.errors import SparkforgeError
+from .._fetch.http import fetch
+from .._host.apt_state import DPKG
+from . import deb as _deb
+from . import indexes, openpgp
+from . import receipt as recorded
+from .apt_get import Apt
+from .deb_version import compare_versions
+from .sources import (
     KEYRINGS,
     SOURCES,
     Rollback,
@@ -38,10 +42,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources 
     unlink,
     update_lists,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG
 
 Runner = t.Callable[[list[str]], tuple[int, str, str]]
 

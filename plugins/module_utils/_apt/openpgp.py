@@ -15,9 +15,9 @@ import re
 import shutil
 import tempfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import is_html
+from .._core.errors import SparkforgeError
+from .._fetch.http import is_html
+from . import tools
 
 # All keys of Debian are 60 KB. Less than this, made for it, keeps gpg busy for minutes and fills gigabytes.
 SIZE_LIMIT = 1024 * 1024

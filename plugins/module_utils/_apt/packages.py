@@ -12,25 +12,15 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import (
-    PROTECTED,
-    Plan,
-    Step,
-    check_plan,
-    names_of,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import Choice, choose
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.removal import (
-    parse_dependencies,
-    parse_extended_states,
-    removable,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing, parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, Packages
+from .._core import receipts
+from .._core.errors import SparkforgeError
+from .._host.apt_state import DPKG, Packages
+from . import receipt as recorded
+from .apt_get import Apt
+from .plan import PROTECTED, Plan, Step, check_plan, names_of
+from .policy import Choice, choose
+from .removal import parse_dependencies, parse_extended_states, removable
+from .wanted import missing, parse_wanted
 
 
 def present_versions(packages: Packages) -> dict[str, str]:

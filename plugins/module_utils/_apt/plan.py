@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core.errors import SparkforgeError
+from .deb_version import compare_versions
 
 # The driver, the kernel and DGX packages are the vendor's (DESIGN.md, rule 10). linux-libc-dev is no
 # kernel: it is the header package that every compiler pulls in. The names are those of nvidia-facts A and

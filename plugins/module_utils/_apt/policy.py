@@ -10,9 +10,9 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import Policy
+from .._host.apt_state import Policy
+from .deb_version import compare_versions
+from .wanted import parse_wanted
 
 
 class Choice(t.NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from .._core import receipts
 
 #: What the names of the receipts begin with; the rest is that of the set, or of the repository.
 SETS, REPOSITORIES = "apt-", "apt_local_repo-"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import BROKEN, INSTALLED
+from .._host.apt_state import BROKEN, INSTALLED
 
 
 class Installed(t.NamedTuple):

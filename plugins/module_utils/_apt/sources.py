@@ -18,11 +18,11 @@ import stat
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.http import fetch_bytes
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._fetch.http import fetch_bytes
+from . import openpgp
+from .apt_get import Apt
 
 KEYRINGS = "/usr/share/keyrings"
 SOURCES = "/etc/apt/sources.list.d"

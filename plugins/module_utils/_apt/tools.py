@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import ENVIRONMENT
+from .apt_get import ENVIRONMENT
 
 # Also the bound of each file that the tool writes.
 OUTPUT_LIMIT = 16 * 1024 * 1024

@@ -10,8 +10,8 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core.errors import SparkforgeError
+from .deb_version import compare_versions
 
 _WANTED = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
 _NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")

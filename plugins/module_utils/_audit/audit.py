@@ -15,17 +15,17 @@ import glob
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
+from .._apt import receipt as apt
+from .._core import digests, disk, receipts
+from .._core.errors import SparkforgeError
+from .._environment import receipt as environments
+from .._environment import tree
+from .._fetch import redist_record
+from .._unit import survey
+from .._wheel import artefact
+from .._wheel import installed as packages
+from .._wheel.requirement import normalised
+from .._wheelhouse import publication
 
 #: What small images leave out (dpkg.cfg, path-exclude); nothing loads it.
 _LEFT_OUT = ("/usr/share/doc", "/usr/share/info", "/usr/share/lintian", "/usr/share/locale", "/usr/share/man")

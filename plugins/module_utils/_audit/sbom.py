@@ -16,15 +16,15 @@ import typing as t
 import urllib.parse
 import uuid
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import receipt as apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from .._apt import receipt as apt
+from .._core import digests, receipts
+from .._core.errors import SparkforgeError
+from .._environment import receipt as environments
+from .._environment import tree
+from .._fetch import redist_record
+from .._unit import survey
+from .._wheel import installed as packages
+from .._wheel.requirement import normalised
 
 Component = dict[str, t.Any]
 

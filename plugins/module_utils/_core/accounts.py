@@ -16,8 +16,8 @@ import pwd
 import subprocess
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from . import disk
+from .errors import SparkforgeError
 
 _SYSTEM_USER_SHELL = "/usr/sbin/nologin"
 

@@ -18,7 +18,7 @@ import typing as t
 import zipfile
 
 PACKAGE = __name__.rpartition("._core.")[0]
-_IMPORT = re.compile(rf"^[ \t]*from ({re.escape(PACKAGE)}\.[\w.]+) import (\([^)]*\)|[^\n(]+)$", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*from (\.+[\w.]*) import (\([^)]*\)|[^\n(]+)$", re.MULTILINE)
 
 
 def write(directory: str, sources: t.Mapping[str, str]) -> None:
@@ -65,7 +65,8 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
         source = spec.loader.get_source(name) or ""  # type: ignore[union-attr]
         path = name.replace(".", "/")
         found[f"{path}/__init__.py" if spec.submodule_search_locations is not None else f"{path}.py"] = source
-        waiting += [name.rpartition(".")[0], *_imported(source)]
+        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+        waiting += [name.rpartition(".")[0], *_imported(source, package)]
     # Without them a package of the same name elsewhere on the path would come first.
     parents = PACKAGE.split(".")
     found.update({"/".join([*parents[: depth + 1], "__init__.py"]): "" for depth in range(len(parents))})
@@ -77,12 +78,13 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     return found
 
 
-def _imported(source: str) -> t.Iterator[str]:
-    """Yield the modules of this collection that ``source`` imports.
+def _imported(source: str, package: str) -> t.Iterator[str]:
+    """Yield the modules of this collection that ``source``, a module of ``package``, imports.
 
     Not by ``ast``, which takes ten times as long, on every host, for what is one form of statement here.
     """
-    for module, names in _IMPORT.findall(source):
+    for relative, names in _IMPORT.findall(source):
+        module = importlib.util.resolve_name(relative, package)
         yield module
         spec = importlib.util.find_spec(module)
         if spec and spec.submodule_search_locations is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .errors import SparkforgeError
 
 
 class TooSlowError(SparkforgeError):

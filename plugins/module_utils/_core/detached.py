@@ -27,9 +27,9 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import processes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.accounts import Account
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from . import processes
+from .accounts import Account
+from .errors import SparkforgeError
 
 
 def boot_id() -> str:

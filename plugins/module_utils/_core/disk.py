@@ -15,7 +15,7 @@ import stat
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .errors import SparkforgeError
 
 
 def open_regular(path: str, links: bool = False) -> t.BinaryIO:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
+from . import shown
 
 #: Characters of a cause or a remedy: what was fetched is quoted in them, and may have any length.
 LONGEST = 4000

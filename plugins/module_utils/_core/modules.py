@@ -11,8 +11,8 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords
+from .errors import SparkforgeError
+from .redact import passwords
 
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule

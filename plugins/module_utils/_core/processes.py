@@ -15,7 +15,7 @@ import signal
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .errors import SparkforgeError
 
 #: In the environment of every process of a build, of a proof and of a package's code, so that those whose parent was
 #: killed are found.

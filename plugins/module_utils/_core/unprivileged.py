@@ -27,8 +27,8 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, processes, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from . import disk, processes, receipts
+from .errors import SparkforgeError
 
 #: Accounts that nobody has: systemd and Debian leave these ids unused (systemd, docs/UIDS-GIDS.md, "60706...61183
 #: unused"; Debian's base-passwd, README, allocates none of them). They fit into 16 bits, as what a container has does.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Facts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
+from .._elf import providers
+from .table import Facts
 
 # What a header or a library for linking is part of: (pattern of the name, what provides it). Packages are those of
 # the roles' variables.

@@ -19,27 +19,13 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import (
-    apt,
-    cmake,
-    cuda,
-    environment,
-    general,
-    git,
-    load,
-    memory,
-    network,
-    notices,
-    pip,
-    toolchain,
-    torch,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import compile as compiling
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Rule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import load as read_rules
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from . import names
+from .rules import apt, cmake, cuda, environment, general, git, load, memory, network, notices, pip, toolchain, torch
+from .rules import compile as compiling
+from .table import Rule
+from .table import load as read_rules
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 

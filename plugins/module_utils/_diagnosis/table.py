@@ -13,7 +13,7 @@ import types
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from .._core.redact import redact
 
 Facts = t.Callable[[dict[str, str]], dict[str, str]]
 

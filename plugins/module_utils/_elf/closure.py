@@ -12,12 +12,12 @@ import stat
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.gap import Gap, off_path, other_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.loader import Load, Loader
+from .._core.deadline import NEVER, Deadline
+from .._core.errors import SparkforgeError
+from . import providers, reader
+from .filesystem import FileSystem
+from .gap import Gap, off_path, other_versions
+from .loader import Load, Loader
 
 
 class Closure:

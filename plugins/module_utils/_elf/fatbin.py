@@ -22,9 +22,9 @@ import struct
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
+from .._core import disk
+from .._core.deadline import NEVER, Deadline
+from . import reader
 
 MAGIC = b"\x50\xed\x55\xba"
 SECTIONS = frozenset({b".nv_fatbin", b"__nv_relfatbin"})

@@ -17,9 +17,9 @@ import os
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core import disk
+from .._core.deadline import NEVER, Deadline
+from .._core.errors import SparkforgeError
 
 #: Directories within each other. Environments in an image have some twelve; no tree of node modules has fifty.
 DEPTH_LIMIT = 100

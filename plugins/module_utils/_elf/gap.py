@@ -11,9 +11,9 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.loader import TRIPLETS, Loader
+from .._core.errors import SparkforgeError
+from . import providers, reader
+from .loader import TRIPLETS, Loader
 
 
 @dataclass

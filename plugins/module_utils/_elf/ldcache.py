@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core.errors import SparkforgeError
 
 CACHE_OLD_MAGIC = b"ld.so-1.7.0"
 CACHE_NEW_MAGIC = b"glibc-ld.so.cache1.1"

@@ -31,9 +31,9 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem, ldcache, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
+from .._core.errors import SparkforgeError
+from . import filesystem, ldcache, reader
+from .filesystem import FileSystem
 
 # The loader's own file by (machine, bits): the ABI fixes these paths.
 INTERPRETERS = {

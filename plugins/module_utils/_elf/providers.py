@@ -19,7 +19,7 @@ import fnmatch
 import re
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
+from .._core import platforms
 
 # Those that the archives are published for.
 MACHINES = ("aarch64", "x86_64")

@@ -21,8 +21,8 @@ import os
 import struct
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core import disk
+from .._core.errors import SparkforgeError
 
 MAGIC = b"\x7fELF"
 

@@ -12,12 +12,12 @@ import os
 import pwd
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, survey
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Options, Paths, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Made, Receipt, read_json
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import members
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
+from .._core.errors import SparkforgeError
+from .._host import members
+from .._wheel.requirement import short
+from . import model, survey
+from .model import Options, Paths, Run
+from .receipt import Made, Receipt, read_json
 
 
 def is_wrong(options: Options) -> bool:

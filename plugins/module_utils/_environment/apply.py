@@ -16,22 +16,19 @@ import signal
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts, unprivileged
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, fit, model, survey, tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.download import UnfinishedError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.failures import import_failure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.plan import Plan, check_cuda
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Own, Receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.render import (
-    has_ipykernel,
-    triton_links,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import SHA256, short
+from .._core import digests, disk, receipts, unprivileged
+from .._core.errors import SparkforgeError
+from .._fetch import http
+from .._wheel.requirement import SHA256, short
+from . import access, fit, model, survey, tree
+from . import receipt as recorded
+from .download import UnfinishedError
+from .failures import import_failure
+from .installer import Installer
+from .model import Facts, Options, Paths, Run
+from .plan import Plan, check_cuda
+from .receipt import Own, Receipt
+from .render import has_ipykernel, triton_links
 
 LOCK_WAIT = 900.0  # seconds; another run may be downloading gigabytes
 ROLLBACK_WAIT = 10.0  # seconds; who goes back does not wait for a download

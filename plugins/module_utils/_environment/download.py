@@ -24,22 +24,13 @@ import typing as t
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import (
-    ENGLISH,
-    Facts,
-    Options,
-    Run,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, index
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.index import Link
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
-    Requirement,
-    normalised,
-    short,
-)
+from .._core import digests, disk
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .._fetch import http, index
+from .._fetch.index import Link
+from .._wheel.requirement import Requirement, normalised, short
+from .model import ENGLISH, Facts, Options, Run
 
 #: Downloads, and pages of an index, that are fetched side by side.
 DOWNLOADS, PAGES = 3, 8

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.names import FACTS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import memory
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.rules import pip as pip_rules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import explain, load
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
+from .._core.errors import SparkforgeError
+from .._diagnosis.names import FACTS
+from .._diagnosis.rules import memory
+from .._diagnosis.rules import pip as pip_rules
+from .._diagnosis.table import explain, load
+from .._elf import providers
+from .._wheel.requirement import short
 
 _RULES = load(memory, pip_rules, facts=FACTS)
 

@@ -16,11 +16,11 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.closure import Closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import DPKG, AptState
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._apt.deb_version import compare_versions
+from .._core.errors import SparkforgeError
+from .._elf.closure import Closure
+from .._host.apt_state import DPKG, AptState
+from .._host.reader import Host
 
 #: Packages that may bring what an environment loads. The driver's are the vendor's, and every proof looks at them.
 PACKAGES = re.compile(

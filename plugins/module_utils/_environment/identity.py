@@ -12,17 +12,12 @@ import re
 import shutil
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import survey
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import (
-    ENGLISH,
-    Options,
-    Run,
-    Wheel,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import fingerprint
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from .._core import digests
+from .._core.errors import SparkforgeError
+from .._wheel import requirement
+from . import survey
+from .model import ENGLISH, Options, Run, Wheel
+from .naming import fingerprint
 
 #: The oldest interpreter whose venv and pip this package was written for.
 OLDEST_PYTHON = (3, 9)

@@ -17,22 +17,12 @@ import typing as t
 import urllib.request
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, unprivileged
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import download, failures
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import (
-    ENGLISH,
-    Facts,
-    Options,
-    Run,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
-    normalised,
-    parse_wheel_name,
-    place_option,
-    short,
-)
+from .._core import digests, disk, unprivileged
+from .._core.errors import SparkforgeError
+from .._wheel.requirement import normalised, parse_wheel_name, place_option, short
+from . import download, failures
+from .identity import Identity
+from .model import ENGLISH, Facts, Options, Run
 
 #: Makes an environment without packages and prints the interpreter's wheel of pip. ensurepip would have that
 #: installed and compiled by three processes of its own, which takes as long as all the rest. The places are those of

@@ -25,11 +25,11 @@ import platform
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import check_name
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .._wheel import requirement
+from . import receipt
+from .naming import check_name
 
 #: Set for every program that is started, so that its words can be read.
 ENGLISH = {"LC_ALL": "C.UTF-8"}

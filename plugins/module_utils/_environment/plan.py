@@ -14,18 +14,13 @@ import dataclasses
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, unprivileged
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, render, survey, tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import Identity, identify
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Options, Run, Wheel
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import (
-    OWN_ALONE,
-    SCHEMA,
-    Own,
-    Receipt,
-)
+from .._core import disk, unprivileged
+from .._core.errors import SparkforgeError
+from . import access, render, survey, tree
+from .identity import Identity, identify
+from .model import Options, Run, Wheel
+from .naming import LINKS
+from .receipt import OWN_ALONE, SCHEMA, Own, Receipt
 
 #: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]

@@ -11,8 +11,8 @@ import os
 import shlex
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import site_packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from .._wheel.requirement import normalised
+from .tree import site_packages
 
 
 def render_activation(

@@ -10,15 +10,15 @@ import contextlib
 import errno
 import os
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts, unprivileged
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import access, apply, fit, plan, survey
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.download import UnfinishedError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.installer import Installer
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Options, Paths, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.tree import processes_using
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import short
+from .._core import disk, receipts, unprivileged
+from .._core.errors import SparkforgeError
+from .._wheel.requirement import short
+from . import access, apply, fit, plan, survey
+from .download import UnfinishedError
+from .identity import UndeterminedError
+from .installer import Installer
+from .model import Facts, Options, Paths, Run
+from .tree import processes_using
 
 
 def ensure(options: Options, run: Run) -> Facts:

@@ -16,15 +16,15 @@ import re
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import model, naming, plan, survey, tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.identity import UndeterminedError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import own_of, read_json
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as builds
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._proof import verdict
+from .._unit import receipt as sealing
+from .._unit import survey as builds
+from . import model, naming, plan, survey, tree
+from .identity import UndeterminedError
+from .model import Facts
+from .receipt import own_of, read_json
 
 #: Where systemd's unit of the proof's timer is (``_proof.timer`` has it too, and imports all of the proof).
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"

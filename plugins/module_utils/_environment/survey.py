@@ -10,17 +10,10 @@ import grp
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.model import Facts, Paths
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.naming import LINKS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import (
-    Made,
-    Own,
-    Receipt,
-    own_of,
-    read_json,
-    upgraded,
-)
+from .._core import disk, receipts
+from .model import Facts, Paths
+from .naming import LINKS
+from .receipt import Made, Own, Receipt, own_of, read_json, upgraded
 
 #: What the calls made whose download is to go on.
 DOWNLOADING = ".download/directories.json"

@@ -15,9 +15,9 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.receipt import Own
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
+from .._core import disk
+from .._wheel import metadata
+from .receipt import Own
 
 
 def relocate(environment: str, old: str, new: str) -> list[str]:

@@ -21,8 +21,8 @@ import threading
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._host.reader import Host
+from . import observation
 
 #: linux/in.h, for Python's socket module does not name them.
 IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3

@@ -27,10 +27,10 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric import observation
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
+from .._host.reader import Host
+from . import observation
 
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 RECEIPT = "fabric"

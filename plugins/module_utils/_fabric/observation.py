@@ -19,7 +19,7 @@ import json
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._host.reader import Host
 
 NET = "/sys/class/net"
 INFINIBAND = "/sys/class/infiniband"

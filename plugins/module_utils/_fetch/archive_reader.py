@@ -17,7 +17,7 @@ import typing as t
 import zipfile
 import zlib
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from .._core import disk
 
 #: Bytes that the headers of one member may have: long names, pax records and the map of a sparse file among them.
 HEADER_LIMIT = 128 << 10

@@ -20,19 +20,13 @@ import urllib.parse
 import urllib.request
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader, http, unpack
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import LOCK_SECONDS
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
-    Patience,
-    Say,
-    not_written,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
-    rewritten,
-)
+from .._core import digests, disk, receipts
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from . import archive_reader, http, unpack
+from .git import LOCK_SECONDS
+from .git_trouble import Patience, Say, not_written
+from .urls import rewritten
 
 #: Members that an archive of sources may have; LLVM's has about 180,000.
 MEMBERS_LIMIT = 1_000_000

@@ -13,20 +13,13 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_tree import check_out, submodules
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
-    GitError,
-    Kind,
-    Patience,
-    Retry,
-    Say,
-    explained,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import Remote, Wanted, make_wanted
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .git_command import Commands
+from .git_tree import check_out, submodules
+from .git_trouble import GitError, Kind, Patience, Retry, Say, explained
+from .urls import Remote, Wanted, make_wanted
 
 #: Files that are asked for at once on a network that breaks off: some MB.
 PIECE = 2000

@@ -22,9 +22,9 @@ import time
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import Say, of_local, of_remote
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import Remote
+from .._core.errors import SparkforgeError
+from .git_trouble import Say, of_local, of_remote
+from .urls import Remote
 
 #: Seconds between two lines about a transfer that continues.
 PROGRESS_SECONDS = 10.0

@@ -14,16 +14,11 @@ import re
 import shutil
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import KEPT, GitError, Kind, Say
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
-    Wanted,
-    absolute_url,
-    clean,
-    make_wanted,
-)
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .git_command import Commands
+from .git_trouble import KEPT, GitError, Kind, Say
+from .urls import Wanted, absolute_url, clean, make_wanted
 
 
 def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> list[Wanted]:

@@ -15,11 +15,9 @@ import signal
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
-    Wanted,
-)
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .urls import Wanted
 
 #: Seconds for which a lost network is waited for; the last attempt comes after them.
 RETRY_SECONDS = 600.0

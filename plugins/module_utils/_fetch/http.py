@@ -29,9 +29,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from .._core import disk
+from .._core.errors import SparkforgeError, UnreachableError
+from .._core.redact import redact
 
 #: Bytes per read: large enough that Python's share of a download does not show.
 BLOCK = 1 << 20

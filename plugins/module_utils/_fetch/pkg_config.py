@@ -10,8 +10,8 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import LIBRARY_DIRECTORIES
+from .._core import disk
+from .redist_layout import LIBRARY_DIRECTORIES
 
 #: Where NVIDIA's archives keep these; the first that exists counts.
 DIRECTORIES = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig", "pkg-config", "pkgconfig")

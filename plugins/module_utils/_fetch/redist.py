@@ -17,37 +17,14 @@ import secrets
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http, unpack
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import (
-    current_path,
-    is_version,
-    loader_entry,
-    loader_path,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import (
-    Archive,
-    fetch_manifest,
-    resolve,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_record import (
-    damage,
-    differs,
-    environment_of,
-    generations,
-    label_of,
-    record_of,
-    require_soname,
-    shell_of,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_steps import (
-    Step,
-    describe,
-    downloaded,
-    result,
-)
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from . import http, unpack
+from .redist_layout import current_path, is_version, loader_entry, loader_path
+from .redist_manifest import Archive, fetch_manifest, resolve
+from .redist_record import damage, differs, environment_of, generations, label_of, record_of, require_soname, shell_of
+from .redist_steps import Step, describe, downloaded, result
 
 #: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
 DISK_FACTOR = 5

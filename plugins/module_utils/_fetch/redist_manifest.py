@@ -15,11 +15,11 @@ import json
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import VERSION
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .._core.versions import is_whole
+from . import http
+from .redist_layout import VERSION
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")

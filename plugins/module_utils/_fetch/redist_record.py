@@ -12,19 +12,12 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.digests import of_file
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import pkg_config, unpack
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import (
-    LIBRARY_DIRECTORIES,
-    current_path,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import (
-    Archive,
-    Resolved,
-    listed,
-)
+from .._core.digests import of_file
+from .._core.errors import SparkforgeError
+from .._elf import reader
+from . import pkg_config, unpack
+from .redist_layout import LIBRARY_DIRECTORIES, current_path
+from .redist_manifest import Archive, Resolved, listed
 
 #: What a platform's libraries have as e_machine in their ELF header (linux-aarch64 is Tegra).
 MACHINES = {"linux-sbsa": 183, "linux-aarch64": 183, "linux-x86_64": 62, "linux-ppc64le": 21}

@@ -9,15 +9,10 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_layout import current_path
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_manifest import Archive, Resolved
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.redist_record import (
-    differs,
-    environment_of,
-    label_of,
-    shell_of,
-)
+from .._core import versions
+from .redist_layout import current_path
+from .redist_manifest import Archive, Resolved
+from .redist_record import differs, environment_of, label_of, shell_of
 
 
 @dataclasses.dataclass

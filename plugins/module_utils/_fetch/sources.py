@@ -19,24 +19,14 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.archive_tree import Archive, archive_tree
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import COMMIT, Git, Repositories
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_command import Commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
-    GitError,
-    Patience,
-    Retry,
-    Say,
-    explained,
-    not_written,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.urls import (
-    Wanted,
-    make_wanted,
-)
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from .archive_tree import Archive, archive_tree
+from .git import COMMIT, Git, Repositories
+from .git_command import Commands
+from .git_trouble import GitError, Patience, Retry, Say, explained, not_written
+from .urls import Wanted, make_wanted
 
 #: Seconds for which a lost network is waited for where a person waits for the answer.
 RESOLVE_SECONDS = 60.0

@@ -19,9 +19,9 @@ import tarfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
+from .._core import digests, disk
+from .._core.errors import SparkforgeError
+from . import archive_reader
 
 #: Bytes that stay free on the file system, whatever an archive claims to need.
 RESERVE = 64 << 20

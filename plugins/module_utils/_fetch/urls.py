@@ -15,8 +15,8 @@ import typing as t
 import urllib.parse
 import urllib.request
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SCP = re.compile(r"(?:[A-Za-z0-9._~-]+@)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?!//)[^:].*")

@@ -12,7 +12,7 @@ import re
 import struct
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .reader import Host
 
 DPKG = "/var/lib/dpkg"
 # In the order in which apt takes them: the first names the process that a person must wait for.

@@ -14,8 +14,8 @@ import json
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._core.versions import is_whole
+from .reader import Host
 
 QUERY_GPU = "index,name,uuid,compute_cap,memory.total,memory.used,driver_version"
 QUERY_PROCESSES = "pid,process_name,used_memory"

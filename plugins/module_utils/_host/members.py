@@ -15,7 +15,7 @@ import grp
 import pwd
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core.errors import SparkforgeError
 
 #: A group of this name is ours, whatever its number and whoever made it.
 NAME = "sparkforge"

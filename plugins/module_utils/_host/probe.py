@@ -20,12 +20,12 @@ import stat
 import threading
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import ldcache
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState, Packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
+from .._core import platforms
+from .._core.errors import SparkforgeError
+from .._elf import ldcache
+from .apt_state import AptState, Packages
+from .gpu import Gpu
+from .reader import Host
 
 MIB = 1024 * 1024
 

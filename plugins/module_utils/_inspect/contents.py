@@ -12,13 +12,13 @@ import re
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline, TooSlowError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure, fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem, LinkLoopError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import parse_wheel_name
+from .._core.deadline import Deadline, TooSlowError
+from .._core.errors import SparkforgeError
+from .._elf import closure, fatbin, reader
+from .._elf.filesystem import FileSystem, LinkLoopError
+from .._wheel import artefact
+from .._wheel import installed as packages
+from .._wheel.requirement import parse_wheel_name
 
 #: Changes when a reader finds more: what was kept of an older one is read again.
 FORMAT = 1

@@ -11,15 +11,12 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown, versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect.contents import Contents, Library, sonames
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import architectures
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import (
-    check_wheel_fits,
-    parse_wheel_name,
-)
+from .._core import shown, versions
+from .._core.errors import SparkforgeError
+from .._elf import fatbin, providers
+from .._proof import architectures
+from .._wheel.requirement import check_wheel_fits, parse_wheel_name
+from .contents import Contents, Library, sonames
 
 #: The options of ``inspect_info``, of which those from ``index_url`` on are the controller's alone.
 ARGUMENTS: dict[str, dict[str, t.Any]] = {

@@ -14,17 +14,10 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    check,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
+from .._core import versions
+from .._elf import fatbin, reader
+from .._wheel import installed as packages
+from .check import X86, Context, Failed, Measured, Skipped, check
 
 Facts = t.Mapping[str, t.Any]
 Code = dict[str, fatbin.Embedded]

@@ -59,28 +59,9 @@ import importlib.util
 import math
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.architectures import list_for
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    gradients,
-    one_thread,
-    setting,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    CRASH,
-    H200,
-    H200_BUILT,
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .architectures import list_for
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gradients, one_thread, setting
+from .check import ABSENT, CRASH, H200, H200_BUILT, X86, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -20,12 +20,7 @@ import contextlib
 import math
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    Failed,
-    Measured,
-    Unanswered,
-)
+from .check import ABSENT, Failed, Measured, Unanswered
 
 if t.TYPE_CHECKING:
     import torch

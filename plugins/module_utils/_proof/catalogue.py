@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
+from . import (
     architectures,
     attention,
     collectives,
@@ -35,7 +35,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import
     training,
     triton_kernels,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import REGISTERED, Definition
+from .check import REGISTERED, Definition
 
 #: Files whose checks belong to a family of another name.
 PARTS = (data_parallel, survey_modules)

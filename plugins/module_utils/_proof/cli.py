@@ -22,11 +22,11 @@ import time
 import typing as t
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, host, run, verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, FULL, WARN
+from .._core.errors import SparkforgeError
+from .._host import gpu
+from .._host.reader import Host
+from . import catalogue, host, run, verdict
+from .check import FAIL, FULL, WARN
 
 #: In the archive, beside ``__main__.py``: the profiles of roles/stack.
 PROFILES = "profiles.json"

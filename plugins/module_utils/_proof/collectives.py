@@ -29,18 +29,8 @@ import sys
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import UNIT_ROUNDOFF, Cases, gamma
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    H200,
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .bounds import UNIT_ROUNDOFF, Cases, gamma
+from .check import CRASH, H200, X86, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

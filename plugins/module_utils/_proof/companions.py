@@ -15,25 +15,9 @@ import importlib
 import math
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import identity
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNIT_ROUNDOFF,
-    Cases,
-    allow_tf32,
-    gamma,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    H200,
-    H200_2_11,
-    X86,
-    X86_2_11,
-    Context,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from . import identity
+from .bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma
+from .check import CRASH, H200, H200_2_11, X86, X86_2_11, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -34,29 +34,9 @@ import os
 import shutil
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    gamma,
-    name_of,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    H200,
-    X86_CPU,
-    Context,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.triton_kernels import (
-    EXP2,
-    TENSOR_CORE,
-    explained,
-    installed,
-)
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
+from .check import ABSENT, H200, X86_CPU, Context, Measured, Skipped, Unanswered, check
+from .triton_kernels import EXP2, TENSOR_CORE, explained, installed
 
 if t.TYPE_CHECKING:
     import torch

@@ -27,25 +27,8 @@ import itertools
 import math
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    allow_tf32,
-    gamma,
-    gradients,
-    ternary,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    CRASH,
-    H200,
-    X86,
-    Context,
-    Measured,
-    Unanswered,
-    check,
-)
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, ternary
+from .check import ABSENT, CRASH, H200, X86, Context, Measured, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

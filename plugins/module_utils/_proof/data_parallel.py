@@ -18,18 +18,9 @@ import contextlib
 import copy
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import collectives, training
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNIT_ROUNDOFF,
-    Cases,
-    one_thread,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    Context,
-    Measured,
-    check,
-)
+from . import collectives, training
+from .bounds import UNIT_ROUNDOFF, Cases, one_thread
+from .check import H200, Context, Measured, check
 
 if t.TYPE_CHECKING:
     import torch

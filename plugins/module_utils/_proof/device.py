@@ -10,17 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    BUSY,
-    H200,
-    MEMORY,
-    Context,
-    Failed,
-    Measured,
-    Unanswered,
-    check,
-)
+from . import sampler
+from .check import BUSY, H200, MEMORY, Context, Failed, Measured, Unanswered, check
 
 NAME = "device.cuda"
 #: What torch, CUDA and their libraries say when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, and the

@@ -13,8 +13,8 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
+from .._core import disk
+from . import verdict
 
 #: Reports that are kept on the host.
 KEPT = 50

@@ -26,24 +26,17 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import closure
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu as _gpu
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host, Runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CPU_BUILD_REMEDY,
-    FAIL,
-    MISMATCH,
-    PASS,
-    SKIP,
-    Result,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from .._core import receipts, versions
+from .._core.errors import SparkforgeError
+from .._elf import closure
+from .._environment import receipt as environments
+from .._host import gpu as _gpu
+from .._host.reader import Host, Runner
+from .._unit import follow
+from .._unit import receipt as sealing
+from .._wheel import installed as packages
+from .._wheel.requirement import normalised
+from .check import CPU_BUILD_REMEDY, FAIL, MISMATCH, PASS, SKIP, Result
 
 Facts = t.Mapping[str, t.Any]
 

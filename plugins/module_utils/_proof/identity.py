@@ -21,13 +21,15 @@ import re
 import sys
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as environments
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import origins
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
+from .._core.errors import SparkforgeError
+from .._core.versions import public
+from .._elf import providers
+from .._environment import naming
+from .._environment import receipt as environments
+from .._wheel import installed as packages
+from .._wheel.requirement import normalised
+from . import origins
+from .check import (
     ABSENT,
     CPU_BUILD_REMEDY,
     X86,
@@ -40,8 +42,6 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check 
     Unanswered,
     check,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
 
 Facts = t.Mapping[str, t.Any]
 

@@ -18,20 +18,9 @@ import math
 import typing as t
 import warnings
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import matmul
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNIT_ROUNDOFF,
-    Cases,
-    allow_tf32,
-    one_thread,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    X86,
-    Context,
-    Measured,
-    check,
-)
+from . import matmul
+from .bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+from .check import H200, X86, Context, Measured, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -26,21 +26,10 @@ import tempfile
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, disk, processes, unprivileged
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, runner
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    FAIL,
-    MISMATCH,
-    PASS,
-    SKIP,
-    TIMEOUT,
-    UNANSWERED,
-    WARN,
-    WRONG,
-    Result,
-)
+from .._core import bundle, disk, processes, unprivileged
+from .._core.errors import SparkforgeError
+from . import catalogue, runner
+from .check import CRASH, FAIL, MISMATCH, PASS, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 
 #: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
 IMPORT_SECONDS = 300.0

@@ -20,25 +20,8 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNIT_ROUNDOFF,
-    Cases,
-    gamma,
-    gradients,
-    name_of,
-    one_thread,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    CRASH,
-    H200,
-    X86,
-    Context,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, name_of, one_thread
+from .check import ABSENT, CRASH, H200, X86, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -23,26 +23,8 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    allow_tf32,
-    gamma,
-    gradients,
-    setting,
-    ternary,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    REFUSED,
-    X86,
-    Context,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, setting, ternary
+from .check import H200, REFUSED, X86, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

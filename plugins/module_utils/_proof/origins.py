@@ -21,8 +21,8 @@ import sys
 import sysconfig
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem, providers, reader
+from .._core.errors import SparkforgeError
+from .._elf import filesystem, providers, reader
 
 #: Directories that the distribution's packages own.
 SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")

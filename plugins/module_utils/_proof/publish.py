@@ -19,11 +19,11 @@ import shlex
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.history import History
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
+from . import verdict
+from .check import FAIL
+from .history import History
 
 MOTD = "/etc/update-motd.d/60-sparkforge"
 TEXTFILE = "sparkforge.prom"

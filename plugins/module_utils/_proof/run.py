@@ -18,19 +18,12 @@ import platform
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
-    catalogue,
-    host,
-    lane,
-    settings,
-    speed,
-    verdict,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history as _history
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FAIL, PASS, Result
+from .._environment import naming
+from .._host.apt_state import AptState
+from .._host.reader import Host
+from . import catalogue, host, lane, settings, speed, verdict
+from . import history as _history
+from .check import FAIL, PASS, Result
 
 #: What is proven, as ``cuda_proof`` and ``proof_timer`` take it.
 ARGUMENTS: dict[str, dict[str, t.Any]] = {

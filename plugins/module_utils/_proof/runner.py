@@ -35,22 +35,8 @@ import time
 import traceback
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import check, device, identity, sampler
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    BUSY,
-    CRASH,
-    FAIL,
-    MEMORY,
-    MISMATCH,
-    PASS,
-    REFUSED,
-    SKIP,
-    TIMEOUT,
-    UNANSWERED,
-    WARN,
-    WRONG,
-    Result,
-)
+from . import check, device, identity, sampler
+from .check import BUSY, CRASH, FAIL, MEMORY, MISMATCH, PASS, REFUSED, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 
 #: By name, those of the families that were imported: a lane imports its own.
 CHECKS = check.REGISTERED

@@ -18,7 +18,7 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import gpu
+from .._host import gpu
 
 #: Of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
 REASONS = {

@@ -11,8 +11,8 @@ from __future__ import annotations
 import pwd
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, verdict
+from .._core.errors import SparkforgeError
+from . import catalogue, verdict
 
 #: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
 #: survey of operators the inputs of each and the seconds for each format.

@@ -18,21 +18,9 @@ import random
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import attention, survey, tensors
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    Cases,
-    gradients,
-    one_thread,
-    setting,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    X86,
-    Context,
-    Measured,
-    Skipped,
-    check,
-)
+from . import attention, survey, tensors
+from .bounds import Cases, gradients, one_thread, setting
+from .check import H200, X86, Context, Measured, Skipped, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -10,20 +10,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    gamma,
-    one_thread,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    Context,
-    Measured,
-    Skipped,
-    check,
-)
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, one_thread
+from .check import H200, Context, Measured, Skipped, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -24,17 +24,8 @@ import threading
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    SLOW,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from . import sampler
+from .check import H200, SLOW, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

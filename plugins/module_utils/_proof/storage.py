@@ -16,17 +16,8 @@ import re
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import Cases
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    REFUSED,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .bounds import Cases
+from .check import CRASH, REFUSED, Context, Failed, Measured, Skipped, Unanswered, check
 
 SONAME = "libcufile.so.0"
 STATISTICS = "/proc/driver/nvidia-fs/stats"

@@ -27,21 +27,9 @@ import typing as t
 import unittest
 import warnings
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import survey_bounds, survey_variants
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import UNIT_ROUNDOFF, allow_tf32
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    ABSENT,
-    CRASH,
-    FULL,
-    H200,
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from . import survey_bounds, survey_variants
+from .bounds import UNIT_ROUNDOFF, allow_tf32
+from .check import ABSENT, CRASH, FULL, H200, X86, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

@@ -13,23 +13,9 @@ import copy
 import typing as t
 import warnings
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import survey, survey_bounds, training
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNIT_ROUNDOFF,
-    Cases,
-    allow_tf32,
-    one_thread,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    H200,
-    X86,
-    Context,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from . import survey, survey_bounds, training
+from .bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread
+from .check import CRASH, H200, X86, Context, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

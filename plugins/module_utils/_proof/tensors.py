@@ -13,24 +13,8 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    gamma,
-    gradients,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    H200,
-    MEMORY,
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, gradients
+from .check import H200, MEMORY, X86, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch

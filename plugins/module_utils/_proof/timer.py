@@ -29,10 +29,10 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle, detached, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import publish
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run as _cuda_proof
+from .._core import bundle, detached, disk
+from .._core.errors import SparkforgeError
+from . import publish
+from . import run as _cuda_proof
 
 UNITS = "/etc/systemd/system"
 NAME = "sparkforge-proof"

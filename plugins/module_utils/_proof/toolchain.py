@@ -23,14 +23,7 @@ import sysconfig
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    X86,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    check,
-)
+from .check import X86, Context, Failed, Measured, Skipped, check
 
 #: A module as Triton compiles for each kernel: its answer shows that it was loaded and ran.
 MODULE = """\

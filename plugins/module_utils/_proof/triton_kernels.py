@@ -18,24 +18,9 @@ import sys
 import types
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.scan import diagnose
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.bounds import (
-    UNDERFLOW,
-    UNIT_ROUNDOFF,
-    Cases,
-    gamma,
-    name_of,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    CRASH,
-    H200,
-    Context,
-    Failed,
-    Measured,
-    Skipped,
-    Unanswered,
-    check,
-)
+from .._diagnosis.scan import diagnose
+from .bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of
+from .check import CRASH, H200, Context, Failed, Measured, Skipped, Unanswered, check
 
 if t.TYPE_CHECKING:
     import torch
@@ -138,7 +123,7 @@ def _result(cases: Cases, compiled: t.Sequence[t.Any]) -> Measured:
 
 def _kernels() -> dict[str, t.Any]:
     triton = installed("triton")
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import kernels
+    from . import kernels
 
     return {
         name: triton.jit(getattr(kernels, name)) for name in ("softmax", "softmax_backward", "dot", "scan", "tally")

@@ -13,18 +13,7 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import (
-    BUSY,
-    FAIL,
-    PASS,
-    SKIP,
-    SLOW,
-    UNANSWERED,
-    WARN,
-    WRONG,
-    Definition,
-    Result,
-)
+from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, WARN, WRONG, Definition, Result
 
 PROVEN, UNPROVEN = "proven", "unproven"
 

@@ -25,18 +25,18 @@ import time
 import typing as t
 import zipfile
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import PROTECTED, check_plan
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import choose
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing, parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fabric.observation import FabricInfo
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.probe import SparkInfo
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import history
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.host import run_command
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record.redaction import redacted
+from .._apt.apt_get import Apt
+from .._apt.deb_version import compare_versions
+from .._apt.plan import PROTECTED, check_plan
+from .._apt.policy import choose
+from .._apt.wanted import missing, parse_wanted
+from .._core.errors import SparkforgeError
+from .._fabric.observation import FabricInfo
+from .._host.probe import SparkInfo
+from .._host.reader import Host
+from .._proof import history
+from .._proof.host import run_command
+from .redaction import redacted
 
 FORMAT = 1
 #: In the archive, beside ``__main__.py``: the apt packages that a run asks for, by method (``wheels``, ``build``), and
@@ -259,8 +259,8 @@ class Recorder:
         profiles: t.Mapping[str, t.Any],
     ) -> dict[str, t.Any]:
         # Not for a record without a proof: it is most of the collection.
-        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli as proof
-        from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run
+        from .._proof import cli as proof
+        from .._proof import run
 
         if not torches:
             raise SparkforgeError("There is no torch to prove.", "Name an interpreter that has it with --python.")

@@ -14,7 +14,7 @@ import functools
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
+from .._core import bundle
 
 #: Of names of packages and of files: what distributions, NVIDIA and this collection call them.
 WORDS = frozenset(

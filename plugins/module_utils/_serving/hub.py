@@ -22,15 +22,10 @@ import secrets
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
-    accounts,
-    detached,
-    disk,
-    receipts,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub_client, weights
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from .._core import accounts, detached, disk, receipts
+from .._core.errors import SparkforgeError
+from .._unit import follow
+from . import hub_client, weights
 
 #: The receipt of the account, where this made it.
 _ACCOUNT = "models-account"

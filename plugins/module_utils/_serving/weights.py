@@ -15,8 +15,8 @@ import re
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
 
 #: Entries of a model's directory, and how deep they lie: the largest models of the hub have some hundred files.
 MOST_ENTRIES, DEEPEST = 20_000, 8

@@ -16,10 +16,10 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State
+from .._core.errors import SparkforgeError
+from .._fetch import sources
+from . import model
+from .state import State
 
 #: Bytes that a receipt and the state want beside an artefact.
 _ROOM = 1 << 20

@@ -12,8 +12,8 @@ from __future__ import annotations
 import subprocess
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from . import commands
+from .attempt import Attempt
 
 
 def counts(attempt: Attempt) -> dict[str, int]:

@@ -19,11 +19,11 @@ import subprocess
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import offline, processes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import progress as _progress
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from .._core import offline, processes
+from .._core.errors import SparkforgeError
+from . import jobs as _jobs
+from . import progress as _progress
+from .attempt import Attempt
 
 #: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.
 _LOOK = 2.0
@@ -163,7 +163,7 @@ def run(
     if code == 0:
         return
     # A build that goes well does without the table.
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
+    from .._diagnosis import scan
 
     diagnosis = scan.diagnose_file(paths.log, start)
     cause = diagnosis.cause

@@ -16,20 +16,12 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, detached, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
-    follow,
-    model,
-    outcome,
-    patching,
-    start,
-    survey,
-    toolchain,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.receipt import Receipt
+from .._core import accounts, detached, disk
+from .._core import receipts as _receipt
+from .._core.errors import SparkforgeError
+from .._fetch import sources
+from . import follow, model, outcome, patching, start, survey, toolchain
+from .receipt import Receipt
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
 #: What a fetch needs of the task's environment; the build itself gets none of it.

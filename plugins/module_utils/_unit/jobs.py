@@ -24,10 +24,10 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.gpu import Gpu
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
+from .._core.errors import SparkforgeError
+from .._host.gpu import Gpu
+from .._host.reader import Host
+from . import model
 
 MEMORY_PER_JOB_MIB = 4096
 #: What is left to the host at least: the share of all memory, and MiB. Below 64 GiB those would be most of a host,
@@ -331,7 +331,7 @@ def killed_for_memory(
     :param status: how the build ended, as :attr:`subprocess.Popen.returncode` has it or a shell.
     """
     # A build that goes well does without the table.
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
+    from .._diagnosis import scan
 
     found = scan.diagnose(log_tail)
     if found.rule == scan.OUT_OF_MEMORY or (found.rule in scan.KILLED and scan.OUT_OF_MEMORY in found.others):

@@ -15,9 +15,9 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from .._core import digests
+from .._core.errors import SparkforgeError
+from .._wheel import requirement
 
 #: Raised when the meaning of the inputs changes: every unit is then built again.
 FORMAT = 1

@@ -15,10 +15,10 @@ import shutil
 import stat
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from .._core import accounts, disk
+from .._core.errors import SparkforgeError
+from . import follow, model
+from . import receipt as sealing
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10

@@ -26,8 +26,8 @@ import stat
 import subprocess
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core import disk
+from .._core.errors import SparkforgeError
 
 Say = t.Callable[[str], None]
 

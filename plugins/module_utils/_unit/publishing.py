@@ -10,14 +10,14 @@ import contextlib
 import os
 import shutil
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import package
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import now
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._wheel import artefact
+from . import follow, trees
+from . import receipt as sealing
+from .attempt import Attempt
+from .phases import package
+from .state import now
 
 
 def publish(attempt: Attempt) -> None:

@@ -13,8 +13,8 @@ import json
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from .._core import digests
+from . import follow
 
 #: What an artefact has in its directory: wheels, or the prefix of what was installed.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")

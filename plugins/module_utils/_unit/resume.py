@@ -14,9 +14,9 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, follow, trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from .._core import detached, disk, processes
+from . import carry, follow, trees
+from .attempt import Attempt
 
 #: ninja trusts these over what is on the disk, and reads around what a power loss cut off in them.
 _NINJA_RECORDS = (".ninja_log", ".ninja_deps")

@@ -14,22 +14,11 @@ import shutil
 import sys
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import (
-    accounts,
-    bundle,
-    detached,
-    disk,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
-    follow,
-    jobs,
-    model,
-    toolchain,
-    worker,
-)
+from .._core import accounts, bundle, detached, disk
+from .._core import receipts as _receipt
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
+from . import follow, jobs, model, toolchain, worker
 
 #: The receipt of the account, where the engine made it.
 ACCOUNT = "builds-account"

@@ -15,8 +15,8 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
+from .._core.errors import SparkforgeError
+from . import follow
 
 
 class State:

@@ -10,9 +10,9 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from .._core import disk
+from . import follow, progress
+from . import receipt as sealing
 
 
 def survey(root: str, name: str | None = None) -> dict[str, t.Any]:

@@ -22,8 +22,8 @@ import subprocess
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk, platforms, versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from .._core import disk, platforms, versions
+from .._core.errors import SparkforgeError
 
 #: Raised when the same output is read differently: what was kept before then counts for nothing.
 CACHE_FORMAT = 1

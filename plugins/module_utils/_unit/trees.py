@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from .._core import disk
 
 #: The file of a tree that names the fingerprint whose state tells what is in it.
 _HOLDER = "holder"

@@ -23,20 +23,12 @@ import sys
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, processes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, publishing, resume, trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import (
-    build,
-    check,
-    configure,
-    fetch,
-    package,
-    patch,
-    prepare,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State, now
+from .._core import detached, processes
+from .._core.errors import SparkforgeError
+from . import model, publishing, resume, trees
+from .attempt import Attempt
+from .phases import build, check, configure, fetch, package, patch, prepare
+from .state import State, now
 
 #: In their order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {

@@ -26,13 +26,13 @@ import typing as t
 import zipfile
 from dataclasses import dataclass
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import NEVER, Deadline
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed, metadata
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from .._core import digests, disk
+from .._core.deadline import NEVER, Deadline
+from .._core.errors import SparkforgeError
+from .._elf import fatbin, reader
+from .._fetch import archive_reader
+from . import installed, metadata
+from .requirement import normalised
 
 _BLOCK = 1 << 20
 #: Bytes that stay free where a file of a wheel is unpacked.

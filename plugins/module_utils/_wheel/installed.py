@@ -22,13 +22,13 @@ import re
 import sys
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import is_whole
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import archive_reader
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata, specifiers
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._core.versions import is_whole
+from .._elf.filesystem import FileSystem
+from .._fetch import archive_reader
+from . import metadata, specifiers
+from .requirement import normalised
 
 _BLOCK = 1 << 20
 #: More readers than this only wait for each other.

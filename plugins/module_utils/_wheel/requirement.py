@@ -12,8 +12,8 @@ import re
 import shlex
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from .._core.errors import SparkforgeError
+from .._core.redact import redact
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _HASH_OPTION = re.compile(r"\s--hash=(?P<algorithm>[a-z0-9]+):(?P<digest>\S+)")

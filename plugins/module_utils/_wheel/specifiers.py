@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import public
+from .._core.versions import public
 
 _CLAUSE = re.compile(r"(===|~=|==|!=|<=|>=|<|>)\s*(\S+)")
 # PEP 440, appendix B, without epochs, which none of these packages has, and numbers that int() takes.

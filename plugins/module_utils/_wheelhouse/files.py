@@ -13,11 +13,11 @@ import contextlib
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep
+from .._core import digests, disk
+from .._core.errors import SparkforgeError
+from .._unit import trees
+from .._wheel.wheel import Wheel
+from . import keep
 
 #: What is no unit below ``wheelhouse/<platform>``. Unlike a unit's directory, which the building account owns, both are
 #: root's, as are the receipts: what a host installs follows from root's alone.

@@ -23,10 +23,10 @@ import time
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Unit, Wheel
+from .._core import digests
+from .._core.errors import SparkforgeError
+from .._wheel.requirement import normalised
+from .._wheel.wheel import Manifest, Unit, Wheel
 
 #: Raised when the meaning of a manifest changes.
 FORMAT = 1

@@ -17,9 +17,9 @@ import shutil
 import subprocess
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+from .._core import disk
+from .._core.errors import SparkforgeError
+from .._wheel.wheel import Manifest
 
 #: A signature that was made for something else, a commit of git for one, is none here.
 NAMESPACE = "manifest@sparkforge"

@@ -19,18 +19,13 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts as _receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import survey as surveys
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import (
-    files,
-    keep,
-    publication,
-    signature,
-)
+from .._core import accounts, disk
+from .._core import receipts as _receipt
+from .._core.errors import SparkforgeError
+from .._unit import follow
+from .._unit import survey as surveys
+from .._wheel.wheel import Manifest, of_manifest
+from . import files, keep, publication, signature
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")

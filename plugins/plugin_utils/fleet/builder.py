@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ...module_utils._core.errors import SparkforgeError
 
 #: Hosts outside the play that are asked for what they built: each costs a connection.
 ASKED = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ...module_utils._core.errors import SparkforgeError
 
 #: One canary, then a quarter, then the rest.
 DEFAULT = (1, "25%", "rest")

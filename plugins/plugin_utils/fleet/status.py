@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
+from ...module_utils._proof import verdict
 
 FORMAT = 2
 FORMATS = ("table", "json")

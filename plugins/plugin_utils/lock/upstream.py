@@ -20,9 +20,9 @@ import subprocess
 import tempfile
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
+from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.redact import redact
 
 # A commit's trees are a few MB; a host that is silent for so long does not answer.
 GIT_SECONDS = 600.0

@@ -10,7 +10,8 @@ import json
 import typing as t
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
+
+from ..stack.model import Lock
 
 _HEADER = """---
 # What the stack {name} resolved to. Written by playbooks/lock.yml: change the stack and run that instead.

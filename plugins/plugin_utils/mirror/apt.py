@@ -22,22 +22,18 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import indexes, openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.apt_get import Apt, Run
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.plan import PROTECTED, check_plan
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import choose
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.sources import lists_prefix, render_source
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import (
-    parse_deb822_sources,
-    parse_one_line_sources,
-    parse_status,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import cusparselt
+from ...module_utils._apt import indexes, openpgp
+from ...module_utils._apt.apt_get import Apt, Run
+from ...module_utils._apt.plan import PROTECTED, check_plan
+from ...module_utils._apt.policy import choose
+from ...module_utils._apt.sources import lists_prefix, render_source
+from ...module_utils._apt.wanted import parse_wanted
+from ...module_utils._core import digests
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.redact import redact
+from ...module_utils._host.apt_state import parse_deb822_sources, parse_one_line_sources, parse_status
+from ..plans import cusparselt
+from .directory import OURS, Directory
 
 #: What the archive of a host has, and all that is read of it.
 TAKE = "tar -chC / --exclude=auth.conf* etc/apt usr/share/keyrings var/lib/dpkg/status"

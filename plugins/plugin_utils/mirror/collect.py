@@ -14,20 +14,17 @@ import typing as t
 import urllib.parse
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import git_tree, index, redist_manifest, urls
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import Repositories
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git_trouble import (
-    GitError,
-    Patience,
-    explained,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve, upstream
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import pages
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import OURS, Directory
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel
+
+from ...module_utils._core import digests, disk
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.redact import redact
+from ...module_utils._fetch import git_tree, index, redist_manifest, urls
+from ...module_utils._fetch.git import Repositories
+from ...module_utils._fetch.git_trouble import GitError, Patience, explained
+from ..lock import resolve, upstream
+from . import pages
+from .directory import OURS, Directory
+from .wanted import Wheel
 
 VARIABLES = "mirror-vars.yml"
 #: A page of a package with thousands of files has a few MB.

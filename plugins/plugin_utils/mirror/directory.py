@@ -13,10 +13,10 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
+from ...module_utils._core import digests, disk, receipts
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.redact import redact
+from ...module_utils._fetch import http
 
 FORMAT = 1
 MANIFEST = "mirror.json"

@@ -10,9 +10,9 @@ import contextlib
 import typing as t
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.index import Link
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.publication import page
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel
+from ...module_utils._fetch.index import Link
+from ...module_utils._wheelhouse.publication import page
+from .wanted import Wheel
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

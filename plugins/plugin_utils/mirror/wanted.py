@@ -10,11 +10,11 @@ import dataclasses
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.facts import CORE_UNITS
+from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._fetch import redist_manifest
+from ...module_utils._wheel.requirement import normalised
+from ..stack.facts import CORE_UNITS
 
 _LINE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;]+) --hash=sha256:(?P<sha256>[0-9a-f]{64})")
 

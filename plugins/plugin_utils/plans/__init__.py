@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing
+from ...module_utils._apt.wanted import missing
 
 
 @dataclasses.dataclass(frozen=True)

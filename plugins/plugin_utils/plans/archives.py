@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import is_written
+from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._fetch import redist_layout
+from . import is_written
 
 LOADER_DIRECTORY = "/etc/ld.so.conf.d"
 KEYS = ("product", "component", "release", "version", "variant", "soname")

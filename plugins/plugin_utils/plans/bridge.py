@@ -9,7 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, preflight
+
+from . import Plan, preflight
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, packages
+from . import Plan, for_wheels, packages
 
 #: What official wheels lack of the list: a C compiler, and Python's headers and venv.
 _FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")

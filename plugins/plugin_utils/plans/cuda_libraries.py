@@ -9,8 +9,9 @@ from __future__ import annotations
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, is_written, packages
+
+from ...module_utils._core import platforms
+from . import Plan, for_wheels, is_written, packages
 
 
 def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:

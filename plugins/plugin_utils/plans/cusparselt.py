@@ -10,12 +10,12 @@ import fnmatch
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted, satisfied
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives, for_wheels, is_written
+from ...module_utils._apt.deb_version import compare_versions
+from ...module_utils._apt.wanted import parse_wanted, satisfied
+from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._fetch import redist_layout
+from . import Plan, archives, for_wheels, is_written
 
 _LOCAL_REPO = re.compile(r"^cusparselt-local-repo-[a-z0-9]+-\d")
 BACKENDS = ("apt", "local_repo", "redist")

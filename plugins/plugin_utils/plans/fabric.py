@@ -17,7 +17,7 @@ from __future__ import annotations
 import ipaddress
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from . import Plan
 
 HALVES = (0, 1)
 PORTS = (0, 1)

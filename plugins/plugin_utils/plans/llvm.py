@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, clang, platform_of, units
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._core.redact import redact
+from ..stack.model import Stack
+from . import Plan
+from .units import TOOLS, clang, platform_of, units
 
 _SYSTEMS = {"aarch64": "ubuntu-arm64", "x86_64": "ubuntu-x64"}
 _TWO = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import network_access
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from .. import network_access
+from . import Plan
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:

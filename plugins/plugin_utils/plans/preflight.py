@@ -16,12 +16,13 @@ import typing as t
 from urllib.parse import urlsplit
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import pin_names
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers as numbers_of
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, for_wheels, python_env
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
+
+from ...module_utils._apt.policy import pin_names
+from ...module_utils._core import platforms
+from ...module_utils._core.versions import numbers as numbers_of
+from ..stack.model import Stack
+from ..versions import older
+from . import Plan, for_wheels, python_env
 
 Problem = dict[str, str]
 

@@ -10,10 +10,10 @@ import contextlib
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._core import platforms
+from ...module_utils._wheel.requirement import normalised
+from ..stack.model import Stack
+from . import Plan
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

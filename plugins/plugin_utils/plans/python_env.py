@@ -11,12 +11,13 @@ import re
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import normalised
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
+
+from ...module_utils._core import platforms
+from ...module_utils._wheel.requirement import normalised
+from ...module_utils._wheel.wheel import Wheel, requirement
+from ..stack.model import Stack
+from ..versions import older
+from . import Plan, archives
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
 COMPILED = ("torchaudio", "torchvision", "triton")

@@ -13,16 +13,12 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_build import Build, true
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_libraries import (
-    LIBRARIES,
-    blas,
-    libraries,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_variables import given_variables
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, platform_of, units
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ..stack.model import Stack
+from . import Plan
+from .pytorch_build import Build, true
+from .pytorch_libraries import LIBRARIES, blas, libraries
+from .pytorch_variables import given_variables
+from .units import TOOLS, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
 #: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._core.versions import numbers
+from ..stack.model import Stack
 
 _FALSE = ("0", "off", "no", "false", "n", "")
 

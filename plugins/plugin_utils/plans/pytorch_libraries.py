@@ -9,10 +9,10 @@ from __future__ import annotations
 import fnmatch
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.deb_version import compare_versions
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import archives
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_build import Build, asks_for, true
+from ...module_utils._apt.deb_version import compare_versions
+from ...module_utils._core.versions import numbers
+from . import archives
+from .pytorch_build import Build, asks_for, true
 
 BLAS = ("NVPL", "OpenBLAS", "MKL", "Eigen")
 #: From here on Eigen is no submodule either (tools/optional_submodules.py clones it).

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.pytorch_build import Build, asks_for, true
+from .pytorch_build import Build, asks_for, true
 
 #: From here on the build clones NCCL unless it is told to use the host's (tools/build_pytorch_libs.py).
 NCCL_CLONED = (2, 7)

@@ -10,8 +10,8 @@ import ipaddress
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving.weights import NAME
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
+from ...module_utils._serving.weights import NAME
+from . import Plan
 
 #: What a unit's line cannot hold within quotes: the path of a bind knows no escapes (systemd.exec(5)).
 _PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')

@@ -9,9 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import TOOLS, platform_of, units
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+
+from ..stack.model import Stack
+from . import Plan, packages
+from .units import TOOLS, platform_of, units
 
 #: Those that the role knows how to tell apart by their local version.
 _KNOWN = ("torchvision", "torchaudio", "flash_attention")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.versions import numbers
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import clang, platform_of, units
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._core.versions import numbers
+from ..stack.model import Stack
+from . import Plan
+from .units import clang, platform_of, units
 
 _LLVM = "{depends.llvm.prefix}"
 #: From here on a part of it, the sanitizer GSan, is compiled by clang, which is looked for in LLVM's prefix alone

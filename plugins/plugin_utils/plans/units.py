@@ -21,10 +21,10 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.model import Unit
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._unit.model import Unit
+from ..stack.model import Stack
 
 _LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]

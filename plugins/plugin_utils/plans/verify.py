@@ -9,9 +9,9 @@ from __future__ import annotations
 import os.path
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof.check import FULL
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, archives
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Stack
+from ...module_utils._proof.check import FULL
+from ..stack.model import Stack
+from . import Plan, archives
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:

@@ -13,7 +13,7 @@ import re
 import typing as t
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import Plan, packages
+from . import Plan, packages
 
 TEMPLATE = Path(__file__).parents[3] / "roles/wheelhouse/templates/site.conf.j2"
 #: Where the host itself reaches what listens at every address.

@@ -12,19 +12,12 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import write
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.load import (
-    README,
-    Places,
-    load,
-    load_lock,
-    read_file,
-    relock,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Archive, Lock, Stack
+from ...module_utils._core import digests
+from ...module_utils._core.errors import SparkforgeError
+from .. import schema
+from ..lock import write
+from .load import README, Places, load, load_lock, read_file, relock
+from .model import Archive, Lock, Stack
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

@@ -14,10 +14,11 @@ import re
 import typing as t
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve, upstream
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack.model import Lock
+
+from ...module_utils._core.errors import SparkforgeError
+from .. import schema
+from ..lock import resolve, upstream
+from .model import Lock
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.

@@ -22,12 +22,12 @@ import shutil
 import urllib.parse
 from collections.abc import Iterator
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, disk, receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel, of_manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+from ...module_utils._core import digests, disk, receipts
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._fetch import http
+from ...module_utils._wheel.wheel import Manifest, Wheel, of_manifest
+from ...module_utils._wheelhouse import publication
+from .wanted import Wanted
 
 #: Manifests of one stack that stay in the cache; the wheels that none of them names go.
 KEEP = 2

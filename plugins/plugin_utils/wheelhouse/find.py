@@ -9,12 +9,12 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.served import Served, is_passed_over
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._wheel.wheel import Manifest
+from ...module_utils._wheelhouse import publication
+from .cache import Cache
+from .served import Served, is_passed_over
+from .wanted import Wanted
 
 
 class Found(t.NamedTuple):

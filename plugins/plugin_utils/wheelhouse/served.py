@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import urllib.parse
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError, UnreachableError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import redact
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import http
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.wanted import Wanted
+from ...module_utils._core.errors import SparkforgeError, UnreachableError
+from ...module_utils._core.redact import redact
+from ...module_utils._fetch import http
+from ...module_utils._wheel.wheel import Manifest, Wheel
+from ...module_utils._wheelhouse import publication
+from .wanted import Wanted
 
 #: Seconds without an answer: the hosts' fast network may be none of the controller's.
 PATIENCE = 10.0

@@ -12,9 +12,9 @@ import tempfile
 import typing as t
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import NAMESPACE
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._wheel.wheel import Manifest
+from ...module_utils._wheelhouse.signature import NAMESPACE
 
 #: Type and key, as in a file of authorized keys; what follows is a comment.
 _KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")

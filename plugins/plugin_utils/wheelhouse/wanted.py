@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse import signed
+from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._wheel.wheel import Manifest
+from ...module_utils._wheelhouse import publication
+from . import signed
 
 _FIELDS = ("stack", "lock_id", "platform")
 

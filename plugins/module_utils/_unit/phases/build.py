@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import ccache, commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import jobs as _jobs
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ..._core.errors import SparkforgeError
+from .. import ccache, commands
+from .. import jobs as _jobs
+from ..attempt import Attempt
 
 #: How often a build that was killed for memory continues with half the jobs.
 _HALVINGS = 2

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ..._core.errors import SparkforgeError
+from ..._wheel import artefact
+from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:

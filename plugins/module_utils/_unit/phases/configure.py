@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from .. import commands
+from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:

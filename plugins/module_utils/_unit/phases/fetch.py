@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.archive_tree import Archive
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch.git import Git
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ..._core import disk
+from ..._fetch import sources
+from ..._fetch.archive_tree import Archive
+from ..._fetch.git import Git
+from .. import commands
+from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:

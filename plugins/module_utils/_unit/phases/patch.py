@@ -10,10 +10,10 @@ import os
 import time
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import carry, model, patching, trees
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
+from ..._core import disk
+from ..._fetch import sources
+from .. import carry, model, patching, trees
+from ..attempt import Attempt
 
 
 def run(attempt: Attempt) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands, toolchain
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ..._core import disk
+from ..._core.errors import SparkforgeError
+from ..._wheel import requirement
+from .. import commands, toolchain
+from ..attempt import Attempt
 
 #: What pip reads beside the account's own, which has none.
 _PIP_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf")

@@ -12,21 +12,10 @@ import os
 import re
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
-    FAIL,
-    FORMAT,
-    NO_REPORT,
-    PROVEN,
-    REQUIREMENTS,
-    UNPROVEN,
-    VERDICTS,
-    Report,
-    count_words,
-    now,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report.form import report_problems
+from ....module_utils._core import shown
+from ....module_utils._core.errors import SparkforgeError
+from . import FAIL, FORMAT, NO_REPORT, PROVEN, REQUIREMENTS, UNPROVEN, VERDICTS, Report, count_words, now
+from .form import report_problems
 
 #: Names of the merged files, which no host's files may have.
 FLEET, INDEX = "fleet", "index"

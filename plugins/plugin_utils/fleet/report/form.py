@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import FORMAT, Report, now, summary
+from ....module_utils._core.errors import SparkforgeError
+from ... import schema
+from . import FORMAT, Report, now, summary
 
 
 def report_problems(report: t.Any) -> list[str]:

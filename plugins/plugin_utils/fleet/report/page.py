@@ -17,17 +17,9 @@ import typing as t
 
 import jinja2
 import markupsafe
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
-    FAIL,
-    NO_REPORT,
-    PASS,
-    SKIP,
-    VERDICTS,
-    WARN,
-    Report,
-    summary,
-)
+
+from ....module_utils._core import shown
+from . import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, Report, summary
 
 #: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
 DETAILED = 50
