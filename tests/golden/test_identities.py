@@ -17,11 +17,16 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import LookupModule
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.units import units
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import pytorch, torch_extensions, triton
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+
+from tests.unit import composed_spark
 
 COLLECTION = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "identities.json"
@@ -36,11 +41,20 @@ WITHOUT_LOCK = {
 }
 # A builder, as the fingerprint sees it.
 TOOLS = {"cc": "gcc 13", "cmake": "3.28", "ninja": "1.11", "nvcc": "13.0", "python": "cp312"}
+#: As new as any stack wants them.
+LIBRARIES = {
+    "libcudnn9-dev-cuda-13": "9.99.0.1-1",
+    "libnccl-dev": "2.99.1-1+cuda13.0",
+    # x86-64 has no NVPL.
+    "libopenblas-dev": "0.3.26",
+}
+#: The roles that build, in the order of playbooks/tasks/build_units.yml.
+ROLES = ("llvm", "triton", "pytorch", "torch_extensions")
 CASES = [(name, method) for name in STACKS for method in ("build", "wheel")]
 
 
-def identities(name: str, method: str) -> dict[str, t.Any]:
-    """Return what one stack and method stand for: ids and digests alone."""
+def stack_of(name: str, method: str) -> dict[str, t.Any]:
+    """Return the fact ``stack`` of a stack that is shipped."""
     where = load.Places(
         stacks=(str(COLLECTION / "inventory/stacks"), str(COLLECTION / "roles/stack/vars")),
         locks=(str(COLLECTION / "roles/stack/files/locks"),),
@@ -48,7 +62,12 @@ def identities(name: str, method: str) -> dict[str, t.Any]:
     )
     # The lab's locks are written when it comes up.
     required = not name.startswith("lab") and (name, method) not in WITHOUT_LOCK
-    stack = facts.facts(name, method, "gb10", where, lock_required=required)["stack"]
+    return t.cast("dict[str, t.Any]", facts.facts(name, method, "gb10", where, lock_required=required)["stack"])
+
+
+def identities(name: str, method: str) -> dict[str, t.Any]:
+    """Return what one stack and method stand for: ids and digests alone."""
+    stack = stack_of(name, method)
     text = json.dumps(stack, sort_keys=True, separators=(",", ":"))
     found = {"lock_id": stack["lock"]["id"], "facts": hashlib.sha256(text.encode()).hexdigest()[:16]}
     return {**found, **{machine: _of_machine(stack, machine) for machine in stack["machines"]}}
@@ -63,23 +82,111 @@ def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
     if canonical:
         found["environment"] = naming.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
     if stack["method"] == "build":
-        known = {name: unit for name, unit in stack["units"].items() if unit["source"]}
-        for options in units(list(known), [known], platform):
-            unit = model.Unit.from_options(options)
-            inputs = unit.inputs(
-                identity={"commit": str(unit.source.get("version") or unit.source.get("sha256"))},
-                tools=TOOLS,
-                platform=f"ubuntu24.04-{machine}",
-                depends={depend.name: "0" * 16 for depend in unit.depends},
-                digest={str(number): str(edit) for number, edit in enumerate(unit.edits)},
-            )
-            found[unit.name] = model.fingerprint(inputs)
+        found.update(fingerprints(stack, machine))
     return found
+
+
+def fingerprints(stack: dict[str, t.Any], machine: str = "aarch64") -> dict[str, str]:
+    """Return the fingerprint of every unit as its role asks for it on a Spark with everything."""
+    host = composed_spark.spark(machine)
+    host["apt"]["packages"].update(LIBRARIES)
+    variables = {
+        "inventory_hostname": "spark01",
+        "ansible_facts": {"spark_info": host},
+        "ansible_check_mode": False,
+        "stack": stack,
+        "torch_extensions_names": [name for name in stack["units"] if name not in facts.CORE_UNITS],
+    }
+    loader, found = DataLoader(), {}
+    for role in ROLES:
+        unit = stack["units"].get(role)
+        if role != "torch_extensions" and not (unit and unit["source"]):
+            continue
+        [plan] = LookupModule(loader, Templar(loader, variables)).run([role], variables)
+        assert plan["refused"] == "", f"{role} of {stack['name']}: {plan['refused']}"
+        for options in [*plan["steps"].get("before", []), *plan["steps"].get("units", [])]:
+            found[options["name"]] = _fingerprint(options, machine)
+    return found
+
+
+def _fingerprint(options: dict[str, t.Any], machine: str) -> str:
+    unit = model.Unit.from_options(options)
+    inputs = unit.inputs(
+        identity={"commit": str(unit.source.get("version") or unit.source.get("sha256"))},
+        tools=TOOLS,
+        platform=f"ubuntu24.04-{machine}",
+        depends={depend.name: "0" * 16 for depend in unit.depends},
+        digest={str(number): str(edit) for number, edit in enumerate(unit.edits)},
+    )
+    return model.fingerprint(inputs)
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_what_is_shipped_keeps_its_identities(name: str, method: str) -> None:
     assert identities(name, method) == json.loads(RECORDED.read_text())[f"{name} {method}"]
+
+
+def _with_one_more(function: t.Callable[..., dict[str, t.Any]], *keys: str) -> t.Callable[..., dict[str, t.Any]]:
+    """Return ``function`` with one more variable in the mapping that ``keys`` lead to."""
+
+    def changed(*arguments: t.Any) -> dict[str, t.Any]:
+        found = function(*arguments)
+        place = found
+        for key in keys:
+            place = place[key]
+        place["SILENT_REBUILD"] = "1"
+        return found
+
+    return changed
+
+
+def _more_of_triton(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(triton, "_of_role", _with_one_more(triton._of_role, "environment"))
+
+
+def _more_of_the_extensions(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(torch_extensions, "_of_role", _with_one_more(torch_extensions._of_role, "*", "environment"))
+
+
+def _more_of_pytorch(patch: pytest.MonkeyPatch) -> None:
+    options = pytorch._options
+
+    def changed(build: t.Any) -> None:
+        options(build)
+        build.environment["SILENT_REBUILD"] = "1"
+
+    patch.setattr(pytorch, "_options", changed)
+
+
+def _more_of_llvm(patch: pytest.MonkeyPatch) -> None:
+    own = LookupModule._own
+
+    def changed(lookup: LookupModule, role: str) -> dict[str, t.Any]:
+        found = own(lookup, role)
+        if role == "llvm":
+            found["__llvm_built"]["cmake_args"].append("-DSILENT=1")
+        return found
+
+    patch.setattr(LookupModule, "_own", changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "units"),
+    [
+        (_more_of_llvm, {"llvm"}),
+        (_more_of_triton, {"triton"}),
+        (_more_of_pytorch, {"pytorch"}),
+        (_more_of_the_extensions, {"torchvision", "torchaudio", "flash_attention"}),
+    ],
+)
+def test_a_flag_more_of_a_role_is_another_identity(
+    change: t.Callable[[pytest.MonkeyPatch], None], units: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = stack_of("torch-2.14.1", "build")
+    before = json.loads(RECORDED.read_text())["torch-2.14.1 build"]["aarch64"]
+    change(monkeypatch)
+    after = fingerprints(stack)
+    assert {name for name, mark in after.items() if mark != before[name]} == units
 
 
 if __name__ == "__main__":

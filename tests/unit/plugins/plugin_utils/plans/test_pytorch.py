@@ -16,10 +16,11 @@ import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import pytorch
 
+from tests.unit.composed_spark import REDIST, spark
+
 CHECKOUT = pathlib.Path(__file__).resolve().parents[5]
 ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
 DEFAULTS = yaml.safe_load((CHECKOUT / "roles/pytorch/defaults/main.yml").read_text())
-REDIST = "/opt/sparkforge/redist"
 COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
 
 # The build environment of seeds/003, word for word.
@@ -53,28 +54,6 @@ def stack(torch: str = "2.9.1", architectures: str | None = "12.0") -> dict[str,
             }
         },
     }
-
-
-def spark() -> dict[str, t.Any]:
-    """A Spark with everything: cuSPARSELt by package, cuDSS and NVPL by archive."""
-    host = json.loads((CHECKOUT / "tests/unit/data/hosts/dgx-spark.json").read_text())
-    host["apt"]["packages"].update(
-        {
-            "libcudnn9-dev-cuda-13": "9.13.0.50-1",
-            "libnccl-dev": "2.27.7-1+cuda13.0",
-            "libcufile-dev-13-0": "1.15.1.6-1",
-            "libcusparselt0-dev-cuda-13": "0.8.1.1-1",
-        }
-    )
-    host["loader"]["libraries"].update(
-        {
-            "libcusparseLt.so.0": "/usr/lib/aarch64-linux-gnu/libcusparseLt/13/libcusparseLt.so.0",
-            "libcudss.so.0": f"{REDIST}/libcudss/current/lib/libcudss.so.0",
-            "libnvpl_blas_lp64_gomp.so.0": f"{REDIST}/nvpl_blas/current/lib/libnvpl_blas_lp64_gomp.so.0",
-            "libnvpl_lapack_lp64_gomp.so.0": f"{REDIST}/nvpl_lapack/current/lib/libnvpl_lapack_lp64_gomp.so.0",
-        }
-    )
-    return host
 
 
 def plan(

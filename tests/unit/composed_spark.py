@@ -1,0 +1,39 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The composed Spark of data/hosts, as an observation of a host that has every library."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from pathlib import Path
+
+RECORDED = Path(__file__).parent / "data/hosts/dgx-spark.json"
+REDIST = "/opt/sparkforge/redist"
+
+
+def spark(machine: str = "aarch64") -> dict[str, t.Any]:
+    """Return a Spark with everything: cuSPARSELt by package, cuDSS and NVPL by archive.
+
+    :param machine: of another host with the same packages.
+    """
+    host: dict[str, t.Any] = json.loads(RECORDED.read_text().replace("aarch64", machine))
+    host["apt"]["packages"].update(
+        {
+            "libcudnn9-dev-cuda-13": "9.13.0.50-1",
+            "libnccl-dev": "2.27.7-1+cuda13.0",
+            "libcufile-dev-13-0": "1.15.1.6-1",
+            "libcusparselt0-dev-cuda-13": "0.8.1.1-1",
+        }
+    )
+    host["loader"]["libraries"].update(
+        {
+            "libcusparseLt.so.0": f"/usr/lib/{machine}-linux-gnu/libcusparseLt/13/libcusparseLt.so.0",
+            "libcudss.so.0": f"{REDIST}/libcudss/current/lib/libcudss.so.0",
+            "libnvpl_blas_lp64_gomp.so.0": f"{REDIST}/nvpl_blas/current/lib/libnvpl_blas_lp64_gomp.so.0",
+            "libnvpl_lapack_lp64_gomp.so.0": f"{REDIST}/nvpl_lapack/current/lib/libnvpl_lapack_lp64_gomp.so.0",
+        }
+    )
+    return host
