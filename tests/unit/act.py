@@ -39,7 +39,10 @@ def act(
     )  # fmt: skip
 
     def execute(
-        module_name: str = "", module_args: t.Mapping[str, t.Any] | None = None, task_vars: t.Any = None
+        module_name: str = "",
+        module_args: t.Mapping[str, t.Any] | None = None,
+        task_vars: t.Any = None,
+        wrap_async: t.Any = False,
     ) -> dict[str, t.Any]:
         assert answer, f"a host was asked: {module_name} {module_args}"
         return answer(module_name, module_args or {})

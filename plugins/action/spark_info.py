@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs the module, the first call to each host: says what to do where it cannot be reached or sudo refuses.
+
+The host stays unreachable to Ansible, and no further call is made.
+"""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from pathlib import Path
+
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action.normal import ActionModule as Normal
+
+from ..module_utils._core.errors import SparkforgeError
+
+#: What Ansible puts before the words of ssh.
+_WRAPPED = re.compile(r".*(?:over|via) ssh: (?:ssh: )?", re.S | re.I)
+_SUDO = re.compile(r"(Missing|Incorrect) (?:sudo|su) password")
+_FIND = "or run `make spark` (`sparkforge setup`), which finds Sparks and writes an inventory of its own"
+
+
+class ActionModule(Normal):
+    """What every module without an action of its own does, with a message of its own where that fails."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        variables = task_vars or {}
+        try:
+            result: dict[str, t.Any] = super().run(tmp, task_vars)
+            return result
+        except AnsibleConnectionFailure as error:
+            raise AnsibleConnectionFailure(str(unreached(str(error), variables))) from None
+        except AnsibleError as error:
+            if not (sudo := _SUDO.search(str(error))):
+                raise
+            return {"failed": True, "changed": False, **_no_root(sudo[1], variables).as_result()}
+
+
+def unreached(words: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
+    """Return why ssh did not reach a host and what mends that, given its words and the host's variables."""
+    host = str(variables.get("inventory_hostname"))
+    said = " ".join(_WRAPPED.sub("", words).split()).rstrip(".")
+    address = _place("ansible_host", variables)
+    user = _place("ansible_user", variables)
+    login = f"ssh {variables.get('ansible_user', 'USER')}@{variables.get('ansible_host') or host}"
+    if "Could not resolve hostname" in said:
+        remedy = f"Write the Spark's own name or address into {address}, {_FIND}."
+    elif "Permission denied" in said:
+        remedy = (
+            f"Write your user name on the Spark into {user}, and add -k if ssh asks for a password: `{login}` tells."
+        )
+    elif "Host key verification failed" in said or "IDENTIFICATION HAS CHANGED" in said:
+        remedy = f"Compare the key that `{login}` shows with the Spark's own, and accept it there."
+    else:
+        remedy = f"Check that it is on, in this network and running ssh (`{login}`), or correct {address}, {_FIND}."
+    return SparkforgeError(f"{host} cannot be reached over ssh: {said}.", remedy)
+
+
+def _no_root(word: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
+    host, user = variables.get("inventory_hostname"), variables.get("ansible_user", "the account there")
+    if word == "Missing":
+        return SparkforgeError(f"sudo on {host} asks {user} for a password, and none was given.", "Add -K.")
+    return SparkforgeError(f"sudo on {host} refuses the password of {user}.", "Run it again with -K.")
+
+
+def _place(variable: str, variables: t.Mapping[str, t.Any]) -> str:
+    """Return where a variable of the host is set, with the line, or where it can be."""
+    file, value = Path(str(variables.get("inventory_file") or "")), str(variables.get(variable) or "")
+    if not file.is_file():
+        return f"the option -e {variable}=…"
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    setting = re.compile(rf"^[^#]*\b{variable}\s*[:=]\s*['\"]?{re.escape(value)}(?![\w.-])")
+    found = (f"line {number} of {file} ({line.strip()})" for number, line in enumerate(lines, 1) if setting.match(line))
+    return next(found, f"{variable} of this host in {file}")

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person is told of a host that ssh or sudo refuses; tests/playbooks/test_first_words.py has it from Ansible."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible_collections.sparkforge.dgx_spark.plugins.action import spark_info
+
+from tests.unit.act import act
+
+SHIPPED = Path(__file__).parents[4] / "inventory/hosts.yml"
+HOST = {"ansible_host": "spark01.local", "ansible_user": "nvidia", "inventory_file": str(SHIPPED)}
+# As ansible-core 2.19 wraps them, with and without pipelining.
+SENT = 'Data could not be sent to remote host "spark01.local". Make sure this host can be reached over ssh: '
+VIA = "Failed to connect to the host via ssh: "
+
+
+def told(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
+    def answer(_name: str, _arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        raise error
+
+    return act(spark_info.ActionModule, {}, answer=answer, **{"inventory_hostname": "spark01", **variables})
+
+
+@pytest.mark.parametrize(
+    ("words", "cause", "remedy"),
+    [
+        (
+            f"{SENT}ssh: Could not resolve hostname spark01.local: Name or service not known\r\n",
+            "Could not resolve hostname spark01.local: Name or service not known.",
+            f"into line 8 of {SHIPPED} (ansible_host: spark01.local), or run `make spark`",
+        ),
+        (
+            f"{VIA}nvidia@spark01.local: Permission denied (publickey,password).",
+            "nvidia@spark01.local: Permission denied (publickey,password).",
+            f"into line 10 of {SHIPPED} (ansible_user: nvidia), and add -k",
+        ),
+        (f"{VIA}Host key verification failed.", "Host key verification failed.", "`ssh nvidia@spark01.local` shows"),
+        (
+            f"{SENT}ssh: connect to host spark01.local port 22: Connection refused",
+            "connect to host spark01.local port 22: Connection refused.",
+            f"running ssh (`ssh nvidia@spark01.local`), or correct line 8 of {SHIPPED}",
+        ),
+    ],
+)
+def test_who_cannot_be_reached_is_told_which_line_to_edit(words: str, cause: str, remedy: str) -> None:
+    # It stays unreachable: to Ansible, and to the exit status of the command.
+    with pytest.raises(AnsibleConnectionFailure) as caught:
+        told(AnsibleConnectionFailure(words), **HOST)
+    assert str(caught.value).startswith(f"spark01 cannot be reached over ssh: {cause} ")
+    assert remedy in str(caught.value)
+
+
+def test_an_address_that_no_file_sets_is_named_all_the_same(tmp_path: Path) -> None:
+    error = AnsibleConnectionFailure(f"{SENT}ssh: Could not resolve hostname spark01: Name or service not known")
+    own = tmp_path / "hosts.yml"
+    own.write_text("all: {hosts: {spark01: }}\n# ansible_host: spark01.local\n")
+    for file, place in (
+        (str(own), f"into ansible_host of this host in {own}, or"),
+        ("spark01,", "into the option -e ansible_host=…, or"),
+    ):
+        with pytest.raises(AnsibleConnectionFailure, match="Could not resolve") as caught:
+            told(error, inventory_file=file)
+        assert place in str(caught.value)
+
+
+def test_a_password_for_sudo_is_a_letter_away() -> None:
+    missing = told(AnsibleError("Missing sudo password"), **HOST)
+    assert missing["failed"] and missing["cause"] == "sudo on spark01 asks nvidia for a password, and none was given."
+    assert missing["remedy"] == "Add -K."
+    assert told(AnsibleError("Incorrect sudo password"), **HOST)["remedy"] == "Run it again with -K."
+
+
+def test_what_is_neither_is_left_as_it_is() -> None:
+    with pytest.raises(AnsibleError, match="the interpreter is gone"):
+        told(AnsibleError("the interpreter is gone"), **HOST)
