@@ -14,8 +14,10 @@ author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Compares the host's variables with C(meta/argument_specs.yml) of every role of this collection, as Ansible does
     when a role begins, but of all roles at once and without a task for each of them.
-  - Variables that no role knows are none of its business, nor are those that refer to what is not defined here, such as
-    the default of a role.
+  - A variable without a value is an error, unless nothing is its default. So is a name that differs from a
+    variable's in a letter or two, which would silently leave the default in force.
+  - Other variables that no role knows are none of its business, nor are those that refer to what is not defined
+    here, such as the default of a role.
 options: {}
 """
 
@@ -37,6 +39,7 @@ _raw:
 """
 
 import contextlib
+import difflib
 import functools
 import typing as t
 from pathlib import Path
@@ -52,12 +55,18 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
         """Return what is wrong with the variables, each templated as a role would see it."""
-        errors = []
+        errors = list(misspelt(variables or {}))
         for name, value in self._given(variables or {}):
-            validator = ArgumentSpecValidator({name: options()[name]})
-            found = validator.validate({name: value}, validate_role_argument_spec=True).error_messages
+            option = dict(options()[name])
+            if value is None and option.get("default") is not None:
+                errors.append(f"{name} has no value: give it one, or remove the line")
+                continue
+            # The defaults are the roles' own, and templates here and there.
+            option.pop("default", None)
+            found = ArgumentSpecValidator({name: option}).validate({name: value}, validate_role_argument_spec=True)
+            said = found.error_messages
             # Of one fault the validator may say twice what it is, and once only of what.
-            errors += [error for error in found if name in error] or [f"{name}: {error}" for error in found]
+            errors += [error for error in said if name in error] or [f"{name}: {error}" for error in said]
         return errors
 
     def _given(self, variables: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, t.Any]]:
@@ -71,13 +80,25 @@ class LookupModule(LookupBase):
 
 @functools.cache
 def options() -> dict[str, dict[str, t.Any]]:
-    """Return what each role takes, by the variable's name.
-
-    Without the defaults, which are the roles' own and templates here and there.
-    """
+    """Return what each role takes, by the variable's name."""
     found: dict[str, dict[str, t.Any]] = {}
     for path in sorted((Path(__file__).parents[2] / "roles").glob("*/meta/argument_specs.yml")):
         specs = yaml_load(path.read_text(encoding="utf-8"))["argument_specs"]
         for name, option in specs["main"]["options"].items():
-            found[name] = {key: value for key, value in option.items() if key != "default"}
+            found[name] = option
     return found
+
+
+#: How much alike two names are, of 1, that differ in a letter or two; of those in use none are.
+ALIKE = 0.93
+
+
+def misspelt(variables: t.Mapping[str, t.Any]) -> t.Iterator[str]:
+    """Yield an error for each variable that is almost one of a role's."""
+    # Those of one beginning, so that of a host's hundred variables few are compared.
+    beginnings = {name[:4] for name in options()}
+    for name in variables:
+        if name in options() or name[:4] not in beginnings or name.startswith("ansible_"):
+            continue
+        if alike := difflib.get_close_matches(name, options(), 1, ALIKE):
+            yield f"{name} is no variable of this collection: {alike[0]} is"

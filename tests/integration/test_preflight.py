@@ -125,7 +125,7 @@ def test_an_ordinary_user_without_sudo_gets_the_same_judgement(host: Host) -> No
         ({"preflight_disk_minimum": [{"path": "/"}]}, ["missing required arguments: gib", "preflight_disk_minimum"]),
         (
             {"stack_name": "torch-2.15.O"},
-            ["Stack 'torch-2.15.O' is unknown", "known are", "lab-native (", "Set stack_name to `torch-2.15.0`"],
+            ["Stack 'torch-2.15.O' is unknown", "known are", "lab-native,", "Set stack_name to `torch-2.15.0`"],
         ),
         ({"stack_profile": "gb11"}, ["gb11", "gb10", "thor", "generic"]),
         ({"stack_method": "compile"}, ["value of stack_method must be one of: wheel, build, got: compile"]),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.playbooks.run_playbook import ROOT, run_playbook
 
 SHIPPED = ROOT / "inventory/hosts.yml"
@@ -24,3 +26,42 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in said
     # Nothing was asked of it but that.
     assert "changed=0" in said and said.count("UNREACHABLE!") == 1
+
+
+#: What an owner does to a line of the shipped inventory, and what the run says of it.
+HALFWAY = {
+    "another stack, and the method as it was": (
+        {"# stack_name: torch-2.15.0": "stack_name: torch-2.15.0"},
+        ["of the stack torch-2.15.0", "the commit of triton is not known", "Set stack_method: wheel, for its official"],
+    ),
+    "three at once": (
+        {
+            "stack_method: build": "stack_method: wheels",
+            "stack_profile: gb10": "stack_profile:",
+            "# sparkforge_ca_certificate: /path": "sparkforge_ca_certificat: /path",
+        },
+        [
+            "spark01 has variables with invalid values. Nothing was changed.",
+            "value of stack_method must be one of: wheel, build, got: wheels.",
+            "stack_profile has no value: give it one, or remove the line.",
+            "sparkforge_ca_certificat is no variable of this collection: sparkforge_ca_certificate is.",
+        ],
+    ),
+    "a line that is no YAML": ({"stack_method: build": "stack_method build"}, ["No inventory was parsed", "hosts.yml"]),
+}
+
+
+@pytest.mark.parametrize(("edits", "words"), HALFWAY.values(), ids=HALFWAY)
+def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
+    tmp_path: Path, edits: dict[str, str], words: list[str]
+) -> None:
+    text = SHIPPED.read_text()
+    for line, edited in edits.items():
+        assert line in text
+        text = text.replace(line, edited)
+    (tmp_path / "hosts.yml").write_text(text)
+    config = str(ROOT / "ansible.cfg")
+    done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / "site.yml"), ANSIBLE_CONFIG=config)
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "Observe the host" not in said
+    assert [word for word in words if word not in said] == [], said

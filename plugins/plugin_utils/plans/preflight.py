@@ -22,7 +22,7 @@ from ...module_utils._core import platforms
 from ...module_utils._core.versions import numbers as numbers_of
 from ..stack.model import Stack
 from ..versions import older
-from . import Plan, for_wheels, python_env
+from . import Plan, for_wheels, python_env, variables
 
 Problem = dict[str, str]
 
@@ -573,6 +573,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     found = problems({**observation, "clock": clock}, settings["stack"], wanted)
     if refused := python_env.replaces_newer(settings, observation):
         found.insert(0, _problem("older PyTorch", **refused))
+    found[:0] = [_problem("variables", **fault) for fault in variables.faults(settings)]
     return Plan(
         refusals=[problem for problem in found if problem["severity"] == "error"],
         notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in found if row["severity"] != "error"],

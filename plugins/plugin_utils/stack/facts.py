@@ -309,7 +309,7 @@ def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_
     :raises SparkforgeError: with the way out.
     """
     units = definition.get("units") or {}
-    instead = " Or set stack_method: wheel." if definition["wheel"]["available"] else ""
+    wheels = "Set stack_method: wheel, for its official wheels. Or renew " if definition["wheel"]["available"] else ""
     if not units:
         raise SparkforgeError(
             f"The stack {name} names no units, so there is nothing to build.",
@@ -327,7 +327,7 @@ def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_
         raise SparkforgeError(
             f"The lock of the stack {name} ({lock_path or 'no lock was found'}) does not say what to build:"
             f" {'; '.join(problems)}.",
-            f"{relock(name)}{instead}",
+            f"{wheels}{relock(name).removeprefix('Renew ')}" if wheels else relock(name),
             problems=problems,
         )
 

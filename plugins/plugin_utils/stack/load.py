@@ -110,9 +110,8 @@ def find(name: str, directories: t.Sequence[str]) -> str:
         f"{path} ({'no such directory' if not os.path.isdir(path) else 'there'})" for path in directories
     )
     near = difflib.get_close_matches(name, known, n=1)
-    listing = ", ".join(f"{item} ({path})" for item, path in sorted(known.items()))
     raise SparkforgeError(
-        f"Stack {name!r} is unknown: no {name}.yml in {places}; known are {listing or 'none'}.",
+        f"Stack {name!r} is unknown: no {name}.yml in {places}; known are {', '.join(sorted(known)) or 'none'}.",
         f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'}, or add the file to stacks/ "
         f"next to the inventory.",
         known=sorted(known),

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from pathlib import Path
 
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
-from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import LookupModule, options
+from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import LookupModule, misspelt, options
 
 ROLES = Path(__file__).parents[4] / "roles"
 
@@ -46,3 +47,31 @@ def test_what_refers_to_the_default_of_a_role_is_left_to_that_role() -> None:
     disk = [{"path": trust_as_template("{{ sparkforge_root }}"), "gib": 1, "purpose": "an environment"}]
     assert errors(preflight_disk_minimum=disk) == []
     assert len(errors(preflight_disk_minimum=disk, python_env_keep="many")) == 1
+
+
+def test_a_variable_without_a_value_is_an_error_where_nothing_is_not_its_default() -> None:
+    found = errors(sparkforge_accept_nvidia_license=None, stack_name=None, python_env_imports=None)
+    assert found == [
+        "sparkforge_accept_nvidia_license has no value: give it one, or remove the line",
+        "stack_name has no value: give it one, or remove the line",
+    ]
+
+
+def test_a_name_with_a_letter_too_few_or_of_another_english_is_an_error() -> None:
+    assert errors(stack_methd="wheel") == ["stack_methd is no variable of this collection: stack_method is"]
+    (licence,) = errors(sparkforge_accept_nvidia_licence=True)
+    assert licence.endswith("sparkforge_accept_nvidia_license is")
+
+
+def test_no_variable_of_the_playbooks_and_of_ansible_is_taken_for_a_misspelt_one() -> None:
+    words = {
+        word
+        for path in [
+            *ROLES.parent.glob("playbooks/**/*.yml"),
+            *ROLES.glob("*/tasks/*.yml"),
+            *ROLES.glob("*/vars/*.yml"),
+        ]
+        for word in re.findall(r"\b[a-z]+_[a-z0-9_]+\b", path.read_text())
+    }
+    # The data of the stacks' profiles, which no play has among its variables.
+    assert list(misspelt(dict.fromkeys(words - {"stack_profiles"}))) == []

@@ -169,7 +169,7 @@ def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -
         str(site.path / "stacks"),
         str(SHIPPED / "vars"),
         "torch-2.9.1",
-        "site (",
+        "site,",
     ):
         assert words in error.cause
     assert "`torch-2.15.0`" in error.remedy

@@ -495,6 +495,7 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
             # As -e gives it.
             "sparkforge_accept_nvidia_license": "false",
             "sparkforge_nvidia_url": SETTINGS.get("cuda_url", ""),
+            "sparkforge_root": "/opt/sparkforge",
             "preflight_apt_wait": "0",
             "preflight_clock_tolerance": "300",
             "preflight_disk_minimum": [],
