@@ -73,6 +73,8 @@ ROLES = (
 )
 
 
+#: Roles whose plans another role's plan makes beforehand, with their defaults.
+FORESEEN = {"preflight": ("llvm", "triton", "pytorch", "torch_extensions")}
 #: Where the defaults and the data of a role are, what counts less first.
 PARTS = ("defaults", "vars")
 
@@ -110,10 +112,11 @@ class LookupModule(LookupBase):
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return what the role's files say, for a play that does not run it."""
         found: dict[str, t.Any] = {}
-        for part in PARTS:
-            path = Path(__file__).parents[2] / "roles" / role / part / "main.yml"
-            if path.exists():
-                found.update(self._loader.load_from_file(str(path), trusted_as_template=True) or {})
+        for name in (*FORESEEN.get(role, ()), role):
+            for part in PARTS:
+                path = Path(__file__).parents[2] / "roles" / name / part / "main.yml"
+                if path.exists():
+                    found.update(self._loader.load_from_file(str(path), trusted_as_template=True) or {})
         return found
 
 

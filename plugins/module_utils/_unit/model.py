@@ -49,13 +49,43 @@ _RESERVED = {
 }
 
 
-def _layered(how: str, without: t.Any = None, **options: t.Any) -> t.Any:
-    """Return a field that role, stack and user each may say something of; see ``plans.units``.
+_SOURCE = {
+    "repo": {"type": "str"},
+    "version": {"type": "str"},
+    "submodules": {"type": "bool", "default": True},
+    "archive": {"type": "str"},
+    "sha256": {"type": "str"},
+}
+_EDIT = {
+    "path": {"type": "str", "required": True},
+    "match": {"type": "str", "required": True},
+    "replace": {"type": "str", "required": True},
+    "name": {"type": "str"},
+    "count": {"type": "int", "default": 1},
+    "regex": {"type": "bool", "default": False},
+}
+_EXPECT = {
+    "cmake_cache": {"type": "dict", "default": {}},
+    "libraries": {"type": "list", "elements": "str", "default": []},
+    "architectures": {"type": "list", "elements": "str", "default": []},
+    "files": {"type": "list", "elements": "str", "default": []},
+    "version": {"type": "str"},
+}
 
-    :param how: ``merge`` its mappings key by key, ``add`` up its lists, or ``replace`` it.
+
+def _option(kind: str, layers: str = "", without: t.Any = None, **spec: t.Any) -> t.Any:
+    """Return a field of ``Unit``: an option of ``source_build``, as its specification has it.
+
+    :param kind: the option's type.
+    :param layers: how what role, stack and user say of it combines (see ``plans.units``): ``merge`` mappings key by
+        key, ``add`` up lists, or ``replace``. Empty for what belongs to a site or a run: the stack cannot set it.
     :param without: what is where none of them has it.
+    :param spec: the rest of its specification.
     """
-    return dataclasses.field(metadata={"layers": how, "without": without}, **options)  # pylint: disable=invalid-field-call
+    empty: dict[str, t.Any] = {"dict": {"default_factory": dict}, "list": {"default": ()}}
+    default: t.Any = empty.get(kind, {"default": spec.get("default")})
+    metadata = {"layers": layers, "without": without, "spec": {"type": kind, **spec}}
+    return dataclasses.field(metadata=metadata, **default)  # pylint: disable=invalid-field-call
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,39 +163,39 @@ class Paths:
 class Unit:
     """What ``source_build`` was asked for, checked.
 
-    A new option is a field here and in the module's documentation and specification; plans and action plugin take
-    it from there.
+    A new option is a field here, and a paragraph in the module's documentation; where a stack may set it, in
+    stack.schema.json too. A test compares them. Module, plans and action plugin take it from here.
     """
 
-    name: str
-    kind: str = _layered("replace", "wheel", default="")
-    source: t.Mapping[str, t.Any] = _layered("replace", default_factory=dict)
-    rewrite: t.Mapping[str, str] = _layered("merge", default_factory=dict)
-    subdirectory: str = _layered("replace", "", default="")
-    patches: tuple[t.Mapping[str, str], ...] = _layered("add", default=())
-    edits: tuple[t.Mapping[str, t.Any], ...] = _layered("add", default=())
-    environment: t.Mapping[str, str] = _layered("merge", default_factory=dict)
-    requirements: tuple[str, ...] = _layered("replace", (), default=())
-    index_url: str | None = None
-    find_links: tuple[str, ...] = ()
-    python: str = "/usr/bin/python3"
-    system_site_packages: bool = _layered("replace", False, default=False)
-    cmake_args: tuple[str, ...] = _layered("add", default=())
-    targets: tuple[str, ...] = _layered("add", default=())
-    depends: tuple[Depend, ...] = _layered("add", default=())
-    toolchain: t.Mapping[str, str] = _layered("merge", default_factory=dict)
-    minimum: t.Mapping[str, str] = _layered("merge", default_factory=dict)
-    libraries: t.Mapping[str, t.Mapping[str, str]] = _layered("merge", default_factory=dict)
-    jobs: int = 0
-    memory_per_job: int = _layered("replace", 4096, default=4096)
-    memory_reserve: int = 0
-    free_space: int = _layered("replace", 0, default=0)
-    ccache: bool = True
-    ccache_size: str = "20G"
-    network: bool = _layered("replace", False, default=False)
-    expect: t.Mapping[str, t.Any] = _layered("merge", default_factory=dict)
-    build_tag: str | None = _layered("replace", default=None)
-    keep: int = 0
+    name: str = dataclasses.field(metadata={"layers": "", "spec": {"type": "str", "required": True}})
+    kind: str = _option("str", "replace", "wheel", choices=list(KINDS))
+    source: t.Mapping[str, t.Any] = _option("dict", "replace", options=_SOURCE)
+    rewrite: t.Mapping[str, str] = _option("dict", "merge", default={})
+    subdirectory: str = _option("str", "replace", "", default="")
+    patches: tuple[t.Mapping[str, str], ...] = _option("list", "add", elements="raw", default=[])
+    edits: tuple[t.Mapping[str, t.Any], ...] = _option("list", "add", elements="dict", options=_EDIT, default=[])
+    environment: t.Mapping[str, str] = _option("dict", "merge", default={})
+    requirements: tuple[str, ...] = _option("list", "replace", (), elements="str", default=[])
+    index_url: str | None = _option("str")
+    find_links: tuple[str, ...] = _option("list", elements="str", default=[])
+    python: str = _option("str", default="/usr/bin/python3")
+    system_site_packages: bool = _option("bool", "replace", False, default=False)
+    cmake_args: tuple[str, ...] = _option("list", "add", elements="str", default=[])
+    targets: tuple[str, ...] = _option("list", "add", elements="str", default=[])
+    depends: tuple[Depend, ...] = _option("list", "add", elements="raw", default=[])
+    toolchain: t.Mapping[str, str] = _option("dict", "merge", default={})
+    minimum: t.Mapping[str, str] = _option("dict", "merge", default={})
+    libraries: t.Mapping[str, t.Mapping[str, str]] = _option("dict", "merge", default={})
+    jobs: int = _option("int", default=0)
+    memory_per_job: int = _option("int", "replace", 4096, default=4096)
+    memory_reserve: int = _option("int", default=0)
+    free_space: int = _option("int", "replace", 0, default=0)
+    ccache: bool = _option("bool", default=True)
+    ccache_size: str = _option("str", default="20G")
+    network: bool = _option("bool", "replace", False, default=False)
+    expect: t.Mapping[str, t.Any] = _option("dict", "merge", options=_EXPECT, default={})
+    build_tag: str | None = _option("str", "replace")
+    keep: int = _option("int", default=0)
 
     @classmethod
     def from_options(cls, options: t.Mapping[str, t.Any]) -> Unit:
@@ -219,7 +249,8 @@ class Unit:
         if self.kind == "wheel" and (self.cmake_args or self.targets):
             raise SparkforgeError(
                 f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
-                "Set its options as environment variables, such as CMAKE_ARGS.",
+                "Put them into the environment variable that its build reads, such as CMAKE_ARGS.",
+                option="cmake_args",
             )
         if self.kind == "cmake" and self.build_tag:
             raise SparkforgeError(f"The unit {self.name} is not a wheel: it takes no build_tag.", "Remove the option.")
@@ -306,6 +337,11 @@ class Unit:
             **dataclasses.asdict(self),
             "depends": [dataclasses.asdict(depend) for depend in self.depends],
         }
+
+
+def argument_spec() -> dict[str, dict[str, t.Any]]:
+    """Return the options of a unit as a module's specification has them."""
+    return {field.name: dict(field.metadata["spec"]) for field in dataclasses.fields(Unit)}
 
 
 def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:

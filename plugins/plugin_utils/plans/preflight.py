@@ -19,12 +19,21 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._apt.policy import pin_names
 from ...module_utils._core import platforms
+from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.versions import numbers as numbers_of
 from ..stack.model import Stack
 from ..versions import older
-from . import Plan, for_wheels, python_env, variables
+from . import Plan, for_wheels, llvm, python_env, pytorch, torch_extensions, triton, variables
 
 Problem = dict[str, str]
+
+#: By the variable in which a site changes a unit, the plan that combines it with the rest.
+_CHANGED_BY = {
+    "llvm_unit": llvm,
+    "triton_unit": triton,
+    "pytorch_unit": pytorch,
+    "torch_extensions": torch_extensions,
+}
 
 MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
@@ -553,6 +562,19 @@ def problems(observation: t.Mapping[str, t.Any], stack: Stack, settings: t.Mappi
     return sorted(found, key=lambda problem: problem["severity"] != "error")
 
 
+def wrong_units(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> t.Iterator[Problem]:
+    """Yield what is wrong with the units as the site changes them, before hours of other builds."""
+    stack: Stack = settings["stack"]
+    if stack["method"] != "build" or observation["kernel"]["machine"] not in stack["machines"]:
+        return
+    for variable, role in _CHANGED_BY.items():
+        if settings[variable]:
+            try:
+                role.plan(settings, observation)
+            except SparkforgeError as error:
+                yield _problem(variable, error.cause, error.remedy)
+
+
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the errors as refusals and the warnings as notes.
 
@@ -573,7 +595,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     found = problems({**observation, "clock": clock}, settings["stack"], wanted)
     if refused := python_env.replaces_newer(settings, observation):
         found.insert(0, _problem("older PyTorch", **refused))
-    found[:0] = [_problem("variables", **fault) for fault in variables.faults(settings)]
+    faults = [_problem("variables", **fault) for fault in variables.faults(settings)]
+    found = [*faults, *wrong_units(settings, observation), *found]
     return Plan(
         refusals=[problem for problem in found if problem["severity"] == "error"],
         notes=[f"{row['check']}: {row['cause']} {row['remedy']}" for row in found if row["severity"] != "error"],

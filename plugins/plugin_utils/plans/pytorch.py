@@ -18,7 +18,7 @@ from . import Plan
 from .pytorch_build import Build, true
 from .pytorch_libraries import LIBRARIES, blas, libraries
 from .pytorch_variables import given_variables
-from .units import TOOLS, platform_of, units
+from .units import TOOLS, combined, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
 #: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.
@@ -56,7 +56,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         {
             **{name: settings[f"pytorch_{name}"] for name in names},
             "root": settings["sparkforge_root"],
-            "unit": units(["pytorch"], [of_stack, of_user], platform)[0],
+            "unit": combined("pytorch", [of_stack, of_user], platform, {}),
             "known_fixes": settings["__pytorch_known_fixes"],
         },
     )

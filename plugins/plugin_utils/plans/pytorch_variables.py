@@ -129,6 +129,8 @@ def _refusal(build: Build, key: str, value: str) -> str:
             "NCCL is not a submodule of PyTorch 2.7 and newer, whose build clones it unverified; remove it to use the "
             "host's NCCL, or remove nccl from pytorch_libraries"
         )
+    if key == "CMAKE_ARGS" and build.release < SCIKIT_BUILD:
+        return "PyTorch older than 2.14 does not read it; set each CMake variable by its own name"
     if key in ("BLAS", "WITH_BLAS"):
         return "set pytorch_blas instead, which finds the files"
     if key == "PYTORCH_ROCM_ARCH" or (key == "USE_ROCM" and true(value)):

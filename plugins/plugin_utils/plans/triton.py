@@ -13,6 +13,7 @@ from ..stack.model import Stack
 from . import Plan
 from .units import clang, platform_of, units
 
+_APPENDED = "TRITON_APPEND_CMAKE_ARGS"
 _LLVM = "{depends.llvm.prefix}"
 #: From here on a part of it, the sanitizer GSan, is compiled by clang, which is looked for in LLVM's prefix alone
 #: (third_party/nvidia/CMakeLists.txt). The LLVM that is built here has none. The stack's clang 20 compiles it, and
@@ -31,7 +32,10 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     built = settings.get("sparkforge_built") or {}
     of_stack, of_user = stack["units"].get("triton") or {}, settings["triton_unit"]
     source = of_user.get("source") or of_stack.get("source") or {}
-    layers = [_of_role(settings, stack, source), of_stack, of_user, {"toolchain": settings["triton_toolchain"]}]
+    of_role = _of_role(settings, stack, source)
+    added = [_added(layer) for layer in (of_role, of_stack, of_user)]
+    last = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
+    layers = [of_role, of_stack, of_user, last]
     wanted = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
     note = (
         f"Triton {stack['versions'].get('triton') or ''}: {settings['triton_build_type']}"
@@ -39,6 +43,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         f" {'with' if settings['triton_proton'] else 'without'} the profiler proton."
     )
     return Plan({"units": wanted, "override": (built.get("llvm") or {}).get("override") or ""}, notes=[note])
+
+
+def _added(layer: t.Mapping[str, t.Any]) -> str:
+    """Return the arguments of CMake that a layer adds: of two definitions of a variable CMake takes the later one."""
+    return str((layer.get("environment") or {}).get(_APPENDED) or "")
 
 
 def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -83,7 +92,7 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
             "TRITON_CUPTI_INCLUDE_PATH": f"{cuda}/extras/CUPTI/include",
             "TRITON_CUPTI_LIB_PATH": f"{cuda}/extras/CUPTI/lib64",
             "TRITON_CUPTI_LIB_BLACKWELL_PATH": f"{cuda}/extras/CUPTI/lib64",
-            "TRITON_APPEND_CMAKE_ARGS": " ".join(cmake_args),
+            _APPENDED: " ".join(cmake_args),
             "TRITON_WHEEL_VERSION_SUFFIX": f"{plus}cu{stack['cuda']['suffix'].replace('-', '')}.sf{{digest}}",
         },
         "toolchain": clang(stack),

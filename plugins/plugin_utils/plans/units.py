@@ -21,12 +21,14 @@ import os
 import re
 import typing as t
 
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._unit.model import Unit
+from ...module_utils._unit.model import Unit, argument_spec
 from ..stack.model import Stack
 
-_LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata}
+_LAYERED = {field.name: field.metadata for field in dataclasses.fields(Unit) if field.metadata["layers"]}
 MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "merge"]
 ADDED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "add"]
 #: The rest, and what stands for it where no layer has it.
@@ -35,6 +37,13 @@ REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if 
 TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
 #: What a stack says of a unit that is no option of source_build.
 OTHER = ("name", "optional")
+#: How an argument reaches the CMake that a wheel's own build starts. PyTorch: CMAKE_ARGS has no effect before 2.14
+#: (2.9.1's tools/setup_helpers/cmake.py).
+_TO_CMAKE = {
+    "pytorch": "In pytorch_unit.environment, set the CMake variable itself: the build passes USE_*, BUILD_* and CMAKE_*"
+    " on.",
+    "triton": "Set them as TRITON_APPEND_CMAKE_ARGS in triton_unit.environment; they are added to the role's.",
+}
 
 
 def units(
@@ -49,14 +58,34 @@ def units(
     :param platform: for ``requirements`` that a layer has by platform: ``cp312-linux-aarch64``.
     :param built: units that were built before, by name, each with its ``fingerprint``: what depends on one of them is
         given it, so that check mode can follow a chain that is not built yet.
-    :raises SparkforgeError: for a unit that nothing is said of, that has no source, or with an unknown key.
+    :raises SparkforgeError: for a unit that nothing is said of, that has no source, with an unknown key, or with an
+        option that source_build would refuse on the host.
     """
-    return [_unit(name, layers, platform, built or {}) for name in names]
+    found = [combined(name, layers, platform, built or {}) for name in names]
+    for unit in found:
+        _check(unit)
+    return found
 
 
-def _unit(
+def _check(unit: t.Mapping[str, t.Any]) -> None:
+    name = unit["name"]
+    given = ArgumentSpecValidator(argument_spec()).validate(dict(unit))
+    if given.error_messages:
+        raise SparkforgeError(
+            f"The options of the unit {name} are not valid: {'; '.join(given.error_messages)}.",
+            "Correct them where they are set, in the stack or in the variable of the unit's role.",
+        )
+    try:
+        Unit.from_options(given.validated_parameters)
+    except SparkforgeError as error:
+        remedy = _TO_CMAKE.get(name) if error.details.get("option") == "cmake_args" else None
+        raise SparkforgeError(error.cause, remedy or error.remedy) from None
+
+
+def combined(
     name: str, layers: t.Sequence[t.Mapping[str, t.Any]], platform: str, built: t.Mapping[str, t.Any]
 ) -> dict[str, t.Any]:
+    """Return the options of one unit, unchecked: more layers may follow."""
     said = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
     if not any(name in layer for layer in layers):
         known = sorted({key for layer in layers for key in layer} - {"*"})

@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.sparkforge.dgx_spark.plugins.lookup.plan import ROLES, LookupModule
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+
+from tests.unit import composed_spark
 
 HOST = {"ansible_facts": {"spark_info": {"apt": {"packages": {"nginx": "1"}}, "kernel": {"machine": "aarch64"}}}}
 STACK = {"python": {"version": "3.12"}, "llvm_major": 18}
@@ -53,6 +57,27 @@ def test_nothing_is_templated_that_a_plan_does_not_read() -> None:
 def test_a_plan_that_cannot_be_made_is_a_refusal() -> None:
     (plan,) = plans("build_toolchain", stack=STACK, build_toolchain_packages=["--force"])
     assert plan["steps"] == {} and "does not name a package" in plan["refused"]
+
+
+def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_installed() -> None:
+    host = composed_spark.spark()
+    where = load.places([], str(Path(__file__).parents[4] / "roles/stack"), [], [])
+    variables = {
+        "ansible_facts": {"spark_info": host},
+        "__preflight_observation": {"spark_info": host},
+        "stack": {**facts.facts("torch-2.14.1", "build", "gb10", where)["stack"], "named": True},
+        "ansible_check_mode": False,
+        "sparkforge_accept_nvidia_license": True,
+        "triton_unit": {"cmake_args": ["-DX=1"]},
+        "pytorch_unit": {"memory_per_job": "much"},
+    }
+    (plan,) = plans("preflight", **variables)
+    assert [row["check"] for row in plan["refusals"]] == ["triton_unit", "pytorch_unit"]
+    assert "TRITON_APPEND_CMAKE_ARGS in triton_unit.environment" in plan["refusals"][0]["remedy"]
+    # What the host lacks is installed later, and official wheels need no unit.
+    (right,) = plans("preflight", **{**variables, "triton_unit": {}, "pytorch_unit": {"memory_per_job": 4096}})
+    wheels = {**variables, "stack": {**variables["stack"], "method": "wheel"}}
+    assert right["refused"] == plans("preflight", **wheels)[0]["refused"] == ""
 
 
 def test_a_role_without_a_plan_and_a_host_that_was_not_observed_are_refused() -> None:

@@ -154,23 +154,29 @@ def test_the_archive_of_llvm_needs_a_sha256() -> None:
     assert llvm_of(llvm_state="absent") == plans.Plan()
 
 
+def triton_arguments(version: str, **unit: str) -> str:
+    stack = {
+        "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
+        "python": {"version": "3.12"},
+        "llvm_major": 20,
+        "versions": {"triton": version},
+        "units": {"triton": {"source": SOURCE}},
+    }
+    given = settings("triton", stack=stack, triton_toolchain={}, triton_unit={"environment": unit})
+    [made] = triton.plan(given, host()).steps["units"]
+    return str(made["environment"]["TRITON_APPEND_CMAKE_ARGS"])
+
+
 def test_triton_s_sanitizer_is_compiled_by_the_stack_s_clang_from_3_8_on() -> None:
     """The LLVM that is built for Triton has no clang, and CMake looks for one there alone."""
-
-    def arguments(version: str) -> str:
-        stack = {
-            "cuda": {"suffix": "13-0", "home": "/usr/local/cuda-13.0"},
-            "python": {"version": "3.12"},
-            "llvm_major": 20,
-            "versions": {"triton": version},
-            "units": {"triton": {"source": SOURCE}},
-        }
-        [unit] = triton.plan(settings("triton", stack=stack, triton_toolchain={}), host()).steps["units"]
-        return str(unit["environment"]["TRITON_APPEND_CMAKE_ARGS"])
-
-    assert "GSAN" not in arguments("3.7.1")
+    assert "GSAN" not in triton_arguments("3.7.1")
     for version in ("3.8.0", "3.10.0"):
-        assert arguments(version).endswith(" -DTRITON_GSAN_CLANGXX=/usr/lib/llvm-20/bin/clang++")
+        assert triton_arguments(version).endswith(" -DTRITON_GSAN_CLANGXX=/usr/lib/llvm-20/bin/clang++")
+
+
+def test_arguments_of_cmake_for_triton_are_added_to_the_role_s() -> None:
+    added = triton_arguments("3.7.1", TRITON_APPEND_CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Debug")
+    assert added == f"{triton_arguments('3.7.1')} -DCMAKE_BUILD_TYPE=Debug"
 
 
 def cuda(observation: dict[str, t.Any], **changed: t.Any) -> plans.Plan:

@@ -363,6 +363,7 @@ def test_what_would_not_do_what_it_says_is_refused(variable: str, value: str, wo
         ("2.14.1", "CMAKE_FRESH", "2.14 dropped it; set pytorch_rebuild"),
         ("2.14.1", "CMAKE_ONLY", "2.14 dropped it"),
         ("2.9.1", "USE_MSLK", "calls it USE_FBGEMM_GENAI"),
+        ("2.9.1", "CMAKE_ARGS", "does not read it; set each CMake variable by its own name"),
     ],
 )
 def test_a_renamed_or_dropped_option_is_refused_with_the_new_name(version: str, variable: str, words: str) -> None:

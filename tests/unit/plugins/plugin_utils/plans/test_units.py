@@ -39,7 +39,7 @@ def test_a_later_layer_wins_key_by_key_and_null_takes_a_key_away() -> None:
 
 def test_lists_add_up_and_a_later_definition_takes_the_place_of_an_earlier_one() -> None:
     found = unit(
-        {"cmake_args": ["-DA=1", "-DB:BOOL=ON", "-Wno-dev"], "patches": ["one.patch"]},
+        {"kind": "cmake", "cmake_args": ["-DA=1", "-DB:BOOL=ON", "-Wno-dev"], "patches": ["one.patch"]},
         {"cmake_args": ["-DB=OFF", "-DC=1"], "patches": ["one.patch", "two.patch"]},
     )
     assert found["cmake_args"] == ["-DA=1", "-Wno-dev", "-DB=OFF", "-DC=1"]
@@ -47,7 +47,7 @@ def test_lists_add_up_and_a_later_definition_takes_the_place_of_an_earlier_one()
 
 
 def test_null_takes_a_list_away() -> None:
-    assert unit({"depends": ["pytorch"], "edits": [{"path": "a"}]}, {"depends": None})["depends"] == []
+    assert unit({"depends": ["pytorch"]}, {"depends": None})["depends"] == []
 
 
 def test_the_last_source_counts_and_null_says_nothing() -> None:
@@ -132,3 +132,30 @@ def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dic
     with pytest.raises(SparkforgeError) as caught:
         units(names, layers, PLATFORM)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("layer", "cause", "remedy"),
+    [
+        ({"environment": {"CC": "gcc"}}, "environment variable CC is set by the engine", "toolchain.cc"),
+        ({"environment": {"A": "{depends.llvm.prefix}"}}, "does not depend on llvm", "Add llvm to the option depends"),
+        ({"memory_per_job": "much"}, "argument 'memory_per_job' is of type str", "in the stack or in the variable"),
+        ({"edits": [{"path": "a"}]}, "missing required arguments: match, replace", "in the stack or in the variable"),
+        ({"targets": ["all"]}, "is a wheel, which takes no cmake_args", "such as CMAKE_ARGS"),
+    ],
+)
+def test_what_the_host_would_refuse_is_refused_in_the_plan(layer: dict[str, t.Any], cause: str, remedy: str) -> None:
+    with pytest.raises(SparkforgeError) as caught:
+        unit(layer)
+    assert cause in caught.value.cause and remedy in caught.value.remedy
+
+
+def test_a_number_may_be_text_as_on_a_command_line() -> None:
+    assert unit({"memory_per_job": "3072"})["memory_per_job"] == "3072"
+
+
+def test_arguments_of_cmake_for_a_wheel_are_refused_with_what_its_build_reads() -> None:
+    for name, variable in (("triton", "TRITON_APPEND_CMAKE_ARGS"), ("pytorch", "CMAKE_*"), ("other", "CMAKE_ARGS")):
+        with pytest.raises(SparkforgeError) as caught:
+            units([name], [{name: {"source": SOURCE, "cmake_args": ["-DA=1"]}}], PLATFORM)
+        assert variable in caught.value.remedy
