@@ -6,8 +6,10 @@
 
 An edit that fixes a failed build is another fingerprint. It continues in the tree of the build that failed: what
 differs in the sources is written, with its own time, CMake configures from an empty cache, and ninja compiles what that
-touches. What is built must be what an empty directory would give. So nothing else may differ, what the build put
-beside its sources is removed unless ninja answers for it, and wherever it is not certain the tree is made again.
+touches. What is built must be what an empty directory would give. So only the content of files may differ that
+compilers read, or whose readers ninja knows: then CMake and the generators have the same inputs and write the same
+files. What the build put beside its sources is removed unless ninja answers for it. After any other difference, such as
+one in a CMakeLists.txt, the tree is made again.
 """
 
 from __future__ import annotations
@@ -17,18 +19,12 @@ import fnmatch
 import hashlib
 import os
 import re
-import shutil
 import stat
 import sys
 import typing as t
 
-_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def)$")
-#: What a compiler reads: ninja knows from its dependency files which objects that touches.
-_COMPILED = re.compile(rf"{_HEADER.pattern}|\.(c|cc|cpp|cxx|cu|s|S|asm|m|mm)$")
-#: What CMake and the build backend read, both of which run again, and what nothing reads.
-_READ_AGAIN = re.compile(
-    r"(^|/)(CMakeLists\.txt|[^/]*\.cmake(\.in)?|setup\.(py|cfg)|pyproject\.toml|MANIFEST\.in|[^/]*\.(md|rst))$"
-)
+#: What a compiler reads, so that ninja knows from its dependency files which objects that touches, and documentation.
+_HARMLESS = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def|c|cc|cpp|cxx|cu|s|S|asm|m|mm|md|rst)$")
 #: What setuptools copies together below ``build`` and packs whole, also what the sources have no more.
 _COLLECTED = ("lib.*", "bdist.*")
 
@@ -66,13 +62,12 @@ def _listed(value: t.Any) -> t.Any:
 def differences(
     source: str, wanted: str, changed: t.Mapping[str, str | None], touched: t.Iterable[str], pristine: Comparison
 ) -> list[str]:
-    """Return the files of ``source`` that must be written or removed to make it ``wanted``.
+    """Return the files of ``source`` that must be written to make it ``wanted``.
 
     :param changed: what the patches and edits of the build that ``source`` is of had made: a ``digest`` for each path.
     :param touched: the paths that those of ``wanted`` change.
     :param pristine: ``source`` compared with ``wanted`` before it was changed.
-    :raises Doubt: if the build changed such a file itself, or a compiler would look for an added file where it had
-        found none.
+    :raises Doubt: if the build changed such a file itself, or one is added or removed, which CMake may look for.
     """
     found = []
     for path in sorted({*changed, *touched}):
@@ -80,12 +75,10 @@ def differences(
         if have == want:
             continue
         known = changed[path] is not None if path in changed else path in pristine.names
-        if have is not None:
-            own = have != changed[path] if path in changed else not known or path in pristine.differ
-            if own:
-                raise Doubt(f"the build itself changed {path}, which a patch or an edit also changes")
-        elif not known and (_HEADER.search(path) or "." not in os.path.basename(path)):
-            raise Doubt(f"{path} is new, and it is unknown what would include it")
+        if not known or want is None:
+            raise Doubt(f"{path} is {'removed' if want is None else 'new'}")
+        if have is not None and (have != changed[path] if path in changed else path in pristine.differ):
+            raise Doubt(f"the build itself changed {path}, which a patch or an edit also changes")
         found.append(path)
     # What the build or a loss of power removed.
     found += sorted(path for path in pristine.missing if digest(os.path.join(wanted, path)) and path not in found)
@@ -141,9 +134,6 @@ def merge(source: str, wanted: str, paths: t.Iterable[str], moment: float) -> No
     """
     for path in paths:
         origin, target = os.path.join(wanted, path), os.path.join(source, path)
-        if not os.path.lexists(origin):
-            _remove(target)
-            continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.utime(origin, (moment, moment), follow_symlinks=False)
         # From one file system to the same: whole with its time, or not at all.
@@ -156,7 +146,8 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     :param trees: ``source`` and, where it is not inside of that, the build directory.
     :param wanted: every file that ``source`` is to have.
     :param changed: those of them that are not what they were.
-    :raises Doubt: if something was configured in a way that cannot be repeated; nothing was removed then.
+    :raises Doubt: if something else than a compiler may read one of these, or something was configured in a way that
+        cannot be repeated; nothing was removed then.
     """
     sources = {os.path.join(source, path) for path in wanted}
     files = [
@@ -166,6 +157,10 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     if not logs:
         raise Doubt("it has no ninja log")
     directories = [os.path.dirname(path) for path in logs]
+    read = {path for directory in directories for path in _read_by_compilers(directory)}
+    for path in changed:
+        if not _HARMLESS.search(path) and os.path.join(source, path) not in read:
+            raise Doubt(f"it is unknown what reads {path}, which differs")
     outputs = {_output(os.path.dirname(path), row) for path in logs for row in _log(path)}
     steps = [path for path in files if re.search(r"-stamp/[^/]+-(configure|build|install)$", path)]
     caches = [path for path in files if os.path.basename(path) == "CMakeCache.txt"]
@@ -175,10 +170,6 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
         scratch = "/_deps/" in path or "/CMakeFiles/" in path
         if nested and not scratch and path not in outputs and not steps:
             raise Doubt(f"it is unknown what configured {os.path.dirname(path)}")
-    if any(_is_for_generators(path, source, directories) for path in changed):
-        for directory in directories:
-            _forget_generators(directory)
-    read = {path for directory in directories for path in _read_by_compilers(directory)}
     # What CMake has found it would not look for again, and an external project's sources are not ninja's to watch.
     gone = {*caches, *steps}
     for path in files:
@@ -191,20 +182,6 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
             gone.add(path)
     for path in gone:
         _remove(path)
-
-
-def _is_for_generators(path: str, source: str, directories: t.Iterable[str]) -> bool:
-    """Tell whether a generator may read ``path`` without ninja's knowing."""
-    if _COMPILED.search(path) or _READ_AGAIN.search(path):
-        return False
-    wanted = os.path.join(source, path)
-    for directory in directories:
-        if wanted in _read_by_compilers(directory):
-            return False
-        with contextlib.suppress(FileNotFoundError), open(os.path.join(directory, "build.ninja"), "rb") as stream:
-            if any(os.fsencode(wanted) in line for line in stream if line.startswith(b"build ")):
-                return False
-    return True
 
 
 def _read_by_compilers(directory: str) -> set[str]:
@@ -225,27 +202,6 @@ def _read_by_compilers(directory: str) -> set[str]:
             found.add(os.path.normpath(os.path.join(directory, name)))
         place += 4 + (size & 0x7FFFFFFF)
     return found
-
-
-def _forget_generators(directory: str) -> None:
-    """Make ninja run every custom command of CMake's again, by taking them out of its log."""
-    outputs: set[str] = set()
-    with (
-        contextlib.suppress(FileNotFoundError),
-        open(os.path.join(directory, "build.ninja"), encoding="utf-8", errors="surrogateescape") as stream,
-    ):
-        for line in stream:
-            found = re.match(r"build (.+?): CUSTOM_COMMAND\b", line)
-            for word in re.findall(r"(?:\$.|[^\s$])+", found[1]) if found else ():
-                plain = re.sub(r"\$(.)", r"\1", word.replace("${cmake_ninja_workdir}", directory + "/"))
-                outputs.add(os.path.normpath(os.path.join(directory, plain)))
-    path = os.path.join(directory, ".ninja_log")
-    kept = [row for row in _log(path) if _output(directory, row) not in outputs]
-    temporary = f"{path}.new"
-    with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:
-        stream.writelines("\t".join(row) + "\n" for row in kept)
-    shutil.copystat(path, temporary)
-    os.replace(temporary, path)
 
 
 def _log(path: str) -> list[list[str]]:
