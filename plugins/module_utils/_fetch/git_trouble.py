@@ -149,70 +149,61 @@ def of_local(output: str, status: int) -> GitError:
     return GitError(Kind.CORRUPT, output or f"git ended with status {status}")
 
 
+_AGAIN = "Free some space there and run again: completed downloads are kept."
+#: The cause and the remedy of each kind; {what} is the repository as the beginning of a sentence, {inside} within one.
+_SENTENCES: t.Final[dict[Kind, tuple[str, str]]] = {
+    Kind.COMMIT: ("{what} does not have the commit {commit}: {line}.",
+        "Correct source.version; a commit that a force push removed is only available from a mirror."),
+    Kind.MISSING: ("{what} does not exist: {line}.",
+        "Correct the URL, or the mirror, which must have the repository at that path."),
+    Kind.ACCESS: ("{what} does not exist or needs credentials: {line}.",
+        "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key."),
+    Kind.CERTIFICATE: ("The TLS certificate of {inside} cannot be verified: {line}.",
+        "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
+        "the ca-certificates package. Verification is never turned off."),
+    Kind.PROXY: ("The proxy blocks git's access to {inside}: {line}.",
+        "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy."),
+    Kind.HOST_KEY: ("The ssh host key of {inside} is unknown to the build user: {line}.",
+        "Verify the key with the server's owner and add it to the host's ssh_known_hosts, or use https."),
+    Kind.OWNER: ("{what} does not belong to the build user: {line}.",
+        "Change its owner to the build user, or serve it over https."),
+    Kind.PROTOCOL: ("{what} uses or redirects to a protocol that is not allowed: {line}.",
+        "Correct the URL or the server's redirection: an https URL must stay on https."),
+    Kind.REDIRECTED: ("{what} redirects to another place: {line}.",
+        "Use the final URL in the source or the mirror: credentials go only to the server that they name."),
+    Kind.UNADVERTISED: ("{what} serves no single commits, and no branch or tag contains {commit}: {line}.",
+        "Use a commit that a branch or a tag contains, or a mirror that allows any commit."),
+    Kind.SPACE: ("{what} cannot be stored in {place}: {line}{free}.", _AGAIN),
+    Kind.STORE: ("{what} cannot be stored in {place}: {line}{free}.",
+        "Make the directory writable for the build user, and run again."),
+    Kind.CHECKOUT: ("A file of {inside} cannot be created on this file system: {line}.",
+        "Move the root to a case-sensitive file system that allows long names, such as ext4 or xfs."),
+    Kind.CORRUPT: ("The objects of {inside} are damaged in {store}, even after fetching them again: {line}.",
+        "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck."),
+    Kind.NETWORK: ("{what} cannot be reached: {line}.",
+        "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept."),
+    Kind.UNKNOWN: ("git cannot fetch {inside}: {line}.",
+        "See git's output in the log; check the URL and the network, and run again."),
+}  # fmt: skip
+_SENTENCES[Kind.BROKEN] = _SENTENCES[Kind.NETWORK]
+_LOST_COMMIT = (
+    "The superproject pins a commit that was never pushed or was removed: use another version, or a mirror that has "
+    "the commit."
+)
+
+
 def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeError:
     """Map a failure of git to a cause and a remedy."""
-    what, inside, line = wanted.label, wanted.inside, error.line
     details: dict[str, t.Any] = {"url": redact(wanted.url), "output": error.output}
+    cause, remedy = _SENTENCES[error.kind]
     if wanted.path:
         details["path"] = wanted.path
-    if error.kind is Kind.COMMIT:
-        cause = f"{what} does not have the commit {wanted.commit}: {line}."
-        remedy = (
-            "The superproject pins a commit that was never pushed or was removed: use another version, or a mirror "
-            "that has the commit."
-            if wanted.path
-            else "Correct source.version; a commit that a force push removed is only available from a mirror."
-        )
-    elif error.kind is Kind.MISSING:
-        cause = f"{what} does not exist: {line}."
-        remedy = "Correct the URL, or the mirror, which must have the repository at that path."
-    elif error.kind is Kind.ACCESS:
-        cause = f"{what} does not exist or needs credentials: {line}."
-        remedy = "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key."
-    elif error.kind is Kind.CERTIFICATE:
-        cause = f"The TLS certificate of {inside} cannot be verified: {line}."
-        remedy = (
-            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
-            "the ca-certificates package. Verification is never turned off."
-        )
-    elif error.kind is Kind.PROXY:
-        cause = f"The proxy blocks git's access to {inside}: {line}."
-        remedy = "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy."
-    elif error.kind is Kind.HOST_KEY:
-        cause = f"The ssh host key of {inside} is unknown to the build user: {line}."
-        remedy = "Verify the key with the server's owner and add it to the host's ssh_known_hosts, or use https."
-    elif error.kind is Kind.OWNER:
-        cause = f"{what} does not belong to the build user: {line}."
-        remedy = "Change its owner to the build user, or serve it over https."
-    elif error.kind is Kind.PROTOCOL:
-        cause = f"{what} uses or redirects to a protocol that is not allowed: {line}."
-        remedy = "Correct the URL or the server's redirection: an https URL must stay on https."
-    elif error.kind is Kind.REDIRECTED:
-        cause = f"{what} redirects to another place: {line}."
-        remedy = "Use the final URL in the source or the mirror: credentials go only to the server that they name."
-    elif error.kind is Kind.UNADVERTISED:
-        cause = f"{what} serves no single commits, and no branch or tag contains {wanted.commit}: {line}."
-        remedy = "Use a commit that a branch or a tag contains, or a mirror that allows any commit."
-    elif error.kind in (Kind.SPACE, Kind.STORE):
-        place = error.place or store or "the store"
-        cause = f"{what} cannot be stored in {place}: {line}{free_space(place)}."
-        remedy = (
-            "Free some space there and run again: completed downloads are kept."
-            if error.kind is Kind.SPACE
-            else "Make the directory writable for the build user, and run again."
-        )
-    elif error.kind is Kind.CHECKOUT:
-        cause = f"A file of {inside} cannot be created on this file system: {line}."
-        remedy = "Move the root to a case-sensitive file system that allows long names, such as ext4 or xfs."
-    elif error.kind is Kind.CORRUPT:
-        cause = f"The objects of {inside} are damaged in {store}, even after fetching them again: {line}."
-        remedy = "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck."
-    elif error.kind in (Kind.NETWORK, Kind.BROKEN):
-        cause = f"{what} cannot be reached: {line}."
-        remedy = "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept."
-    else:
-        cause = f"git cannot fetch {inside}: {line}."
-        remedy = "See git's output in the log; check the URL and the network, and run again."
+        remedy = _LOST_COMMIT if error.kind is Kind.COMMIT else remedy
+    place = error.place or store or "the store"
+    cause = cause.format(
+        what=wanted.label, inside=wanted.inside, commit=wanted.commit, line=error.line, store=store, place=place,
+        free=free_space(place),
+    )  # fmt: skip
     return SparkforgeError(cause, remedy, **details)
 
 
@@ -230,9 +221,7 @@ def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
         place = os.path.dirname(place) or "/"
     return SparkforgeError(
         f"{what}: {error.strerror or error}{free_space(place) if full else ''}.",
-        "Free some space there and run again: completed downloads are kept."
-        if full
-        else "Make sure that the build user can write there, and run again.",
+        _AGAIN if full else "Make sure that the build user can write there, and run again.",
         path=place,
     )
 
