@@ -1,0 +1,23 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What must not be in a commit. The index is read and not asked, since `make fast` starts no program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_no_virtual_environment_is_tracked() -> None:
+    """A link .venv that somebody added would replace everybody's own .venv, with all that is in it."""
+    git = ROOT / ".git"
+    if not git.exists():
+        pytest.skip("this is an unpacked release, which has no index")
+    folder = Path(git.read_text().removeprefix("gitdir:").strip()) if git.is_file() else git
+    # Before a path the index has its length: gitformat-index(5).
+    assert b"\0\5.venv\0" not in (folder / "index").read_bytes(), "Run: git rm --cached .venv"
