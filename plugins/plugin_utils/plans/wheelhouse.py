@@ -13,6 +13,8 @@ import re
 import typing as t
 from pathlib import Path
 
+import jinja2
+
 from . import Plan, packages
 
 TEMPLATE = Path(__file__).parents[3] / "roles/wheelhouse/templates/site.conf.j2"
@@ -25,10 +27,11 @@ Fault = tuple[str, str]
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return what there is to serve the wheelhouse with; certificate and key are read on the controller.
 
-    Steps: ``site`` with its ``addresses``, its ``url`` on the host itself and its ``configuration``, which stands for
-    all that nginx reads when it is reloaded; ``tls``, the certificate with its chain and its key, for no output;
-    ``salt``, of the password; ``packages``; ``first``, that nginx is not there; ``serve``, that nginx was asked
-    (``__wheelhouse_served``) and has not read this configuration, and then ``stale``, the files to remove.
+    Steps: ``site`` with its ``addresses``, its ``url`` on the host itself, its ``configuration``, which stands for
+    all that nginx reads when it is reloaded, and its ``content``; ``tls``, the certificate with its chain and its key,
+    for no output; ``salt``, of the password; ``packages``; ``first``, that nginx is not there. Of an observation
+    (``__wheelhouse_observed``) follow ``serve``, that anything differs, ``reload``, that nginx has not read this
+    configuration, and ``stale``, the files to remove.
     """
     pem, faults = _pem([str(settings[f"wheelhouse_tls_{part}"] or "") for part in ("certificate", "key")])
     username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
@@ -40,12 +43,21 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
     read = [TEMPLATE.read_text(encoding="utf-8").rstrip(), root, addresses, int(port), pem, bool(password)]
     site = {"addresses": addresses, "url": url, "configuration": hashlib.sha256(json.dumps(read).encode()).hexdigest()}
+    directory = settings["__wheelhouse_directory"]
+    site["content"] = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True).from_string(  # noqa: S701
+        TEMPLATE.read_text(encoding="utf-8")
+    ).render(
+        sparkforge_root=root, wheelhouse_port=port, wheelhouse_password=bool(password),
+        __wheelhouse_addresses=addresses, __wheelhouse_configuration=site["configuration"], __wheelhouse_tls=bool(pem),
+        __wheelhouse_directory=directory,
+    )  # fmt: skip
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
-    served = settings.get("__wheelhouse_served")
-    serves = served is None or (served.get("content") or "").strip() == site["configuration"]
     # The same each time, so that a password is the same line each time; another one on each host.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
-    directory = settings["__wheelhouse_directory"]
+    found = _observed(settings)
+    reads = found is None or found["configuration"] == site["configuration"]
+    wanted = {settings["__wheelhouse_site"]: site["content"], f"{directory}/tls.pem": f"{pem}\n" if pem else ""}
+    serves = found is None or (reads and found["enabled"] and _has(found, wanted, f"{directory}/htpasswd", password))
     stale = [f"{directory}/{name}" for name, has in (("tls.pem", pem), ("htpasswd", password)) if not has]
     steps = {
         "site": site,
@@ -53,7 +65,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "salt": salt if password else "",
         "first": "nginx" not in observation["apt"]["packages"],
         "serve": not serves,
-        "stale": [] if serves else stale,
+        "reload": not reads,
+        "stale": [] if reads else stale,
         **missing.steps,
     }
     note = (
@@ -65,6 +78,24 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         [*missing.reasons, *([] if serves else [f"serve the wheelhouse at {url}"])],
         notes=[note] if password and not pem else [],
     )
+
+
+def _observed(settings: t.Mapping[str, t.Any]) -> dict[str, t.Any] | None:
+    """Return what roles/wheelhouse/files/observe.py printed; None where it was not run."""
+    observed = settings.get("__wheelhouse_observed") or {}
+    return json.loads(observed["stdout"]) if observed.get("stdout") else None
+
+
+def _has(found: t.Mapping[str, t.Any], wanted: t.Mapping[str, str], htpasswd: str, password: str) -> bool:
+    """Tell whether the files of the site are as they are to be."""
+    files = found["files"]
+    for path, content in wanted.items():
+        mode = "0600" if path.endswith(".pem") else "0644"
+        if files[path] != (f"{hashlib.sha256(content.encode()).hexdigest()} {mode} root:root" if content else ""):
+            return False
+    if not password:
+        return files[htpasswd] == ""
+    return bool(found["password"] and files[htpasswd].endswith(" 0640 root:www-data"))
 
 
 def _address(text: str) -> str:

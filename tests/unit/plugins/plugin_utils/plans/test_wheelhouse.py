@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import typing as t
 from pathlib import Path
 
@@ -16,12 +18,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
 ROLE = Path(__file__).parents[5] / "roles/wheelhouse"
 CERTIFICATE, KEY = "-----BEGIN CERTIFICATE-----\n", "-----BEGIN PRIVATE KEY-----\n"
 CLOSED = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
-PLAIN = {"wheelhouse_username": "fleet", "wheelhouse_password": "secret"}
+PLAIN = {"wheelhouse_username": "fleet", "wheelhouse_password": "hunter22"}
 
 
 def plan(*packages: str, **changed: t.Any) -> Plan:
     defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    data = {"__wheelhouse_directory": "/etc/nginx/sparkforge-wheelhouse", "inventory_hostname": "spark01"}
+    data = {**yaml.safe_load((ROLE / "vars/main.yml").read_text()), "inventory_hostname": "spark01"}
     return wheelhouse.plan({**defaults, **data, **changed}, {"apt": {"packages": dict.fromkeys(packages, "1")}})
 
 
@@ -121,19 +123,64 @@ def test_what_stands_for_the_configuration_is_as_earlier_versions_had_it(
     assert steps["tls"] == "CERT\nKEY"
 
 
+def observed(steps: t.Mapping[str, t.Any], **changes: t.Any) -> dict[str, t.Any]:
+    """Return what the role observes of a host that serves what ``steps`` say, but for the changes."""
+
+    def file(content: str, attributes: str) -> str:
+        return f"{hashlib.sha256(content.encode()).hexdigest()} {attributes}"
+
+    place = "/etc/nginx/sparkforge-wheelhouse"
+    files = {
+        "/etc/nginx/conf.d/sparkforge-wheelhouse.conf": file(steps["site"]["content"], "0644 root:root"),
+        f"{place}/tls.pem": file(steps["tls"] + "\n", "0600 root:root") if "tls" in steps else "",
+        f"{place}/htpasswd": file("user:hash\n", "0640 root:www-data") if "salt" in steps else "",
+    }
+    found = {
+        "configuration": steps["site"]["configuration"],
+        "enabled": True,
+        "password": "salt" in steps,
+        "files": files,
+    }
+    files.update(changes.pop("files", {}))
+    return {"__wheelhouse_observed": {"stdout": json.dumps({**found, **changes})}}
+
+
 def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
-    fresh = plan(__wheelhouse_served={"status": -1})
-    assert fresh.steps["packages"] == ["nginx"] and fresh.steps["first"] and fresh.steps["serve"]
+    steps = plan().steps
+    nothing = dict.fromkeys(json.loads(observed(steps)["__wheelhouse_observed"]["stdout"])["files"], "")
+    fresh = plan(**observed(steps, configuration="", enabled=False, files=nothing))
+    assert fresh.steps["packages"] == ["nginx"] and {"first", "serve", "reload"} <= set(fresh.steps)
     assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
-    configuration = fresh.steps["site"]["configuration"]
-    served = plan("nginx", __wheelhouse_served={"content": f"{configuration}\n"})
+    served = plan("nginx", **observed(steps))
     assert list(served.steps) == ["site"] and served.reasons == []
     # Before nginx was asked nothing is said of it.
     assert plan("nginx").reasons == []
 
 
+@pytest.mark.parametrize(
+    ("change", "reload"),
+    [
+        ({"configuration": "another"}, True),
+        ({"enabled": False}, False),
+        ({"password": False}, False),
+        ({"files": {"/etc/nginx/conf.d/sparkforge-wheelhouse.conf": ""}}, False),
+        ({"files": {"/etc/nginx/sparkforge-wheelhouse/tls.pem": "0 0600 root:root"}}, False),
+        ({"files": {"/etc/nginx/sparkforge-wheelhouse/htpasswd": "0 0644 root:www-data"}}, False),
+    ],
+)
+def test_whatever_differs_is_applied_and_what_nginx_has_not_read_reloaded(
+    tls: dict[str, str], change: dict[str, t.Any], reload: bool
+) -> None:
+    settings = {**PLAIN, **tls}
+    steps = plan("nginx", "openssl", **settings).steps
+    assert "serve" not in plan("nginx", "openssl", **settings, **observed(steps)).steps
+    differs = plan("nginx", "openssl", **settings, **observed(steps, **change))
+    assert differs.steps["serve"] and ("reload" in differs.steps) == reload and differs.reasons
+
+
 def test_with_another_site_served_the_files_that_it_no_longer_has_go() -> None:
-    other = plan("nginx", "openssl", **PLAIN, __wheelhouse_served={"content": "another"})
+    steps = plan("nginx", "openssl", **PLAIN).steps
+    other = plan("nginx", "openssl", **PLAIN, **observed(steps, configuration="another"))
     assert other.steps["stale"] == ["/etc/nginx/sparkforge-wheelhouse/tls.pem"]
     assert "packages" not in other.steps and "first" not in other.steps
 
@@ -141,5 +188,5 @@ def test_with_another_site_served_the_files_that_it_no_longer_has_go() -> None:
 def test_a_password_wants_openssl_and_without_tls_a_warning(tls: dict[str, str]) -> None:
     warned = plan("nginx", **PLAIN)
     assert warned.reasons == ["install openssl"] and "first" not in warned.steps
-    assert "asks for a password without TLS" in warned.notes[0] and "secret" not in str(warned)
+    assert "asks for a password without TLS" in warned.notes[0] and "hunter22" not in str(warned)
     assert plan("nginx", **PLAIN, **tls).notes == []
