@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import re
 import typing as t
@@ -26,6 +27,58 @@ _NO_PROOF = (
     "no public one is known) or cusparselt_local_repo_key_fingerprint, or add redist to cusparselt_backends, whose "
     "sha256 the stack pins."
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What is asked for; ``exact`` where the user named the version, ``archive`` what the stack pins."""
+
+    backends: t.Sequence[str]
+    version: str
+    cuda_major: int
+    archive: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    soname: str = "libcusparseLt.so.0"
+    exact: bool = False
+    sha256: str = ""
+    key_fingerprint: str = ""
+    root: str = "/opt/sparkforge"
+    check_mode: bool = False
+
+    @classmethod
+    def of(cls, settings: t.Mapping[str, t.Any]) -> Request:
+        stack, version = settings["stack"]["cusparselt"], str(settings["cusparselt_version"])
+        return cls(
+            backends=settings["cusparselt_backends"],
+            version=version or stack["version"],
+            cuda_major=int(settings["stack"]["cuda"]["major"]),
+            archive=stack.get("archive") or {},
+            soname=stack["soname"],
+            exact=bool(version),
+            sha256=settings["cusparselt_local_repo_sha256"],
+            key_fingerprint=settings["cusparselt_local_repo_key_fingerprint"],
+            root=settings["sparkforge_root"],
+            check_mode=settings["ansible_check_mode"],
+        )
+
+    @property
+    def pinned(self) -> bool:
+        return str(self.archive.get("release", "")) == self.version
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What provides it: ``settled`` where that is installed, ``undecided`` where apt has to be asked first."""
+
+    backend: str
+    reason: str
+    packages: t.Sequence[str]
+    names: t.Sequence[str]
+    platform: str
+    directory: str
+    local_repos: t.Sequence[str]
+    settled: bool = False
+    undecided: bool = False
+    passed_over: t.Sequence[tuple[str, str]] = ()
 
 
 def wanted_packages(version: str, cuda_major: int) -> list[str]:
@@ -53,54 +106,41 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     """
     if settings["cusparselt_state"] == "absent" or for_wheels(settings):
         return Plan()
-    stack = settings["stack"]["cusparselt"]
-    version, soname = settings["cusparselt_version"] or stack["version"], stack["soname"]
-    root = settings["sparkforge_root"]
-    choice = choose(
-        settings["cusparselt_backends"],
-        version,
-        settings["stack"]["cuda"]["major"],
-        observation,
-        stack.get("archive"),
-        soname,
-        exact=bool(str(settings["cusparselt_version"])),
-        sha256=settings["cusparselt_local_repo_sha256"],
-        key_fingerprint=settings["cusparselt_local_repo_key_fingerprint"],
-        root=root,
-        check_mode=settings["ansible_check_mode"],
-    )
-    if choice["undecided"]:
-        return Plan({"ask": choice["names"]}, [f"install cuSPARSELt {version}, from the first source that has it"])
+    request = Request.of(settings)
+    choice, version = choose(request, observation), request.version
+    if choice.undecided:
+        return Plan({"ask": choice.names}, [f"install cuSPARSELt {version}, from the first source that has it"])
     files, loader_file = observation["managed_files"], settings["__cusparselt_loader_file"]
     steps: dict[str, t.Any] = {}
     reasons = []
-    passed = "; ".join(row["reason"] for row in choice["passed_over"])
-    notes = [f"cuSPARSELt {version} from {choice['backend']}: {choice['reason']}."]
+    passed = "; ".join(reason for _backend, reason in choice.passed_over)
+    notes = [f"cuSPARSELt {version} from {choice.backend}: {choice.reason}."]
     notes += [f"Skipped: {passed}."] if passed else []
-    if choice["backend"] in ("apt", "local_repo"):
-        if not choice["settled"]:
-            if choice["backend"] == "local_repo":
+    if choice.backend in ("apt", "local_repo"):
+        if not choice.settled:
+            if choice.backend == "local_repo":
                 steps["local_repo"] = {"version": version, "url": deb_url(settings, observation, version)}
-            steps["packages"] = choice["packages"]
+            steps["packages"] = choice.packages
             reasons.append(f"install the packages of cuSPARSELt {version}")
         if redist_layout.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
-            steps["archive_absent"] = choice["platform"]
+            steps["archive_absent"] = choice.platform
             reasons.append("remove its archive")
-        content = f"{choice['directory']}\n"
+        content = f"{choice.directory}\n"
         if not is_written(loader_file, content, observation):
             steps["loader"] = content
             reasons.append(f"write {loader_file}")
-    elif choice["backend"] == "redist":
-        found = archives.select([{**(stack.get("archive") or {}), "soname": soname}], observation, f"{root}/redist")
+    elif choice.backend == "redist":
+        wanted = {**request.archive, "soname": request.soname}
+        found = archives.select([wanted], observation, f"{request.root}/redist")
         if not found["archives"] or not found["installed"]:
-            steps["archive"] = {"platform": choice["platform"], "archive": choice["archive"]}
+            steps["archive"] = {"platform": choice.platform, "archive": _archive_of(request, choice.platform)}
             reasons.append(f"install the archive of cuSPARSELt {version}")
         if loader_file in files:
             steps["packages_absent"] = loader_file
             reasons += ["remove its packages", f"remove {loader_file}"]
-    if choice["backend"] in ("apt", "redist") and choice["local_repos"]:
+    if choice.backend in ("apt", "redist") and choice.local_repos:
         # Where the archive serves, somebody else's packages stay, and so does the repository that they came from.
-        steps["local_repo_absent"] = {"keep_foreign": choice["backend"] == "redist"}
+        steps["local_repo_absent"] = {"keep_foreign": choice.backend == "redist"}
         reasons.append("remove its local repository")
     return Plan(steps, reasons, notes=notes)
 
@@ -113,84 +153,66 @@ def deb_url(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any],
     return settings["cusparselt_local_repo_url"] or f"{base}/{file}"
 
 
-def choose(
-    backends: t.Sequence[str],
-    version: str,
-    cuda_major: int,
-    observation: t.Mapping[str, t.Any],
-    archive: t.Mapping[str, t.Any] | None = None,
-    soname: str = "libcusparseLt.so.0",
-    exact: bool = False,
-    sha256: str = "",
-    key_fingerprint: str = "",
-    root: str = "/opt/sparkforge",
-    check_mode: bool = False,
-) -> dict[str, t.Any]:
+def choose(request: Request, observation: t.Mapping[str, t.Any]) -> Choice:
     """Choose the backend.
 
     :raises SparkforgeError: for an unknown backend, and where none of them can serve the version.
     """
+    backends, version = request.backends, request.version
     unknown = [backend for backend in backends if backend not in BACKENDS]
     if unknown or not backends:
         raise SparkforgeError(
             f"cusparselt_backends contains {', '.join(map(str, unknown)) or 'nothing'}.",
             f"Name one or more of {', '.join(BACKENDS)}.",
         )
-    machine = str(observation["kernel"]["machine"])
-    multiarch = f"{machine}-linux-gnu"
-    platform = platforms.redist(machine)
-    packages = wanted_packages(version, int(cuda_major))
+    machine, installed = str(observation["kernel"]["machine"]), observation["apt"]["packages"]
+    packages = wanted_packages(version, request.cuda_major)
     names = [one.name for text in packages for one in parse_wanted(text)]
-    installed = observation["apt"]["packages"]
-    newer = "" if exact else _newer(names, version, soname, installed)
-    if newer:
-        packages = wanted_packages(newer, int(cuda_major))
-    settled = all(satisfied(text, installed) for text in packages)
-    choice: dict[str, t.Any] = {
-        "backend": None,
-        "reason": "",
-        "passed_over": [],
-        "packages": packages,
-        "names": names,
-        "settled": False,
-        "undecided": False,
-        "archive": _archive_of(archive, platform, soname),
-        "platform": platform,
-        "directory": f"/usr/lib/{multiarch}/libcusparseLt/{cuda_major}",
-        "local_repos": [name for name in sorted(observation["apt"]["packages"]) if _LOCAL_REPO.match(name)],
-    }
+    newer = "" if request.exact else _newer(names, version, request.soname, installed)
+    # What a newer package lacks beside it is of its version.
+    asked = newer or version
+    packages = wanted_packages(asked, request.cuda_major)
+    choice = Choice(
+        backend="none",
+        reason="",
+        packages=packages,
+        names=names,
+        platform=platforms.redist(machine),
+        directory=f"/usr/lib/{machine}-linux-gnu/libcusparseLt/{request.cuda_major}",
+        local_repos=[name for name in sorted(installed) if _LOCAL_REPO.match(name)],
+    )
     by_package = [backend for backend in backends if backend != "redist"]
-    path = str((observation.get("loader") or {}).get("libraries", {}).get(soname) or "")
     # The one of this version is in use; another is a remnant that the other backend retires.
-    in_use = any(name.endswith(f"-{version}") for name in choice["local_repos"])
-    if settled and by_package:
-        return {
-            **choice,
-            "backend": "local_repo" if in_use and "local_repo" in by_package else by_package[0],
-            "settled": True,
-            "reason": f"{newer} is installed as a package, newer than {version} and with its SONAME {soname}"
-            if newer
-            else f"{version} is already installed as a package",
-        }
-    if path.startswith(root.rstrip("/") + "/") and "redist" in backends and _pinned(archive, version):
-        return {**choice, "backend": "redist", "reason": f"the loader already finds the archive's {path}"}
+    in_use = any(name.endswith(f"-{version}") for name in choice.local_repos)
+    if by_package and all(satisfied(text, installed) for text in packages):
+        reason = f"{version} is already installed as a package"
+        if newer:
+            reason = f"{newer} is installed as a package, newer than {version} and with its SONAME {request.soname}"
+        backend = "local_repo" if in_use and "local_repo" in by_package else by_package[0]
+        return dataclasses.replace(choice, backend=backend, settled=True, reason=reason)
+    path = str((observation.get("loader") or {}).get("libraries", {}).get(request.soname) or "")
+    if path.startswith(request.root.rstrip("/") + "/") and "redist" in backends and request.pinned:
+        return dataclasses.replace(choice, backend="redist", reason=f"the loader already finds the archive's {path}")
     offers = observation["apt"].get("offers") or {}
+    passed_over: list[tuple[str, str]] = []
     # An interrupted run may have brought it, and what apt offers is then its own.
     for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
         if backend == "apt" and not set(names) <= set(offers):
-            return {**choice, "undecided": True, "reason": "apt has not been asked yet"}
-        # What a newer package lacks beside it is of its version, and only an apt source may have that.
-        asked = newer if newer and backend == "apt" else version
-        serves, reason = _serves(backend, packages, offers, asked, archive, platform, sha256, key_fingerprint)
+            reason = "apt has not been asked yet"
+            return dataclasses.replace(choice, undecided=True, reason=reason, passed_over=passed_over)
+        # Only an apt source may have what is newer than the stack's version.
+        found = asked if backend == "apt" else version
+        serves, reason = _serves(backend, request, choice, offers, found)
         if serves:
             if backend != "redist":
-                _refuse_older(names, asked, installed)
-            return {**choice, "backend": backend, "reason": reason}
-        choice["passed_over"].append({"backend": backend, "reason": reason})
-    why = "; ".join(f"{row['backend']}: {row['reason']}" for row in choice["passed_over"])
-    if check_mode:
+                _refuse_older(names, found, installed)
+            return dataclasses.replace(choice, backend=backend, reason=reason, passed_over=passed_over)
+        passed_over.append((backend, reason))
+    why = "; ".join(f"{backend}: {reason}" for backend, reason in passed_over)
+    if request.check_mode:
         # An apt source that a real run adds first may serve it, so a check is no place to fail.
-        return {**choice, "backend": "none", "reason": f"nothing serves it as the host is now ({why})"}
+        reason = f"nothing serves it as the host is now ({why})"
+        return dataclasses.replace(choice, reason=reason, passed_over=passed_over)
     remedy = (
         _NO_PROOF
         if "local_repo" in backends and not without_local_repo(version)
@@ -233,46 +255,32 @@ def without_local_repo(version: str) -> bool:
     return compare_versions(version, FIRST_WITHOUT_LOCAL_REPO) >= 0
 
 
-def _pinned(archive: t.Mapping[str, t.Any] | None, version: str) -> bool:
-    return bool(archive) and str(archive.get("release", "")) == version  # type: ignore[union-attr]
-
-
-def _archive_of(archive: t.Mapping[str, t.Any] | None, platform: str, soname: str) -> dict[str, t.Any]:
-    """Return the archive as redist_archive takes it: one sha256, where the stack has one for this
-    platform."""
-    if not archive:
-        return {}
-    found = {key: value for key, value in archive.items() if key != "sha256" and value is not None}
-    digest = (archive.get("sha256") or {}).get(platform)
-    return {"soname": soname, **found, **({"sha256": digest} if digest else {})}
+def _archive_of(request: Request, platform: str) -> dict[str, t.Any]:
+    """Return the archive as redist_archive takes it: one sha256, where the stack has one for this platform."""
+    found = {key: value for key, value in request.archive.items() if key != "sha256" and value is not None}
+    digest = (request.archive.get("sha256") or {}).get(platform)
+    return {"soname": request.soname, **found, **({"sha256": digest} if digest else {})}
 
 
 def _serves(
-    backend: str,
-    packages: t.Sequence[str],
-    offers: t.Mapping[str, t.Sequence[str]],
-    version: str,
-    archive: t.Mapping[str, t.Any] | None,
-    platform: str,
-    sha256: str,
-    key_fingerprint: str,
+    backend: str, request: Request, choice: Choice, offers: t.Mapping[str, t.Sequence[str]], version: str
 ) -> tuple[bool, str]:
     if backend == "apt":
-        lacking = [parse_wanted(text)[0].name for text in packages if not _offered(text, offers)]
+        lacking = [parse_wanted(text)[0].name for text in choice.packages if not _offered(text, offers)]
         if lacking:
             return False, f"no apt source offers {' and '.join(lacking)} {version}"
         return True, f"an apt source of the host offers {version}"
     if backend == "local_repo":
         if without_local_repo(version):
             return False, f"cuSPARSELt has no local repository since {FIRST_WITHOUT_LOCAL_REPO}"
-        if not sha256 and not key_fingerprint:
+        if not request.sha256 and not request.key_fingerprint:
             return False, (
                 "neither the sha256 of its .deb nor its key's fingerprint is set"
                 " (cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint)"
             )
-        return True, f"the {'sha256' if sha256 else 'key fingerprint'} of the local repository is set"
-    if not archive or not _pinned(archive, version):
+        return True, f"the {'sha256' if request.sha256 else 'key fingerprint'} of the local repository is set"
+    if not request.pinned:
         return False, f"the stack pins no archive of {version}"
-    if not (archive.get("sha256") or {}).get(platform):
-        return False, f"no sha256 of the archive {version} is known for {platform}"
-    return True, f"the stack pins the archive {archive.get('version') or version}"
+    if not (request.archive.get("sha256") or {}).get(choice.platform):
+        return False, f"no sha256 of the archive {version} is known for {choice.platform}"
+    return True, f"the stack pins the archive {request.archive.get('version') or version}"

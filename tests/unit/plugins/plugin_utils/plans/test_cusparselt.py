@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 import pytest
@@ -35,14 +36,8 @@ def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **
         "apt": {"packages": more.pop("packages", {}), "offers": offers or {}},
         "loader": {"libraries": more.pop("libraries", {})},
     }
-    return cusparselt.choose(
-        backends,
-        version=version,
-        cuda_major=13,
-        observation=observation,
-        archive=more.pop("archive", ARCHIVE),
-        **more,
-    )
+    request = cusparselt.Request(backends, version, 13, more.pop("archive", ARCHIVE), **more)
+    return dataclasses.asdict(cusparselt.choose(request, observation))
 
 
 def test_apt_has_to_be_asked_first():
@@ -68,13 +63,13 @@ def test_another_version_on_offer_is_not_the_wanted_one(offered: str):
     offers = {**NOTHING, "libcusparselt0-cuda-13": [offered], "libcusparselt0-dev-cuda-13": [offered]}
     choice = choose(ALL, offers)
     assert choice["backend"] == "redist"
-    assert [row["backend"] for row in choice["passed_over"]] == ["apt", "local_repo"]
+    assert [backend for backend, _reason in choice["passed_over"]] == ["apt", "local_repo"]
 
 
 def test_a_runtime_without_its_headers_is_not_enough():
     choice = choose(ALL, {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"]})
     assert choice["backend"] == "redist"
-    assert "libcusparselt0-dev-cuda-13" in choice["passed_over"][0]["reason"]
+    assert "libcusparselt0-dev-cuda-13" in choice["passed_over"][0][1]
 
 
 @pytest.mark.parametrize("proof", [{"sha256": "a" * 64}, {"key_fingerprint": "B" * 40}])
@@ -86,19 +81,20 @@ def test_the_local_repository_is_taken_where_something_proves_it(proof: dict):
 def test_no_local_repository_exists_from_0_9_on(version: str):
     choice = choose(ALL, NOTHING, version, sha256="a" * 64, archive={**ARCHIVE, "release": version})
     assert choice["backend"] == "redist"
-    assert "0.9" in choice["passed_over"][1]["reason"]
+    assert "0.9" in choice["passed_over"][1][1]
 
 
 def test_a_local_repository_that_is_forced_without_proof_is_refused_with_the_remedy():
     with pytest.raises(SparkforgeError, match=r"neither the sha256.*Set cusparselt_local_repo_sha256"):
         choose(["local_repo"])
     # By default it is passed over, and what it would have needed is named.
-    passed_over = choose(ALL, NOTHING)["passed_over"][1]["reason"]
+    passed_over = choose(ALL, NOTHING)["passed_over"][1][1]
     assert "cusparselt_local_repo_sha256, cusparselt_local_repo_key_fingerprint" in passed_over
 
 
 def test_the_archive_carries_the_sha256_of_its_platform_alone():
-    assert choose(["redist"])["archive"] == {
+    request = cusparselt.Request(["redist"], "0.8.1", 13, ARCHIVE)
+    assert cusparselt._archive_of(request, "linux-sbsa") == {
         "soname": "libcusparseLt.so.0", "product": "cusparselt", "component": "libcusparse_lt", "release": "0.8.1",
         "version": "0.8.1.1", "variant": "cuda13", "sha256": "d3" * 32,
     }  # fmt: skip
