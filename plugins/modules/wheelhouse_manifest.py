@@ -51,8 +51,8 @@ options:
   url:
     description:
       - The URL that the wheelhouse is served under; empty where it is not.
-      - A manifest that comes without TLS is taken only where one of O(signers) signed it, the cache has one with the
-        same seal, or O(manifest_sha256) is its seal.
+      - A manifest from there is taken only if one of O(signers) signed it, the cache has one with the same seal, or
+        O(manifest_sha256) is its seal.
     type: str
     default: ""
   username:

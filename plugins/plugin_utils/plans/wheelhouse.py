@@ -42,7 +42,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in faults])
     url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
     read = [TEMPLATE.read_text(encoding="utf-8").rstrip(), root, addresses, int(port), pem, bool(password)]
-    site = {"addresses": addresses, "url": url, "configuration": hashlib.sha256(json.dumps(read).encode()).hexdigest()}
+    site: dict[str, t.Any] = {
+        "addresses": addresses,
+        "url": url,
+        "configuration": hashlib.sha256(json.dumps(read).encode()).hexdigest(),
+    }
     directory = settings["__wheelhouse_directory"]
     site["content"] = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True).from_string(  # noqa: S701
         TEMPLATE.read_text(encoding="utf-8")
@@ -94,7 +98,7 @@ def _has(found: t.Mapping[str, t.Any], wanted: t.Mapping[str, str], htpasswd: st
         if files[path] != (f"{hashlib.sha256(content.encode()).hexdigest()} {mode} root:root" if content else ""):
             return False
     if not password:
-        return files[htpasswd] == ""
+        return bool(files[htpasswd] == "")
     return bool(found["password"] and files[htpasswd].endswith(" 0640 root:www-data"))
 
 

@@ -52,7 +52,7 @@ def look(
                 continue
             name, label = served.url, f"The manifest of {wanted.stack} at {served.url}"
             try:
-                cached = None if served.is_trusted or served.pinned else cache.load(wanted)
+                cached = None if served.pinned or wanted.signers else cache.load(wanted)
                 manifest = served.manifest(wanted, cached)
                 is_served = manifest is not None
                 said = "has it" if manifest else "does not have it"

@@ -47,17 +47,13 @@ class Served:
                 "printed.",
             )
 
-    @property
-    def is_trusted(self) -> bool:
-        return self.url.startswith("https://")
-
     def of(self, *parts: str) -> str:
         return "/".join([self.url, *(urllib.parse.quote(part) for part in parts)])
 
     def manifest(self, wanted: Wanted, cached: Manifest | None) -> Manifest | None:
         """Return the manifest that is served; None where the server has none.
 
-        Without TLS it is taken only where a pinned key signed it, or its seal is known already.
+        It is taken only if a pinned key signed it, or its seal is pinned or that of the cached one.
 
         :raises SparkforgeError: if something else is served, or nothing answers; see ``is_passed_over``.
         """
@@ -78,11 +74,11 @@ class Served:
                 expected=self.pinned,
                 got=found["seal"],
             )
-        if not self.is_trusted and not wanted.signers and found["seal"] != known:
+        if not wanted.signers and found["seal"] != known:
             raise SparkforgeError(
-                f"The manifest at {url} was served without TLS, and its seal {found['seal']} is not pinned.",
-                "Serve it over https, or pin the builder's key in sparkforge_wheelhouse_signers, which "
-                "playbooks/build.yml prints at its end.",
+                f"Neither a key nor the seal {found['seal']} is pinned for the manifest at {url}.",
+                "Pin the builder's key in sparkforge_wheelhouse_signers, which playbooks/build.yml prints at its end, "
+                "or the seal in sparkforge_wheelhouse_manifest_sha256.",
                 got=found["seal"],
                 passed_over=True,
             )

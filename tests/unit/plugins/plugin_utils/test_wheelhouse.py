@@ -220,7 +220,7 @@ def test_a_spoilt_cache_names_the_file_to_remove(cache: Cache) -> None:
 # ------------------------------------------------------------------------------------------------------ trust
 
 
-def test_without_tls_a_manifest_is_taken_only_where_its_seal_is_known(server: Server, cache: Cache) -> None:
+def test_a_manifest_is_taken_only_where_its_seal_is_known(server: Server, cache: Cache) -> None:
     made = manifest()
     server.publish(made)
     found = find(cache, Served(server.url))
@@ -231,7 +231,7 @@ def test_without_tls_a_manifest_is_taken_only_where_its_seal_is_known(server: Se
     assert find(cache, Served(server.url)).where == "url"
 
 
-def test_without_tls_a_manifest_that_a_pinned_key_signed_is_taken(server: Server, cache: Cache, tmp_path: Path) -> None:
+def test_a_manifest_that_a_pinned_key_signed_is_taken(server: Server, cache: Cache, tmp_path: Path) -> None:
     signer = signature.Signer(str(tmp_path / "builder"))
     signer.make(check_mode=False)
     wanted = WANTED._replace(signers=[str(signer.public_key)])
