@@ -212,7 +212,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._core import modules, platforms
 from ..module_utils._fetch import redist as _redist
-from ..module_utils._fetch.redist_manifest import archives_from
+from ..module_utils._fetch.redist_plan import archives_from
 
 
 def work(module: AnsibleModule) -> dict[str, t.Any]:

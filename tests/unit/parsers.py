@@ -27,7 +27,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import f
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     git_trouble,
     index,
-    redist_manifest,
+    redist_plan,
     unpack,
     urls,
 )
@@ -111,10 +111,10 @@ def _manifest() -> bytes:
 
 
 def _redist(data: bytes, _place: Path) -> object:
-    archive = redist_manifest.archives_from(
+    archive = redist_plan.archives_from(
         [{"product": "cudss", "component": "libcudss", "release": "0.7.1"}], "linux-sbsa", "cuda13", "present"
     )[0]
-    return redist_manifest.resolve(redist_manifest._parsed(data, "https://a/x.json"), archive, "https://a/x.json")
+    return redist_plan.resolve(redist_plan.parsed(data, "https://a/x.json"), archive, "https://a/x.json")
 
 
 _REDIST = {

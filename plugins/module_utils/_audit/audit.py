@@ -20,7 +20,7 @@ from .._core import digests, disk, receipts
 from .._core.errors import SparkforgeError
 from .._environment import receipt as environments
 from .._environment import tree
-from .._fetch import redist_record
+from .._fetch import redist_plan
 from .._unit import survey
 from .._wheel import artefact
 from .._wheel import installed as packages
@@ -162,12 +162,12 @@ class Audit:
             receipt = receipts.read(self.root, name)
             if receipt is None:
                 self._differs("archive", receipts.path_of(self.root, name), "is not a receipt")
-            for record in redist_record.generations(receipt):
+            for record in redist_plan.generations(receipt):
                 known = record.get("digests") or {}
                 for name, digest in sorted(known.items()):
                     self._file("archive", os.path.join(str(record["path"]), name), digest)
                 # Its links; and of an older receipt, which has no digests, sizes.
-                damage = redist_record.damage({**record, "files": {} if known else record.get("files", {})})
+                damage = redist_plan.damage({**record, "files": {} if known else record.get("files", {})})
                 if damage:
                     self._differs("archive", str(record.get("path")), f"is damaged: {damage}")
 

@@ -21,7 +21,7 @@ from .._core import digests, receipts
 from .._core.errors import SparkforgeError
 from .._environment import receipt as environments
 from .._environment import tree
-from .._fetch import redist_record
+from .._fetch import redist_plan
 from .._unit import survey
 from .._wheel import installed as packages
 from .._wheel.requirement import normalised
@@ -133,7 +133,7 @@ def _origin(unit: t.Mapping[str, t.Any]) -> Component:
 
 def _archives(root: str) -> t.Iterator[Component]:
     for name in receipts.names(root, "redist-"):
-        for record in redist_record.generations(receipts.read(root, name))[:1]:
+        for record in redist_plan.generations(receipts.read(root, name))[:1]:
             ref = _purl("generic", str(record.get("component")), str(record.get("version")))
             digest = str(record.get("sha256"))
             component: Component = {

@@ -11,7 +11,7 @@ import re
 import typing as t
 
 from .._core import disk
-from .redist_layout import LIBRARY_DIRECTORIES
+from .redist_plan import LIBRARY_DIRECTORIES
 
 #: Where NVIDIA's archives keep these; the first that exists counts.
 DIRECTORIES = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig", "pkg-config", "pkgconfig")

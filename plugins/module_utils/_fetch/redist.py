@@ -13,23 +13,48 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import time
 import typing as t
 
 from .._core import disk, receipts
+from .._core.digests import of_file
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import http, unpack
-from .redist_layout import current_path, is_version, loader_entry, loader_path
-from .redist_manifest import Archive, fetch_manifest, resolve
-from .redist_record import damage, differs, environment_of, generations, label_of, record_of, require_soname, shell_of
-from .redist_steps import Step, describe, downloaded, result
+from .._elf import reader
+from . import http, pkg_config, unpack
+from .redist_plan import (
+    LIBRARY_DIRECTORIES,
+    Archive,
+    Resolved,
+    Step,
+    current_path,
+    damage,
+    describe,
+    differs,
+    downloaded,
+    environment_of,
+    fingerprint,
+    generations,
+    is_version,
+    label_of,
+    listed,
+    loader_entry,
+    loader_path,
+    parsed,
+    resolve,
+    result,
+    shell_of,
+)
 
 #: An xz archive of libraries unpacks to three or four times its size; beside it is the archive itself.
 DISK_FACTOR = 5
 
 _LOCK = "redist"
+
+#: What a platform's libraries have as e_machine in their ELF header (linux-aarch64 is Tegra).
+MACHINES = {"linux-sbsa": 183, "linux-aarch64": 183, "linux-x86_64": 62, "linux-ppc64le": 21}
 
 Run = t.Callable[[list[str]], tuple[int, str, str]]
 
@@ -363,3 +388,98 @@ def _text_of(path: str) -> str | None:
 def _unlink(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def fetch_manifest(url: str, archive: Archive) -> dict[str, t.Any]:
+    """Return the manifest of the release that ``archive`` is of.
+
+    :raises SparkforgeError: if there is none, or it is not a JSON object.
+    """
+    try:
+        content = http.fetch_bytes(url)
+    except SparkforgeError as error:
+        if error.details.get("status") != 404:
+            raise
+        raise SparkforgeError(
+            f"{archive.product} has no release {archive.release}: {redact(url)} does not exist (HTTP 404).",
+            "Correct the release of the archive in the stack, or the mirror in sparkforge_nvidia_url.",
+            **error.details,
+        ) from error
+    return parsed(content, redact(url))
+
+
+def record_of(
+    archive: Archive, resolved: Resolved, unpacked: unpack.Unpacked, staged: str, prefix: str
+) -> dict[str, t.Any]:
+    """Return the record of an archive that was unpacked at ``staged`` and is to lie below ``prefix``.
+
+    :raises SparkforgeError: if it has not the SONAME that the stack pins.
+    """
+    version = resolved.version + (f"-{archive.variant}" if archive.variant else "")
+    path = os.path.join(prefix, archive.component, version)
+    library = next((d for d in LIBRARY_DIRECTORIES if os.path.isdir(f"{staged}/{d}")), None)
+    sonames = _sonames(f"{staged}/{library}", archive.platform) if library else []
+    require_soname(archive, resolved.version, sonames)
+    files, digests = dict(unpacked.files), dict(unpacked.digests)
+    directories = [d for d in pkg_config.DIRECTORIES if os.path.isdir(f"{staged}/{d}")]
+    corrected = pkg_config.write_corrected(staged, path, directories)
+    if corrected:
+        files.update(corrected)
+        digests.update({name: of_file(f"{staged}/{name}") for name in corrected})
+        directories.insert(0, pkg_config.CORRECTED)
+    record: dict[str, t.Any] = {
+        "product": archive.product,
+        "component": archive.component,
+        "release": archive.release,
+        "version": resolved.version,
+        "platform": archive.platform,
+        "variant": archive.variant,
+        "sha256": resolved.sha256,
+        "name": resolved.name,
+        "license": resolved.license,
+        "license_files": sorted(n for n in files if re.match(r"(?i)(license|eula|copying)", n)),
+        "prefix": prefix,
+        "path": path,
+        "current": current_path(prefix, archive.component),
+        "library_directory": library,
+        "include": os.path.isdir(f"{staged}/include"),
+        "pkg_config": directories,
+        "pkg_config_corrected": sorted(corrected),
+        "sonames": sonames,
+        "files": files,
+        "digests": digests,
+        "links": unpacked.links,
+        "size": unpacked.size,
+    }
+    record["fingerprint"] = fingerprint(record)
+    return record
+
+
+def _sonames(directory: str, platform: str) -> list[str]:
+    """Return the SONAMEs under which the loader finds a library of the right machine in ``directory``."""
+    found = set()
+    for name in os.listdir(directory):
+        path = os.path.join(directory, name)
+        if ".so" not in name or not os.path.isfile(path):
+            continue
+        try:
+            library = reader.read_elf(path)
+        except SparkforgeError:
+            continue
+        if library.soname == name and library.machine == MACHINES.get(platform, library.machine):
+            found.add(name)
+    return sorted(found)
+
+
+def require_soname(archive: Archive, version: str, sonames: t.Sequence[str]) -> None:
+    if archive.soname is None or archive.soname in sonames:
+        return
+    machine = f" for {archive.platform}" if archive.platform in MACHINES else ""
+    raise SparkforgeError(
+        f"{archive.component} {version} has no library with the SONAME {archive.soname}{machine}, which the "
+        f"stack pins; it has {listed(sonames)}.",
+        "Programs built against the pinned SONAME cannot load this version: choose a release that has it, or correct "
+        "the soname in the stack and rebuild.",
+        expected=archive.soname,
+        actual=list(sonames),
+    )

@@ -18,7 +18,7 @@ import yaml
 from ...module_utils._core import digests, disk
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.redact import redact
-from ...module_utils._fetch import git_tree, index, redist_manifest, urls
+from ...module_utils._fetch import git_tree, index, redist_plan, urls
 from ...module_utils._fetch.git import Repositories
 from ...module_utils._fetch.git_trouble import GitError, Patience, explained
 from ..lock import resolve, upstream
@@ -31,7 +31,7 @@ VARIABLES = "mirror-vars.yml"
 PAGE_LIMIT = 64 << 20
 
 
-def archives(directory: Directory, wanted: t.Iterable[redist_manifest.Archive], nvidia_url: str) -> None:
+def archives(directory: Directory, wanted: t.Iterable[redist_plan.Archive], nvidia_url: str) -> None:
     """Bring NVIDIA's archives, and the manifests that name them, below ``nvidia/``, as NVIDIA's own tree has them.
 
     :raises SparkforgeError: if a manifest contradicts a pin, or something cannot be had.
@@ -46,7 +46,7 @@ def archives(directory: Directory, wanted: t.Iterable[redist_manifest.Archive], 
             continue
         with open(directory.at(path), "rb") as stream:
             manifest = upstream.read_manifest(stream.read(), url)
-        found = redist_manifest.resolve(manifest, archive, redact(url))
+        found = redist_plan.resolve(manifest, archive, redact(url))
         whole = f"{url.rpartition('/')[0]}/{found.relative_path}"
         directory.fetch(f"{below}/{found.relative_path}", whole, found.sha256, limit=found.size)
 

@@ -12,7 +12,7 @@ import typing as t
 
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._fetch import redist_manifest
+from ...module_utils._fetch import redist_plan
 from ...module_utils._wheel.requirement import normalised
 from ..stack.facts import CORE_UNITS
 
@@ -32,7 +32,7 @@ class Wheel:
 class Wanted:
     """What is to lie in the mirror. ``sources`` are options ``source`` of source_build."""
 
-    archives: tuple[redist_manifest.Archive, ...]
+    archives: tuple[redist_plan.Archive, ...]
     wheels: tuple[Wheel, ...]
     sources: tuple[dict[str, t.Any], ...]
 
@@ -89,11 +89,11 @@ def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: 
     )
 
 
-def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_manifest.Archive]:
+def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_plan.Archive]:
     rows = [*stack["archives"], *([stack["cusparselt"]["archive"]] if stack["cusparselt"].get("archive") else [])]
     for platform in map(platforms.redist, machines):
         # An archive that is not made for a platform has no sha256 for it.
         entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]
-        fields = [field.name for field in dataclasses.fields(redist_manifest.Archive)]
+        fields = [field.name for field in dataclasses.fields(redist_plan.Archive)]
         entries = [{key: value for key, value in row.items() if key in fields} for row in entries]
-        yield from redist_manifest.archives_from(entries, platform, "", "present")
+        yield from redist_plan.archives_from(entries, platform, "", "present")

@@ -11,7 +11,7 @@ import typing as t
 
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._fetch import redist_layout
+from ...module_utils._fetch import redist_plan
 from . import is_written
 
 LOADER_DIRECTORY = "/etc/ld.so.conf.d"
@@ -75,11 +75,11 @@ def _is_installed(row: t.Mapping[str, t.Any], platform: str, observation: t.Mapp
     if not row.get("version"):
         return False
     current = os.path.join(os.path.normpath(prefix), row["component"], "current")
-    path = redist_layout.loader_path(LOADER_DIRECTORY, row["component"])
+    path = redist_plan.loader_path(LOADER_DIRECTORY, row["component"])
     libraries = observation.get("loader", {}).get("libraries", {})
-    for directory in redist_layout.LIBRARY_DIRECTORIES:
+    for directory in redist_plan.LIBRARY_DIRECTORIES:
         record = {**row, "platform": platform, "current": current, "library_directory": directory}
-        if is_written(path, redist_layout.loader_entry(record, identity=True), observation):
+        if is_written(path, redist_plan.loader_entry(record, identity=True), observation):
             soname = row.get("soname")
             return soname is None or libraries.get(soname) == f"{current}/{directory}/{soname}"
     return False

@@ -15,7 +15,7 @@ from ...module_utils._apt.deb_version import compare_versions
 from ...module_utils._apt.wanted import parse_wanted, satisfied
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._fetch import redist_layout
+from ...module_utils._fetch import redist_plan
 from . import Plan, archives, for_wheels, is_written
 
 _LOCAL_REPO = re.compile(r"^cusparselt-local-repo-[a-z0-9]+-\d")
@@ -122,7 +122,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
                 steps["local_repo"] = {"version": version, "url": deb_url(settings, observation, version)}
             steps["packages"] = choice.packages
             reasons.append(f"install the packages of cuSPARSELt {version}")
-        if redist_layout.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
+        if redist_plan.loader_path(archives.LOADER_DIRECTORY, settings["__cusparselt_redist_component"]) in files:
             steps["archive_absent"] = choice.platform
             reasons.append("remove its archive")
         content = f"{choice.directory}\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_record
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
@@ -84,7 +84,7 @@ class Host:
             "digests": {"lib/libcudss.so.0.7.1": digest(b"\x7fELF cudss")},
             "links": {"lib/libcudss.so.0": "libcudss.so.0.7.1"},
         }
-        assert redist_record.damage(record) == ""
+        assert redist_plan.damage(record) == ""
         (self.root / "receipts/redist-libcudss.json").write_text(json.dumps(record))
 
     def audit(self) -> dict[str, t.Any]:

@@ -14,9 +14,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     pkg_config,
-    redist_layout,
-    redist_manifest,
-    redist_record,
+    redist_plan,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
 
@@ -40,11 +38,11 @@ MANIFEST: dict[str, t.Any] = {
         },
     },
 }
-WANTED = redist_manifest.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
+WANTED = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", PIN, "libcudss.so.0")
 
 
 def test_a_manifest_gives_path_size_and_hash_of_the_wanted_variant() -> None:
-    found = redist_manifest.resolve(MANIFEST, WANTED, "url")
+    found = redist_plan.resolve(MANIFEST, WANTED, "url")
     assert (found.relative_path, found.size, found.sha256) == ("libcudss/linux-sbsa/b.tar.xz", 156677968, PIN)
 
 
@@ -62,14 +60,14 @@ def test_a_manifest_with_impossible_values_is_refused(change: t.Any) -> None:
     variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
     manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
     with pytest.raises(SparkforgeError, match="which are not valid"):
-        redist_manifest.resolve(manifest, WANTED, "url")
+        redist_plan.resolve(manifest, WANTED, "url")
 
 
 @pytest.mark.parametrize("version", ["../x", "", None, 8, "current", "v1", "..", "-1", "1" * 129, "1\n"])
 def test_a_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
     with pytest.raises(SparkforgeError, match="which are not valid"):
-        redist_manifest.resolve(manifest, dataclasses.replace(WANTED, version=None), "url")
+        redist_plan.resolve(manifest, dataclasses.replace(WANTED, version=None), "url")
 
 
 RECEIPT = {
@@ -85,17 +83,17 @@ RECEIPT = {
 
 
 def test_an_installed_archive_is_told_from_the_wanted_one_by_each_input() -> None:
-    assert redist_record.differs(RECEIPT, WANTED, "/prefix") == ""
-    assert redist_record.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, expected /other"
+    assert redist_plan.differs(RECEIPT, WANTED, "/prefix") == ""
+    assert redist_plan.differs(RECEIPT, WANTED, "/other") == "its prefix is /prefix, expected /other"
     for key in ("product", "release", "version", "platform", "variant", "sha256"):
-        assert redist_record.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
+        assert redist_plan.differs({**RECEIPT, key: "x"}, WANTED, "/prefix").startswith(f"its {key} is x, ")
 
 
 def test_a_fingerprint_covers_each_input_and_no_place() -> None:
-    fingerprint = redist_record.fingerprint(RECEIPT)
-    assert redist_record.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
+    fingerprint = redist_plan.fingerprint(RECEIPT)
+    assert redist_plan.fingerprint({**RECEIPT, "prefix": "/other", "path": "/x"}) == fingerprint
     for key in ("product", "component", "release", "version", "platform", "variant", "sha256"):
-        assert redist_record.fingerprint({**RECEIPT, key: "x"}) != fingerprint
+        assert redist_plan.fingerprint({**RECEIPT, key: "x"}) != fingerprint
 
 
 @pytest.mark.parametrize(
@@ -139,7 +137,7 @@ class Bench:
 
     def redist(self, state: str = "present", **options: t.Any) -> _redist.RedistArchives:
         return _redist.RedistArchives(
-            redist_manifest.archives_from(self.entries, "linux-sbsa", "cuda13", state),
+            redist_plan.archives_from(self.entries, "linux-sbsa", "cuda13", state),
             base_url=(self.path / "mirror/compute").as_uri(),
             prefix=str(self.path / "prefix"),
             root=str(self.path / "root"),
@@ -284,7 +282,7 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
 
     def redist() -> _redist.RedistArchives:
         return _redist.RedistArchives(
-            redist_manifest.archives_from(entries, "linux-sbsa", "cuda13", "present"),
+            redist_plan.archives_from(entries, "linux-sbsa", "cuda13", "present"),
             base_url=(tmp_path / "mirror/compute").as_uri(),
             prefix=str(tmp_path / "prefix"),
             root=str(tmp_path / "root"),
@@ -310,8 +308,8 @@ def test_ldconfig_runs_once_for_all_archives_and_before_the_receipts(tmp_path: P
     "path", ["/prefix/other/1.0", "/prefix/one/../one/1.0", "prefix/one/1.0", "/prefix/one/current", "/prefix/one"]
 )
 def test_only_what_lies_where_versions_lie_is_one(path: str) -> None:
-    assert redist_layout.is_version("/prefix/one/1.0-cuda13", "one")
-    assert not redist_layout.is_version(path, "one")
+    assert redist_plan.is_version("/prefix/one/1.0-cuda13", "one")
+    assert not redist_plan.is_version(path, "one")
 
 
 def test_an_upgrade_removes_nothing_that_an_edited_receipt_names(bench: Bench) -> None:

@@ -13,7 +13,7 @@ import typing as t
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import platforms
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_layout
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans.archives import select
 
 PREFIX = "/opt/sparkforge/redist"
@@ -57,7 +57,7 @@ def observed(machine: str = "aarch64") -> dict[str, t.Any]:
                 "current": current,
                 "library_directory": "lib",
             }
-            text = redist_layout.loader_entry(record, identity=True)
+            text = redist_plan.loader_entry(record, identity=True)
             path = f"/etc/ld.so.conf.d/sparkforge-{archive['component']}.conf"
             found["managed_files"][path] = hashlib.sha256(text.encode()).hexdigest()
             found["loader"]["libraries"][archive["soname"]] = f"{current}/lib/{archive['soname']}"
