@@ -25,7 +25,7 @@ from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import archive_reader, http, unpack
 from .git import LOCK_SECONDS
-from .git_trouble import Patience, Say, not_written
+from .git_trouble import Patience, Say
 from .urls import rewritten
 
 #: Members that an archive of sources may have; LLVM's has about 180,000.
@@ -175,30 +175,19 @@ def _unpack_tree(archive: str, directory: str, label: str) -> None:
 
     :raises SparkforgeError: for a file that is not an archive, is damaged, or would write where it must not.
     """
-    os.mkdir(directory, 0o700)
-    tree = _Tree(label, directory, MEMBERS_LIMIT)
-    try:
-        with open(archive, "rb") as stream:
-            head = stream.read(512)
+    remedy = "Its sha256 matches, so the original is damaged: use another archive of the source."
+    with unpack.filling(directory, label, "an archive of its kind", remedy):
+        tree = _Tree(label, directory, MEMBERS_LIMIT)
+        head, opener = unpack.head_of(archive)
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             with archive_reader.opened_zip(archive) as file:
                 tree.members(_Zip(file))
         else:
-            with _opened(archive, head, label) as content:
+            with opener(archive) if opener else _opened(archive, head, label) as content:
                 tree.members(archive_reader.Members(content))
-        os.chmod(directory, 0o755)  # noqa: S103 - sources are no secret
-    except archive_reader.DAMAGED as error:
-        raise _damaged(label, error) from error
-    except OSError as error:
-        if error.errno is None:  # gzip and bz2 report bad data so
-            raise _damaged(label, error) from error
-        raise not_written(f"{label} cannot be unpacked into {directory}", directory, error) from error
 
 
 def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:
-    for magic, opener in archive_reader.OPENERS:
-        if head.startswith(magic):
-            return t.cast("t.IO[bytes]", opener(archive))
     if head[257:262] == b"ustar":
         return open(archive, "rb")
     if head.startswith(b"\x28\xb5\x2f\xfd"):
@@ -214,13 +203,6 @@ def _opened(archive: str, head: bytes, label: str) -> t.IO[bytes]:
     raise SparkforgeError(
         f"{label} is not a source archive: {it_is}.",
         "Use a .tar.gz, .tar.xz, .tar.bz2, .tar or .zip.",
-    )
-
-
-def _damaged(label: str, error: Exception) -> SparkforgeError:
-    return SparkforgeError(
-        f"{label} is damaged or not an archive of its kind: {(str(error) or type(error).__name__).rstrip('.')}.",
-        "Its sha256 matches, so the original is damaged: use another archive of the source.",
     )
 
 

@@ -12,6 +12,7 @@ directory at its top, no path twice, no set-user-ID bits.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import posixpath
@@ -76,34 +77,49 @@ def unpack(archive: str, directory: str, label: str | None = None) -> Unpacked:
     """
     name = label or archive
     opener = _opener(archive, name)
+    remedy = "Check that the mirror has the vendor's complete file, and run again."
+    with filling(directory, name, "a tar archive", remedy), opener(archive) as stream:
+        return _Extraction(name, directory, MEMBERS_LIMIT).all(archive_reader.Members(stream))
+
+
+@contextlib.contextmanager
+def filling(directory: str, name: str, kind: str, remedy: str) -> t.Iterator[None]:
+    """Make ``directory`` for what is unpacked meanwhile; remove it if that fails.
+
+    :param name: how messages call the archive. :param kind: what it is not if it is damaged, and then the ``remedy``.
+    :raises SparkforgeError: for what reading a damaged archive and writing raise.
+    """
     os.mkdir(directory, 0o700)
     try:
-        with opener(archive) as stream:
-            unpacked = _Extraction(name, directory, MEMBERS_LIMIT).all(archive_reader.Members(stream))
-        os.chmod(directory, 0o755)  # noqa: S103 - libraries are for everybody
+        yield
+        os.chmod(directory, 0o755)  # noqa: S103 - libraries and sources are for everybody
     except BaseException as error:
         disk.remove(directory)
-        if isinstance(error, archive_reader.DAMAGED):
-            raise _damaged(name, error) from error
+        # gzip and bz2 report bad data as an OSError without a number.
+        if isinstance(error, archive_reader.DAMAGED) or (isinstance(error, OSError) and error.errno is None):
+            reason = (str(error) or type(error).__name__).rstrip(".")
+            raise SparkforgeError(f"{name} is damaged or not {kind}: {reason}.", remedy) from error
         if isinstance(error, OSError):
-            if error.errno is None:  # gzip and bz2 report bad data so
-                raise _damaged(name, error) from error
             raise SparkforgeError(
                 f"{name} cannot be unpacked into {directory}: {error.strerror}.",
                 "Make sure that the file system is writable and has free space, and run again.",
             ) from error
         raise
-    return unpacked
+
+
+def head_of(archive: str) -> tuple[bytes, t.Callable[[str], t.Any] | None]:
+    """Return the first bytes of a file, and what reads it where it is compressed."""
+    with open(archive, "rb") as stream:
+        head = stream.read(512)
+    return head, next((opener for magic, opener in archive_reader.OPENERS if head.startswith(magic)), None)
 
 
 def _opener(archive: str, name: str) -> t.Callable[[str], t.Any]:
-    with open(archive, "rb") as stream:
-        head = stream.read(16)
-    for magic, opener in archive_reader.OPENERS:
-        if head.startswith(magic):
-            return opener
+    head, opener = head_of(archive)
+    if opener:
+        return opener
     kinds = [kind for magic, kind in _KNOWN_OTHERS if head.startswith(magic)]
-    it_is = f"it is {kinds[0]}" if kinds else f"it begins with {head!r}" if head else "it is empty"
+    it_is = f"it is {kinds[0]}" if kinds else f"it begins with {head[:16]!r}" if head else "it is empty"
     raise SparkforgeError(
         f"{name} is not a tar archive compressed with xz, gzip or bzip2: {it_is}.",
         "Check the archive's URL, and that the mirror has the vendor's file.",
@@ -261,10 +277,3 @@ class _Extraction:
             f"The archive {self.name} {why}: refused, and nothing was kept.",
             "Do not use this archive. Get the vendor's own, and check the mirror that served this one.",
         )
-
-
-def _damaged(name: str, error: Exception) -> SparkforgeError:
-    return SparkforgeError(
-        f"{name} is damaged or not a tar archive: {str(error) or type(error).__name__}.",
-        "Check that the mirror has the vendor's complete file, and run again.",
-    )
