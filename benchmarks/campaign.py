@@ -22,7 +22,7 @@ import tempfile
 import typing as t
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue, settings, verdict
+from sparkforge_proof import catalogue, settings, verdict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 #: What is not run for a mutant by default, since it takes minutes for each or is not about an operator's numbers. What

@@ -36,8 +36,7 @@ import yaml
 
 from benchmarks import process
 from benchmarks.noop import BASELINE, OURS, BenchmarkError
-from lab import bench as benches
-from lab import fleet, image
+from lab import bench as benches, fleet, image
 from lab.host import LabError, fail
 
 CHECKOUT = Path(__file__).resolve().parent.parent

@@ -32,9 +32,10 @@ import typing as t
 
 import torch
 
-PACKAGE = "ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof"
+PACKAGE = "sparkforge_proof"
 catalogue, runner, survey, survey_bounds = (
-    importlib.import_module(f"{PACKAGE}.{name}") for name in ("catalogue", "runner", "survey", "survey_bounds")
+    importlib.import_module(f"{PACKAGE}.{name}")
+    for name in ("catalogue", "runner", "checks.survey", "checks.survey_bounds")
 )
 
 #: What a fault does to a result, of those that need no further condition.

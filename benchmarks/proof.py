@@ -6,7 +6,7 @@
 
 With --mutate N it plants N random faults in torch's operators instead, see benchmarks/campaign.py.
 
-Every fault of tests/proof that needs no GPU is planted in a copy of an environment with torch, and proven; so is a
+Every fault of proof/tests that needs no GPU is planted in a copy of an environment with torch, and proven; so is a
 sound copy, N times. Beside it stands the check that people run today. With --python, the interpreter of an environment
 that computes on this host's GPU, it is the faults that a GPU computes and that environment, and rates are printed too.
 The exit status is not 0 where a fault was missed or a sound environment failed.
@@ -31,8 +31,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / ".collections"))
 
 from benchmarks import campaign
-from tests.proof import environment, on_gpu, outcome, provisioned
-from tests.proof.faults import FAULTS, Report
+from proof.tests import environment, on_gpu, outcome, provisioned
+from proof.tests.faults import FAULTS, Report
 
 #: Seconds of the whole proof on a GPU host, at most.
 SECONDS_GOAL = 75.0

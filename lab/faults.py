@@ -8,8 +8,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from lab import bench as benches
-from lab import image
+from lab import bench as benches, image
 from lab.bench import Bench
 from lab.host import LabError, run
 

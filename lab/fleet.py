@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import yaml
 
-from lab import bench as benches
-from lab import image, torch
+from lab import bench as benches, image, torch
 from lab.bench import Bench
 from lab.host import CHECKOUT, LabError, install_packages, repositories, run, step
 from lab.repositories import Repository, read_tree

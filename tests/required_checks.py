@@ -13,7 +13,7 @@ import typing as t
 from pathlib import Path
 
 import yaml
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import catalogue
+from sparkforge_proof import catalogue
 
 CHECKOUT = Path(__file__).parents[1]
 README = CHECKOUT / "roles/verify/README.md"

@@ -23,17 +23,15 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 def build(path: Path) -> None:
     """Write the archive: sources of the collection, its profiles, and the packages that a run would ask apt for."""
-    bundle, record = module("module_utils._core.bundle"), module("module_utils._record.record")
-    roles = collection() / "roles"
-    start = f'import sys\n\nif sys.version_info < (3, 9):\n    sys.exit("{NAME} needs Python 3.9 or newer.")\n'
+    proof = module("plugin_utils.proof")
+    defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
     sources = {
-        **bundle.files("_record.record"),
-        "__main__.py": f"{start}from {bundle.PACKAGE}._record.record import main\n\nsys.exit(main())\n",
-        record.PROFILES: json.dumps(yaml.safe_load((roles / "stack/vars/profiles.yml").read_text())["stack_profiles"]),
-        record.PACKAGES: json.dumps(packages(yaml.safe_load((roles / "stack/defaults/main.yml").read_text()))),
+        **proof.sources("record.record"),
+        f"sparkforge_proof/record/{proof.module('record.record').PACKAGES}": json.dumps(packages(defaults)),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    bundle.archive(str(path), sources)
+    path.write_bytes(module("module_utils._core.bundle").archive(sources))
+    path.chmod(0o755)
 
 
 def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rich.console import Console as RichConsole
-from rich.console import ConsoleOptions, RenderableType
+from rich.console import Console as RichConsole, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 

@@ -14,8 +14,7 @@ import typing as t
 
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import report as _report
-from ..plugin_utils.fleet.report import fleet as _fleet
-from ..plugin_utils.fleet.report import page as _page
+from ..plugin_utils.fleet.report import fleet as _fleet, page as _page
 from .verify_report import write_files
 
 

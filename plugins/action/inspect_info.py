@@ -17,31 +17,33 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ..module_utils._core import disk, shown
+from ..module_utils._core import disk, program, shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
-from ..module_utils._inspect import contents, judge
 from ..module_utils._wheel.requirement import normalised
-from ..plugin_utils import files
-from ..plugin_utils.action import OnController
+from ..plugin_utils import files, proof
+from ..plugin_utils.action import OnController, WithProgram
 from ..plugin_utils.lock import resolve
 from .stack_lock import network
 
+#: What is in a package, and one finding about it, as sparkforge_proof.files has them.
+Contents = dict[str, t.Any]
+Finding = dict[str, t.Any]
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
-class ActionModule(OnController):
+class ActionModule(OnController, WithProgram):
     """A directory is looked at on the host, everything else here."""
 
-    ARGUMENTS = judge.ARGUMENTS
+    ARGUMENTS = program.INSPECT
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""
         target = arguments["target"].strip()
         if target.startswith("/") and not target.endswith(".whl"):
             given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
-            result: dict[str, t.Any] = self._execute_module(module_args=given, task_vars=task_vars)
-            return result
+            return self.asked(given, task_vars)
+        judge = proof.module("files.judge")
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
         index = resolve.Index(
             arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"]) if arguments["uv"] else None
@@ -57,12 +59,12 @@ class ActionModule(OnController):
         return {"changed": False, **result, "table": judge.table(result)}
 
     def _found(
-        self, target: str, device: judge.Device, index: resolve.Index, cache: str
-    ) -> tuple[list[contents.Contents], set[str], list[judge.Finding]]:
+        self, target: str, device: t.Any, index: resolve.Index, cache: str
+    ) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return what is in the packages, the names of those that were asked for, and what resolving them said."""
         host = resolve.Target(device.python, device.machine)
         if target.endswith(".whl"):
-            wheel = contents.of_wheel(target, cache)
+            wheel: Contents = proof.module("files.contents").of_wheel(target, cache)
             name = wheel["name"]
             try:
                 needed = resolve.packages(wheel["requires"], host, index)
@@ -108,13 +110,14 @@ class ActionModule(OnController):
         ]
         return [self._contents(one, host, cache) for one in chosen], set(newest), older
 
-    def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> contents.Contents:
+    def _contents(self, package: dict[str, t.Any], host: resolve.Target, cache: str) -> Contents:
         """Return what is in a package's wheel, from the cache where one of that sha256 was read before."""
+        contents = proof.module("files.contents")
         wheel = resolve.best_wheel(package, host)
         sha256 = wheel["hashes"]["sha256"]
         kept = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
         try:
-            known: contents.Contents = json.loads(kept.read_text(encoding="utf-8"))
+            known: Contents = json.loads(kept.read_text(encoding="utf-8"))
             return known
         except (OSError, ValueError):
             pass
@@ -124,10 +127,12 @@ class ActionModule(OnController):
         # Not in /tmp, which may be in memory: a wheel and its largest file have a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
-            found = contents.of_wheel(str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory)
+            found: Contents = contents.of_wheel(
+                str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory
+            )
         files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you can write to.")
         return found
 
 
-def _finding(package: str, level: str, kind: str, what: str) -> judge.Finding:
+def _finding(package: str, level: str, kind: str, what: str) -> Finding:
     return {"package": package, "level": level, "kind": kind, "what": what}

@@ -16,9 +16,7 @@ from ..module_utils._core import shown
 from ..plugin_utils.action import OnController
 from ..plugin_utils.files import write_text
 from ..plugin_utils.fleet import report as _report
-from ..plugin_utils.fleet.report import fleet as _fleet
-from ..plugin_utils.fleet.report import form as _form
-from ..plugin_utils.fleet.report import page as _page
+from ..plugin_utils.fleet.report import fleet as _fleet, form as _form, page as _page
 
 
 def write_files(directory: str, files: t.Mapping[str, str]) -> list[str]:

@@ -70,6 +70,24 @@ options:
     default: []
 """
 
+    # For every module that calls the proof's program.
+    PROGRAM = r"""
+options:
+  program:
+    description:
+      - The program C(sparkforge-proof), which does the work. The action plugin fills this in, and sends the program to
+        a host that lacks it.
+    type: dict
+    suboptions:
+      sha256:
+        description: Its sha256, by which it lies in C(<root>/proof).
+        type: str
+        required: true
+      path:
+        description: Where the action plugin sent it to.
+        type: path
+"""
+
     # For what works on a host that has kept a proof.
     KEPT = r"""
 options:

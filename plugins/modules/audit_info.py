@@ -18,6 +18,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.proof.program
 options:
   root:
     description: The collection's root directory.
@@ -76,33 +77,22 @@ summary:
   sample: 12386 files match the receipts.
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._audit import audit, sbom
-from ..module_utils._core import modules
-from ..module_utils._unit import toolchain
+from ..module_utils._core import program
 
 
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(
-        argument_spec={"root": {"type": "path", "default": "/opt/sparkforge"}, "sbom": {"type": "str"}},
+        argument_spec={
+            "root": {"type": "path", "default": program.ROOT},
+            "sbom": {"type": "str"},
+            "program": program.ARGUMENT,
+        },
         supports_check_mode=True,
     )
-
-    def ask(command: t.Sequence[str]) -> tuple[int, str]:
-        status, out, _err = module.run_command(list(command), environ_update={"LC_ALL": "C"})
-        return status, out
-
-    def work() -> dict[str, t.Any]:
-        root, environment = module.params["root"], module.params["sbom"]
-        found = audit.Audit(root, ask).run()
-        bill = sbom.of_environment(root, environment, toolchain.platform()) if environment else None
-        return {"changed": False, **found, "summary": audit.describe(found), "sbom": bill}
-
-    modules.run(module, work)
+    program.run(module, "audit", module.params["root"], keep=False)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,10 @@ description:
     the length of the sums, forward and, where there is one, backward.
   - Also inspects the host's GPU, driver and library closure.
   - Never fails because of its findings. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
-extends_documentation_fragment: [sparkforge.dgx_spark.attributes, sparkforge.dgx_spark.proof]
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.proof
+  - sparkforge.dgx_spark.proof.program
 attributes:
   check_mode:
     support: full
@@ -128,37 +131,23 @@ published:
   sample: false
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._proof import publish, run, timer
+from ..module_utils._core import program
 
 
 def main() -> None:
+    """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            **run.ARGUMENTS,
+            **program.PROOF,
             "history": {"type": "path"},
             "require": {"type": "str", "choices": ["proven", "unproven"], "default": "proven"},
+            "program": program.ARGUMENT,
         },
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        proof = run.Proof(module.params, module.check_mode)
-        report = proof.run()
-        return {
-            "changed": False,
-            "report": report,
-            "current": proof.is_current(),
-            "hindrance": proof.hindrance(report, module.params["require"]),
-            "scheduled": timer.is_scheduled(),
-            "published": publish.is_published(proof.root),
-        }
-
-    modules.run(module, work)
+    program.run(module, "prove", (module.params["reference"] or {}).get("root") or program.ROOT)
 
 
 if __name__ == "__main__":

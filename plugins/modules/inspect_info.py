@@ -22,6 +22,7 @@ description:
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
+  - sparkforge.dgx_spark.proof.program
 attributes:
   platform:
     support: full
@@ -149,46 +150,21 @@ table:
   sample: "| package | version | GPU code | runs | why |"
 """
 
-import os
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._core.errors import SparkforgeError
-from ..module_utils._inspect import contents, judge
-
-
-def look_at(directory: str, device: judge.Device) -> dict[str, t.Any]:
-    """Return the result for an environment or a file system.
-
-    :raises SparkforgeError: it is no directory, or has no Python package.
-    """
-    if not os.path.isdir(directory):
-        what = "is neither a directory nor a wheel" if os.path.exists(directory) else "does not exist"
-        raise SparkforgeError(
-            f"{directory} {what}.", "Name a requirement, a file that ends in .whl, or a directory.", path=directory
-        )
-    is_root = all(os.path.isdir(os.path.join(directory, name)) for name in ("usr", "etc"))
-    root, environment = (directory, None) if is_root else ("/", os.path.abspath(directory))
-    found = contents.of_environments(root, environment)
-    if not is_root and os.uname().machine != device.machine:
-        # This host's loader says nothing of another machine's libraries.
-        judge.find_lacking(found, device)
-    result = judge.judge(found, device)
-    return {"changed": False, **result, "table": judge.table(result)}
+from ..module_utils._core import program
 
 
 def main() -> None:
     """Run the module."""
-    module = AnsibleModule(argument_spec=judge.ARGUMENTS, supports_check_mode=True)
-
-    def work() -> dict[str, t.Any]:
-        given = module.params
-        device = judge.Device(given["machine"], given["capability"], given["cuda"], given["python"])
-        return look_at(given["target"], device)
-
-    modules.run(module, work)
+    module = AnsibleModule(
+        argument_spec={
+            **program.INSPECT,
+            "program": program.ARGUMENT,
+        },
+        supports_check_mode=True,
+    )
+    program.run(module, "inspect", program.ROOT, keep=False)
 
 
 if __name__ == "__main__":

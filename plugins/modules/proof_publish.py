@@ -18,6 +18,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.proof.kept
+  - sparkforge.dgx_spark.proof.program
 attributes:
   idempotent:
     details:
@@ -65,31 +66,26 @@ files:
   sample: [/etc/update-motd.d/60-sparkforge, /var/lib/prometheus/node-exporter/sparkforge.prom]
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._proof import publish
+from ..module_utils._core import program
 
 
 def main() -> None:
+    """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "root": {"type": "path", "default": program.ROOT},
             "environment": {"type": "str", "default": "torch"},
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
             "textfile": {"type": "path"},
             "motd": {"type": "bool", "default": False},
             "report_url": {"type": "str"},
+            "program": program.ARGUMENT,
         },
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        return publish.Publisher(module.params, module.check_mode).run()
-
-    modules.run(module, work)
+    program.run(module, "publish", module.params["root"])
 
 
 if __name__ == "__main__":

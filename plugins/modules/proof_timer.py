@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.changes
   - sparkforge.dgx_spark.proof
   - sparkforge.dgx_spark.proof.kept
+  - sparkforge.dgx_spark.proof.program
 options:
   state:
     description: Whether the timers are installed.
@@ -63,32 +64,27 @@ files:
   sample: [/etc/systemd/system/sparkforge-proof.timer, /opt/sparkforge/proof/settings.json]
 """
 
-import typing as t
-
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils._core import modules
-from ..module_utils._proof import run, timer
+from ..module_utils._core import program
 
 
 def main() -> None:
+    """Run the module."""
     module = AnsibleModule(
         argument_spec={
-            **run.ARGUMENTS,
-            "root": {"type": "path", "default": "/opt/sparkforge"},
+            **program.PROOF,
+            "root": {"type": "path", "default": program.ROOT},
             "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
             "calendar": {"type": "str"},
             "history": {"type": "path", "default": "/var/log/sparkforge/proof"},
             "publish": {"type": "dict", "default": {}},
+            "program": program.ARGUMENT,
         },
         required_if=[("state", "present", ["calendar"])],
         supports_check_mode=True,
     )
-
-    def work() -> dict[str, t.Any]:
-        return timer.ProofTimer(module.params, module.check_mode).run()
-
-    modules.run(module, work)
+    program.run(module, "schedule", module.params["root"])
 
 
 if __name__ == "__main__":

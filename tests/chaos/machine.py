@@ -23,8 +23,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import bench as benches
-from lab import faults, fleet, image
+from lab import bench as benches, faults, fleet, image
 from lab.host import LabError, repositories, run
 from lab.serve import Certificate, MirrorServer, ensure_certificate
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from lab import faults, fleet
-from lab.bench import Bench
-from lab.bench import down as end
+from lab.bench import Bench, down as end
 from tests.integration.conftest import CHECKOUT, RECAP, Play
 
 #: The faults need eight; `make test-fleet` takes sixteen.

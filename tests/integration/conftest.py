@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import image
+from lab import bench as benches, image
 from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]

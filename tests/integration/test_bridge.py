@@ -14,9 +14,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import fleet as lab_fleet
-from lab import image
+from lab import bench as benches, fleet as lab_fleet, image
 from tests.integration.conftest import Play
 from tests.integration.test_build_once import Fleet
 

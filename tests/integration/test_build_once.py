@@ -18,9 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import fleet as lab_fleet
-from lab import image
+from lab import bench as benches, fleet as lab_fleet, image
 from tests.integration.conftest import CHECKOUT, Play
 
 # That one host builds and all install is told by tests/fleet too, who builds by tests/playbooks/test_build.py, and a

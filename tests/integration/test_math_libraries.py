@@ -19,8 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import image
+from lab import bench as benches, image
 from lab.host import native_architecture
 from lab.serve import MirrorServer
 from lab.stand_ins import shared_object

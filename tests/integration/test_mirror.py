@@ -22,8 +22,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import image
+from lab import bench as benches, image
 from tests import upstream
 from tests.integration.conftest import CHECKOUT, Host, Play, running
 from tests.integration.test_build import VARIABLES, lock, write_stack

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration import ownership, planted
-from tests.integration import proxy as corporate
+from tests.integration import ownership, planted, proxy as corporate
 from tests.integration.conftest import Bench, Host, Play
 from tests.integration.proxy import Proxy
 

@@ -22,8 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import bench as benches
-from lab import image, release
+from lab import bench as benches, image, release
 from lab.host import ROOTLESS_PACKAGES, cache_directory, install_packages, native_architecture
 from tests.integration.conftest import CHECKOUT, Bench
 from tests.lint.test_collection import copy_of_the_tracked_files

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import stand_ins
+from lab import bench as benches, stand_ins
 from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"

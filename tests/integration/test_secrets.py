@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lab import bench as benches
-from lab import image, serve
+from lab import bench as benches, image, serve
 from tests import upstream
 from tests.integration import planted, proxy
 from tests.integration.conftest import Host, Play, running

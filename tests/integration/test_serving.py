@@ -19,8 +19,7 @@ from typing import Any
 
 import pytest
 
-from lab import bench as benches
-from lab import model_server, stand_ins
+from lab import bench as benches, model_server, stand_ins
 from lab.host import cache_directory
 from lab.hub import Hub, Model
 from tests.integration.conftest import CHECKOUT, Bench, Host, Play

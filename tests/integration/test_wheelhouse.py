@@ -23,8 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import bench as benches
-from lab import image, serve
+from lab import bench as benches, image, serve
 from tests.integration import ownership
 from tests.integration.conftest import Bench, Host, Play, changes
 from tests.unit.wheel_tree import WheelTree, fingerprint

@@ -13,9 +13,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import cli
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
 from sparkforge import cli as command_line
+from sparkforge_proof import cli
+from sparkforge_proof.record import record
 
 from lab import host
 

@@ -4,7 +4,7 @@
 
 """The commands of docs/how-to.md that ask whether something runs on a Spark, run as they stand on small wheels.
 
-What is judged, and how: tests/unit/plugins/module_utils/_inspect.
+What is judged, and how: proof/tests/unit/test_inspect.py.
 """
 
 from __future__ import annotations

@@ -32,22 +32,28 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     urls,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state, gpu, probe
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._inspect import contents, judge
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import sampler
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, progress
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as unit_receipt
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact, requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
+    follow,
+    progress,
+    receipt as unit_receipt,
+)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import (
+    artefact,
+    installed as packages,
+    requirement,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import upstream
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt as mirror
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
+from sparkforge_proof import sampler
+from sparkforge_proof.files import contents, judge
 
+from proof.tests.unit import gpu_library
 from tests import example_reports
 from tests.unit import wheel_tree
 from tests.unit.plugins.module_utils import elf_writer
-from tests.unit.plugins.module_utils._proof import gpu_library
 
 DATA = Path(__file__).parent / "data"
 A = "a" * 64

@@ -15,8 +15,8 @@ import json
 import typing as t
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import record
+from sparkforge_proof import verdict
+from sparkforge_proof.record import record
 
 from tests.unit import fabric_host
 

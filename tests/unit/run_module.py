@@ -6,16 +6,34 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import typing as t
 from pathlib import Path
 
 import ansible
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import proof
 
 ROOT = Path(__file__).parents[2]
+#: Modules whose action sends the proof's program.
+WITH_PROGRAM = ("audit_info", "cuda_proof", "inspect_info", "proof_publish", "proof_timer")
+
+
+@functools.cache
+def program() -> dict[str, str]:
+    """Return the option that the action adds."""
+    content, sha256 = proof.program()
+    directory = tempfile.mkdtemp(prefix="sparkforge-program-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    path = Path(directory, proof.NAME)
+    path.write_bytes(content)
+    return {"sha256": sha256, "path": str(path)}
 
 
 def run_module(
@@ -25,6 +43,8 @@ def run_module(
 
     :param interpreter: another one gets its ansible from that of the tests.
     """
+    if module in WITH_PROGRAM:
+        arguments.setdefault("program", program())
     places = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
     if interpreter != sys.executable:
         places.append(str(Path(ansible.__file__).parents[1]))

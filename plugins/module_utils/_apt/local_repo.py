@@ -25,9 +25,7 @@ from .._core import digests, disk, receipts
 from .._core.errors import SparkforgeError
 from .._fetch.http import fetch
 from .._host.apt_state import DPKG
-from . import deb as _deb
-from . import indexes, openpgp
-from . import receipt as recorded
+from . import deb as _deb, indexes, openpgp, receipt as recorded
 from .apt_get import Apt
 from .deb_version import compare_versions
 from .sources import (

@@ -2,16 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""This collection's own code, copied to where it outlives the call that brought it.
+"""Code of this project, copied to where it outlives the call that brought it.
 
 Ansible sends a module as an archive that is gone when the call ends and that another account may not read. A detached
-build, the proof's interpreter and its timer need their code beside them: what they start with, and all that it imports.
+build and the proof's interpreter need their code beside them: what they start with, and all that it imports.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import io
 import os
 import re
 import typing as t
@@ -30,15 +31,15 @@ def write(directory: str, sources: t.Mapping[str, str]) -> None:
             stream.write(source)
 
 
-def archive(path: str, sources: t.Mapping[str, str]) -> None:
-    """Write files as one that Python runs, and a shell too (zipapp): the same sources make the same bytes."""
-    with open(path, "wb") as stream:
-        stream.write(b"#!/usr/bin/env python3\n")
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
-            for name, text in sorted(sources.items()):
-                # Without the time of the day.
-                made.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
-    os.chmod(path, 0o755)  # noqa: S103 - is a program
+def archive(sources: t.Mapping[str, str]) -> bytes:
+    """Return files as one that Python runs, and a shell too (zipapp): the same sources make the same bytes."""
+    made = io.BytesIO(b"#!/usr/bin/env python3\n")
+    made.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(made, "w") as files_of:
+        for name, text in sorted(sources.items()):
+            # Without the time of the day, and not compressed, which no two versions of zlib do alike.
+            files_of.writestr(zipfile.ZipInfo(name), text)
+    return made.getvalue()
 
 
 @functools.cache
@@ -47,29 +48,26 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
 
     Imports are read from the source: those within functions count too, those that are made of strings cannot.
 
-    :param roots: names within ``PACKAGE``: ``_unit.worker``.
+    :param roots: names of modules that import each other by relative names.
     :param ansible: with what Ansible sent of itself, for code that downloads.
     :raises ModuleNotFoundError: if there is no such module.
     """
     found: dict[str, str] = {}
-    waiting = [f"{PACKAGE}.{root}" for root in roots]
-    seen: set[str] = set()
+    waiting = list(roots)
+    seen = {""}
     while waiting:
         name = waiting.pop()
-        if name in seen or name == PACKAGE:
+        if name in seen:
             continue
         seen.add(name)
         spec = importlib.util.find_spec(name)
         if spec is None or not hasattr(spec.loader, "get_source"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         source = spec.loader.get_source(name) or ""  # type: ignore[union-attr]
-        path = name.replace(".", "/")
-        found[f"{path}/__init__.py" if spec.submodule_search_locations is not None else f"{path}.py"] = source
-        package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
-        waiting += [name.rpartition(".")[0], *_imported(source, package)]
-    # Without them a package of the same name elsewhere on the path would come first.
-    parents = PACKAGE.split(".")
-    found.update({"/".join([*parents[: depth + 1], "__init__.py"]): "" for depth in range(len(parents))})
+        path, parent = name.replace(".", "/"), name.rpartition(".")[0]
+        is_package = spec.submodule_search_locations is not None
+        found[f"{path}/__init__.py" if is_package else f"{path}.py"] = source
+        waiting += [parent, *_imported(source, name if is_package else parent)]
     archive = getattr(importlib.util.find_spec(__name__).loader, "archive", None)  # type: ignore[union-attr]
     if ansible and archive:
         with zipfile.ZipFile(archive) as sent:
@@ -79,7 +77,7 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
 
 
 def _imported(source: str, package: str) -> t.Iterator[str]:
-    """Yield the modules of this collection that ``source``, a module of ``package``, imports.
+    """Yield the modules of this project that ``source``, a module of ``package``, imports.
 
     Not by ``ast``, which takes ten times as long, on every host, for what is one form of statement here.
     """

@@ -22,10 +22,23 @@ from dataclasses import dataclass, field
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import names
-from .rules import apt, cmake, cuda, environment, general, git, load, memory, network, notices, pip, toolchain, torch
-from .rules import compile as compiling
-from .table import Rule
-from .table import load as read_rules
+from .rules import (
+    apt,
+    cmake,
+    compile as compiling,
+    cuda,
+    environment,
+    general,
+    git,
+    load,
+    memory,
+    network,
+    notices,
+    pip,
+    toolchain,
+    torch,
+)
+from .table import Rule, load as read_rules
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 

@@ -20,8 +20,7 @@ from .._core import digests, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._fetch import http
 from .._wheel.requirement import SHA256, short
-from . import access, fit, model, survey, tree
-from . import receipt as recorded
+from . import access, fit, model, receipt as recorded, survey, tree
 from .download import UnfinishedError
 from .failures import import_failure
 from .installer import Installer

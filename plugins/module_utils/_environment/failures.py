@@ -10,8 +10,7 @@ import re
 
 from .._core.errors import SparkforgeError
 from .._diagnosis.names import FACTS
-from .._diagnosis.rules import memory
-from .._diagnosis.rules import pip as pip_rules
+from .._diagnosis.rules import memory, pip as pip_rules
 from .._diagnosis.table import explain, load
 from .._elf import providers
 from .._wheel.requirement import short

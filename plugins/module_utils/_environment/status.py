@@ -16,17 +16,15 @@ import re
 import time
 import typing as t
 
-from .._core import disk
+from .._core import disk, verdict
 from .._core.errors import SparkforgeError
-from .._proof import verdict
-from .._unit import receipt as sealing
-from .._unit import survey as builds
+from .._unit import receipt as sealing, survey as builds
 from . import model, naming, plan, survey, tree
 from .identity import UndeterminedError
 from .model import Facts
 from .receipt import own_of, read_json
 
-#: Where systemd's unit of the proof's timer is (``_proof.timer`` has it too, and imports all of the proof).
+#: Where systemd's unit of the proof's timer is.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 
 #: What an environment can be, the likeliest to be asked for first.

@@ -21,8 +21,7 @@ import typing as t
 
 from .._core import offline, processes
 from .._core.errors import SparkforgeError
-from . import jobs as _jobs
-from . import progress as _progress
+from . import jobs as _jobs, progress as _progress
 from .attempt import Attempt
 
 #: Seconds between two looks at the log of a command that runs; each is followed by a write of the state.

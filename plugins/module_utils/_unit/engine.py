@@ -16,8 +16,7 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, detached, disk
-from .._core import receipts as _receipt
+from .._core import accounts, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._fetch import sources
 from . import follow, model, outcome, patching, start, survey, toolchain

@@ -17,8 +17,7 @@ import typing as t
 
 from .._core import accounts, disk
 from .._core.errors import SparkforgeError
-from . import follow, model
-from . import receipt as sealing
+from . import follow, model, receipt as sealing
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10

@@ -13,8 +13,7 @@ import shutil
 from .._core import disk
 from .._core.errors import SparkforgeError
 from .._wheel import artefact
-from . import follow, trees
-from . import receipt as sealing
+from . import follow, receipt as sealing, trees
 from .attempt import Attempt
 from .phases import package
 from .state import now

@@ -14,8 +14,7 @@ import shutil
 import sys
 import typing as t
 
-from .._core import accounts, bundle, detached, disk
-from .._core import receipts as _receipt
+from .._core import accounts, bundle, detached, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import follow, jobs, model, toolchain, worker
@@ -68,7 +67,7 @@ def start(plan: Plan, account: accounts.Account, options: t.Mapping[str, t.Any],
             "Set become for this task, or the option log_root.",
         ) from error
     # Read before: the account may not read what Ansible sent.
-    code = bundle.files(worker.__name__.removeprefix(f"{bundle.PACKAGE}."), ansible=True)
+    code = bundle.files(worker.__name__, ansible=True)
     with account.acting():
         disk.make_directories(paths.build_directory)
         if options["rebuild"]:

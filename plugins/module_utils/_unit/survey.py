@@ -11,8 +11,7 @@ import re
 import typing as t
 
 from .._core import disk
-from . import follow, progress
-from . import receipt as sealing
+from . import follow, progress, receipt as sealing
 
 
 def survey(root: str, name: str | None = None) -> dict[str, t.Any]:

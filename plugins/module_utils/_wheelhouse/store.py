@@ -19,11 +19,9 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, disk
-from .._core import receipts as _receipt
+from .._core import accounts, disk, receipts as _receipt
 from .._core.errors import SparkforgeError
-from .._unit import follow
-from .._unit import survey as surveys
+from .._unit import follow, survey as surveys
 from .._wheel.wheel import Manifest, of_manifest
 from . import files, keep, publication, signature
 

@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._proof import verdict
+from ...module_utils._core import verdict
 
 FORMAT = 2
 FORMATS = ("table", "json")

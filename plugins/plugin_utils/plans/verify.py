@@ -9,7 +9,7 @@ from __future__ import annotations
 import os.path
 import typing as t
 
-from ...module_utils._proof.check import FULL
+from ...module_utils._core.verdict import FULL
 from ..stack.model import Stack
 from . import Plan, archives
 

@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from ..._core.errors import SparkforgeError
-from .. import ccache, commands
-from .. import jobs as _jobs
+from .. import ccache, commands, jobs as _jobs
 from ..attempt import Attempt
 
 #: How often a build that was killed for memory continues with half the jobs.

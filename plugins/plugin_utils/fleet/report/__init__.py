@@ -13,9 +13,17 @@ import json
 import time
 import typing as t
 
-FORMAT = 3
-PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
-PROVEN, UNPROVEN, NO_REPORT = "proven", "unproven", "no report"
+from ....module_utils._core.verdict import (
+    FAIL as FAIL,
+    FORMAT as FORMAT,
+    PASS as PASS,
+    PROVEN as PROVEN,
+    SKIP as SKIP,
+    UNPROVEN as UNPROVEN,
+    WARN as WARN,
+)
+
+NO_REPORT = "no report"
 #: The worst first.
 VERDICTS = (FAIL, NO_REPORT, UNPROVEN, PROVEN)
 #: What ``require`` may be; what is at the right satisfies what is at the left.

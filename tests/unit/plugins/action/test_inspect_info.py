@@ -14,9 +14,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.action import inspect_info
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 from lab.stand_ins import write_wheel
+from proof.tests.unit import gpu_library
 from tests.unit.act import act
 from tests.unit.package_index import PackageIndex
-from tests.unit.plugins.module_utils._proof import gpu_library
 
 
 @pytest.fixture(autouse=True)

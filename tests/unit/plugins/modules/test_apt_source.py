@@ -10,8 +10,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import sources as _apt_source
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import openpgp, sources as _apt_source
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host

@@ -14,13 +14,13 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._audit import audit
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist_plan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from sparkforge_proof.files import audit
 
 from tests.unit import interpreter, wheel_tree
 from tests.unit.run_module import run_module

@@ -16,8 +16,12 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import engine, follow, model
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
+    engine,
+    follow,
+    model,
+    receipt as sealing,
+)
 
 from tests.unit import interpreter
 from tests.unit.engine_host import EngineHost

@@ -14,15 +14,11 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import (
-    catalogue,
-    run,
-    settings,
-    speed,
-)
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.files import write_text
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import diff, write
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import facts, load
+from sparkforge_proof import catalogue, run, settings
+from sparkforge_proof.checks import speed
 
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"

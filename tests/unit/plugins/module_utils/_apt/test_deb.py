@@ -15,8 +15,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import tools
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb as _deb, tools
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
 

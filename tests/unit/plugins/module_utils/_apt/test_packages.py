@@ -15,13 +15,15 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import apt_get as _apt_get
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb_version as _deb_version
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import packages as _packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import plan as _plan
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import policy as _policy
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import removal as _removal
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import wanted as _wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
+    apt_get as _apt_get,
+    deb_version as _deb_version,
+    packages as _packages,
+    plan as _plan,
+    policy as _policy,
+    removal as _removal,
+    wanted as _wanted,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host

@@ -14,12 +14,10 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import status
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import run, verdict
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._proof import timer as _proof_timer
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
+from sparkforge_proof import run, timer as _proof_timer, verdict
 
 from tests.unit.run_module import run_module
 

@@ -14,9 +14,9 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     pkg_config,
+    redist as _redist,
     redist_plan,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import redist as _redist
 
 from tests.unit.redist_tree import Tree, archive
 

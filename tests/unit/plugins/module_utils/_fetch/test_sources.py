@@ -26,14 +26,12 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
     archive_tree,
+    git as repositories,
     git_command,
     git_tree,
     git_trouble,
     sources,
     urls,
-)
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
-    git as repositories,
 )
 
 from tests.unit.git_server import Repository, Server, git

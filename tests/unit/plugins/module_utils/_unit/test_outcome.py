@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, receipt as sealing
 
 WHEEL = {"path": "tiny-1.0-py3-none-any.whl", "name": "tiny", "version": "1.0", "sha256": "0" * 64, "size": 3}
 

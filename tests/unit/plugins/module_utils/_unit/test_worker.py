@@ -19,8 +19,13 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import commands, follow, model, publishing
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import worker as _worker
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
+    commands,
+    follow,
+    model,
+    publishing,
+    worker as _worker,
+)
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.attempt import Attempt
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.phases import prepare
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit.state import State

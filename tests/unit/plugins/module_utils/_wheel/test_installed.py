@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import metadata
-from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils._proof import wheels
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages, metadata
+
+from proof.tests.unit import wheels
 
 FILES = {
     "torch/__init__.py": b"__version__ = '2.15.0+cu132'\n",

@@ -18,9 +18,11 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.shown import text as clean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import form as _form
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import page as _page
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import (
+    fleet as _fleet,
+    form as _form,
+    page as _page,
+)
 
 from tests import example_reports as examples
 

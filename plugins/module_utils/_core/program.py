@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The proof's program on a host: ``<root>/proof/<sha256>.pyz``, pushed once, checked before each use, and called.
+
+The action beside the module knows its sha256 and sends it where the host lacks it (plugin_utils/action.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import typing as t
+
+from . import digests, disk, modules
+from .errors import SparkforgeError
+
+if t.TYPE_CHECKING:
+    from ansible.module_utils.basic import AnsibleModule
+
+#: Of every module that calls it. The action fills it in.
+ARGUMENT: dict[str, t.Any] = {
+    "type": "dict",
+    "options": {"sha256": {"type": "str", "required": True}, "path": {"type": "path"}},
+}
+#: What is proven, as ``cuda_proof`` and ``proof_timer`` take it.
+PROOF: dict[str, dict[str, t.Any]] = {
+    "python": {"type": "path"},
+    "checks": {"type": "list", "elements": "str", "default": ["*"]},
+    "profile": {"type": "dict", "default": {}},
+    "reference": {"type": "dict", "default": {}},
+    "limits": {"type": "dict", "default": {}},
+    "gpu_required": {"type": "bool", "default": True},
+    "user": {"type": "str"},
+    "accept": {"type": "list", "elements": "str", "default": []},
+}
+#: The options of ``inspect_info``, of which those from ``index_url`` on are the controller's alone.
+INSPECT: dict[str, dict[str, t.Any]] = {
+    "target": {"type": "str", "required": True},
+    "machine": {"type": "str", "choices": ["aarch64", "x86_64"], "default": "aarch64"},
+    "capability": {"type": "str", "default": "12.1"},
+    "cuda": {"type": "str", "default": "13.0"},
+    "python": {"type": "str", "default": "3.12"},
+    "index_url": {"type": "str"},
+    "find_links": {"type": "list", "elements": "str", "default": []},
+    "uv": {"type": "list", "elements": "str"},
+    "cache": {"type": "path", "default": "~/.cache/sparkforge/inspect"},
+    "proxies": {"type": "dict", "default": {}},
+    "ca_certificate": {"type": "str", "default": ""},
+}
+#: Where the collection keeps what it makes, by default.
+ROOT = "/opt/sparkforge"
+#: Units of systemd that start the program by its name.
+UNITS = "/etc/systemd/system"
+
+
+def run(module: AnsibleModule, call: str, root: str, keep: bool = True) -> None:
+    """Have the program answer ``call`` with the module's options, and exit with its result.
+
+    :param root: directory of the collection on the host.
+    :param keep: whether a program that had to be sent stays for the next call; not for what only reads.
+    """
+
+    def work() -> dict[str, t.Any]:
+        options = dict(module.params)
+        program = options.pop("program")
+        if program is None:
+            raise SparkforgeError(
+                "This module was started without its action plugin, which brings the proof's program.",
+                "Use it in a task or with ansible -m, by its full name, from an installed collection.",
+            )
+        path = present(root, program["sha256"], program.get("path"), keep and not module.check_mode)
+        if path is None:
+            return {"changed": False, "needs_program": True}
+        return {"changed": False, **_call(module, path, call, options)}
+
+    modules.run(module, work)
+
+
+def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | None:
+    """Return where the program is; None if it has to be pushed first.
+
+    :param pushed: where the action put it.
+    :param keep: whether it is copied to its place, where this account may write there.
+    :raises SparkforgeError: the program on the host is not what its name says, or the pushed one is not.
+    """
+    if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
+    path = os.path.join(root, "proof", f"{sha256}.pyz")
+    try:
+        with disk.open_regular(path) as stream:
+            found = digests.of_stream(stream)
+    except FileNotFoundError:
+        return _stored(path, sha256, pushed, keep) if pushed else None
+    except OSError as error:
+        raise disk.failed(f"{path} cannot be read", error) from error
+    if found != sha256:
+        raise SparkforgeError(
+            f"{path} was changed on this host: its sha256 is {found[:12]}….",
+            "Find out who changed it. Then remove it, and run the play again: it is sent anew.",
+            path=path,
+        )
+    return path
+
+
+def _stored(path: str, sha256: str, pushed: str, keep: bool) -> str:
+    if digests.of_file(pushed) != sha256:
+        raise SparkforgeError(
+            "The proof's program did not arrive whole.", "Run the play again; check the connection if it fails again."
+        )
+    directory = os.path.dirname(path)
+    if not keep or not _writable(directory):
+        return pushed
+    with open(pushed, "rb") as stream:
+        content = stream.read()
+    disk.make_directories(directory)
+    disk.write_file(path, content, 0o755)
+    _remove_others(directory, path)
+    return path
+
+
+def _writable(directory: str) -> bool:
+    while not os.path.isdir(directory):
+        directory = os.path.dirname(directory)
+    return os.access(directory, os.W_OK)
+
+
+def _remove_others(directory: str, path: str) -> None:
+    """Remove former programs that no unit of systemd starts any more."""
+    started = ""
+    for name in disk.names(UNITS):
+        if name.startswith("sparkforge-proof"):
+            with open(os.path.join(UNITS, name), encoding="utf-8", errors="replace") as stream:
+                started += stream.read()
+    for name in disk.names(directory):
+        other = os.path.join(directory, name)
+        if name.endswith(".pyz") and other != path and other not in started:
+            os.unlink(other)
+
+
+def _call(module: AnsibleModule, path: str, call: str, options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    status, out, err = module.run_command(
+        [sys.executable, "-B", path, "call", call],
+        data=json.dumps({"options": options, "check_mode": module.check_mode}),
+        environ_update={"LC_ALL": "C.UTF-8"},
+    )
+    try:
+        answer = json.loads(out)
+        error = answer.get("error")
+        if error is None:
+            return dict(answer["result"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        last = " ".join((err or out).strip().rpartition("\n")[2].split())
+        raise SparkforgeError(
+            f"The proof's program ended with status {status}: {last or 'it printed nothing'}.",
+            f"Run it by hand to see more: {sys.executable} {path} --list.",
+            stderr=err[-4000:],
+        ) from None
+    raise SparkforgeError(error.pop("cause"), error.pop("remedy"), **error)

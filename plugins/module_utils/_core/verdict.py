@@ -1,0 +1,75 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The words of a report of the proof, and what differs between two reports: for all that reads reports."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
+
+#: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: what is installed is not what the stack says.
+WRONG, MISMATCH = "wrong", "mismatch"
+#: The other reasons: there is no number to judge. The device or a library refused it, the build lacks it, it ended with
+#: an error, it did not end in time, memory ran out, another program uses the device, or a rate is below its floor.
+REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW = (
+    "refused",
+    "absent",
+    "crash",
+    "timeout",
+    "memory",
+    "busy",
+    "slow",
+)
+UNANSWERED = frozenset((REFUSED, ABSENT, CRASH, TIMEOUT, MEMORY, BUSY, SLOW))
+PROVEN, UNPROVEN = "proven", "unproven"
+
+#: The limits of a proof that leaves no operator of the survey to another day.
+FULL: dict[str, float] = {"samples": 20.0, "survey": 3600.0, "seconds": 14400.0}
+#: Of a report: what reads one of another format reads nothing.
+FORMAT = 3
+#: Packages of which a change asks for another proof: CUDA's libraries, the driver's, the kernel's.
+PACKAGES = re.compile(
+    r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
+    r"|libnccl|gds-|nvidia-|nvpl-|linux-(image|modules)-"
+)
+#: A rate that moved by less is the same: boost clocks and temperatures differ from run to run.
+RATE_CHANGE = 0.1
+
+Report = t.Mapping[str, t.Any]
+
+
+def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
+    """Return what differs between two reports of a host: ``since`` and ``changes`` of ``what``, ``before``, ``now``."""
+    if before is None:
+        return {"since": None, "changes": []}
+    changes: list[dict[str, str]] = []
+
+    def compare(what: str, old: t.Any, new: t.Any) -> None:
+        if old != new:
+            changes.append({"what": what, "before": _word(old), "now": _word(new)})
+
+    for key in ("verdict", "stack", "lock", "driver", "kernel"):
+        compare(key, before.get(key), now.get(key))
+    for key in ("software", "packages"):
+        old, new = before.get(key) or {}, now.get(key) or {}
+        for name in sorted(set(old) | set(new)):
+            compare(f"{name}", old.get(name), new.get(name))
+    old_checks, new_checks = (
+        {check["name"]: check for check in report.get("checks") or []} for report in (before, now)
+    )
+    for name in sorted(set(old_checks) | set(new_checks)):
+        old, new = old_checks.get(name) or {}, new_checks.get(name) or {}
+        compare(f"check {name}", old.get("status"), new.get("status"))
+        for rate in sorted(set(old.get("rates") or {}) & set(new.get("rates") or {})):
+            first, second = old["rates"][rate], new["rates"][rate]
+            if abs(second - first) > RATE_CHANGE * abs(first):
+                changes.append({"what": f"rate {name} {rate}", "before": f"{first:.4g}", "now": f"{second:.4g}"})
+    return {"since": before.get("started"), "changes": changes}
+
+
+def _word(value: t.Any) -> str:
+    return "absent" if value is None else str(value)

@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What another program asks of the proof: one JSON object on stdin, one on stdout.
+
+``sparkforge-proof call NAME`` reads ``{"options": {…}, "check_mode": false}`` and prints ``{"result": {…}}``, or
+``{"error": {"cause": …, "remedy": …, …}}`` if it refuses. The modules of the collection are its callers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import typing as t
+
+from . import publish, run, timer
+from ._shared.module_utils._core.errors import SparkforgeError
+from ._shared.module_utils._unit import toolchain
+from .files import audit, judge, sbom
+
+Options = t.Mapping[str, t.Any]
+
+
+def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
+    """Return what the module ``cuda_proof`` returns."""
+    proof = run.Proof(options, check_mode)
+    report = proof.run()
+    return {
+        "report": report,
+        "current": proof.is_current(),
+        "hindrance": proof.hindrance(report, options["require"]),
+        "scheduled": timer.is_scheduled(),
+        "published": publish.is_published(proof.root),
+    }
+
+
+def schedule(options: Options, check_mode: bool) -> dict[str, t.Any]:
+    """Return what the module ``proof_timer`` returns."""
+    return timer.ProofTimer(options, check_mode).run()
+
+
+def show(options: Options, check_mode: bool) -> dict[str, t.Any]:
+    """Return what the module ``proof_publish`` returns."""
+    return publish.Publisher(options, check_mode).run()
+
+
+def audited(options: Options, check_mode: bool) -> dict[str, t.Any]:
+    """Return what the module ``audit_info`` returns; nothing is ever changed."""
+    del check_mode
+    found = audit.Audit(options["root"], _ask).run()
+    bill = sbom.of_environment(options["root"], options["sbom"], toolchain.platform()) if options.get("sbom") else None
+    return {**found, "summary": audit.describe(found), "sbom": bill}
+
+
+def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
+    """Return what the module ``inspect_info`` returns of a directory; nothing is ever changed."""
+    del check_mode
+    device = judge.Device(*(options[key] for key in ("machine", "capability", "cuda", "python")))
+    return judge.directory(options["target"], device)
+
+
+CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
+    "prove": prove,
+    "schedule": schedule,
+    "publish": show,
+    "audit": audited,
+    "inspect": inspected,
+}
+
+
+def main(name: str) -> int:
+    """Answer one call; 0 also for a refusal, which the answer holds."""
+    given = json.load(sys.stdin)
+    answer: dict[str, t.Any]
+    try:
+        answer = {"result": CALLS[name](given["options"], bool(given.get("check_mode")))}
+    except SparkforgeError as error:
+        answer = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
+    sys.stdout.write(json.dumps(answer) + "\n")
+    return 0
+
+
+def _ask(command: t.Sequence[str]) -> tuple[int, str]:
+    done = subprocess.run(
+        list(command), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True, errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+    )  # fmt: skip
+    return done.returncode, done.stdout

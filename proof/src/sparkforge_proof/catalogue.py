@@ -1,0 +1,133 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every check that computes or that asks torch, in the order in which they run."""
+
+from __future__ import annotations
+
+import os
+import typing as t
+
+from .check import REGISTERED, Definition
+from .checks import (
+    architectures,
+    attention,
+    collectives,
+    companions,
+    compilation,
+    convolution,
+    data_parallel,
+    device,
+    identity,
+    inference,
+    linalg,
+    matmul,
+    sizes,
+    sparsity,
+    speed,
+    storage,
+    survey,
+    survey_modules,
+    tensors,
+    toolchain,
+    training,
+    triton_kernels,
+)
+
+#: Files whose checks belong to a family of another name.
+PARTS = (data_parallel, survey_modules)
+
+# Speed comes last: by then the device is warm, and a stack that computes wrong numbers has been told.
+FAMILIES = (
+    identity,
+    architectures,
+    toolchain,
+    device,
+    tensors,
+    matmul,
+    convolution,
+    attention,
+    linalg,
+    sparsity,
+    triton_kernels,
+    compilation,
+    companions,
+    collectives,
+    storage,
+    survey,
+    sizes,
+    training,
+    inference,
+    speed,
+)
+
+
+def _names() -> list[str]:
+    return [family.__name__.rpartition(".")[2] for family in FAMILIES]
+
+
+#: By name, in the order in which they run.
+CHECKS: dict[str, Definition] = dict(sorted(REGISTERED.items(), key=lambda item: _names().index(item[1].family)))
+
+
+#: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
+ALONE = ("tensors.memory", "speed.")
+#: From so many cores on, what takes long has lanes of its own.
+MANY_CORES = 8
+#: Lanes beside ``host`` and ``others``, by the beginning of a check's name; the first that fits. Building cuDNN's plans
+#: of attention takes one core half a minute, the references of a network and the survey's own compiling as long. Split
+#: by the seconds that each took on 16 cores and an H200 (docs/evidence/survey.md): some 35 in a lane.
+LANES = {
+    "attention.cudnn_float16": "cuDNN in float16",
+    "attention.cudnn": "cuDNN",
+    "attention.": "attention",
+    "compilation.": "compiler",
+    "survey.float64": "survey in float64",
+    "survey.float32": "survey in float32",
+    "survey.optimizers": "survey in float64",
+    "survey.modules": "survey in float32",
+    "survey.": "survey in 16 bits",
+    "training.transformer": "transformer",
+    "training.compiled_": "second compiled network",
+    "training.compiled": "compiled network",
+    "training.recurrent": "recurrent",
+    "training.": "networks",
+    "sizes.heads": "language model",
+    "sizes.": "sizes",
+    "inference.": "language model",
+    "cpu.training.": "networks on the host",
+    "cpu.inference.": "networks on the host",
+    "cpu.survey.float32": "survey on the host in float32",
+    "cpu.survey.modules": "survey on the host in float32",
+    "cpu.survey.": "survey on the host",
+    "cpu.sizes.": "sizes on the host",
+}
+#: The same with few cores.
+FEW_LANES = {"attention.": "attention"}
+
+
+def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
+    """Return what runs side by side, each list in a process of its own, and what runs alone after it.
+
+    Everything on the GPU begins with whether it can be reached.
+
+    :param cores: of this host, by default those that this process may use.
+    """
+    table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
+    groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table.values()}, "others": [], "alone": []}
+    for name in names:
+        one = CHECKS[name]
+        if name == device.NAME:
+            continue
+        lane = next((lane for start, lane in table.items() if name.startswith(start)), "")
+        if one.device == "cuda" and name.startswith(ALONE):
+            lane = "alone"
+        groups[lane or ("others" if one.device == "cuda" else "host")].append(name)
+    on_gpu = [group for group in groups.values() if any(CHECKS[name].device == "cuda" for name in group)]
+    for group in on_gpu:
+        group.insert(0, device.NAME)
+    if device.NAME in names and not on_gpu:
+        groups["others"].append(device.NAME)
+    alone = groups.pop("alone")
+    return [group for group in groups.values() if group], alone

@@ -1,0 +1,254 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a check is, what it returns, and what it is given."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import typing as t
+
+# The words of a report, for the checks that return them.
+from ._shared.module_utils._core.verdict import (
+    ABSENT as ABSENT,
+    BUSY as BUSY,
+    CRASH as CRASH,
+    FAIL as FAIL,
+    FULL as FULL,
+    MEMORY as MEMORY,
+    MISMATCH as MISMATCH,
+    PASS as PASS,
+    REFUSED as REFUSED,
+    SKIP as SKIP,
+    SLOW as SLOW,
+    TIMEOUT as TIMEOUT,
+    UNANSWERED as UNANSWERED,
+    WARN as WARN,
+    WRONG as WRONG,
+)
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: What to do about a torch without CUDA.
+CPU_BUILD_REMEDY = (
+    "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
+    "(stack_method: build), then run playbooks/deploy.yml."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Where a check was seen to pass on a sound stack.
+
+    :ivar device: its name: ``NVIDIA H200``.
+    :ivar kind: the GPU's compute capability (``9.0``), or the machine for what computes on the CPU (``x86_64``).
+    :ivar date: when, ``2026-11-24``.
+    :ivar torch: the version of torch.
+    """
+
+    device: str
+    kind: str
+    date: str
+    torch: str
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it is a GPU's: a machine's name is no number."""
+        return self.kind[:1].isdigit()
+
+    def __str__(self) -> str:
+        return f"measured on {self.device} ({self.kind}), {self.date}, torch {self.torch}"
+
+
+#: Source, as of all of these: docs/evidence/proof-runs.json. The wheels of the default stack, on a GPU host.
+H200 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
+X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
+#: That host's own torch, which has torchvision and torchaudio beside it, each file as its wheel brought it.
+H200_2_11 = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.11.0+cu130")
+X86_2_11 = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.11.0+cu130")
+#: The same with extensions that the roles built, and their receipts.
+H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
+X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
+#: A machine without a GPU.
+X86_CPU = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.13.0+cpu")
+
+
+class Skipped(Exception):
+    """Raised by a check that does not apply here.
+
+    :param reason: one sentence.
+    """
+
+
+class Failed(Exception):
+    """Raised by a check that found something wrong: a number, or what is installed.
+
+    :param cause: one sentence that says what is wrong.
+    :param remedy: one sentence that says what to do about it.
+    :param measured: what was found, in few words.
+    :param bound: what it should have been.
+    :param ratio: the worst error by its bound, above 1, for a check that compares numbers.
+    """
+
+    reason = ""
+
+    def __init__(
+        self, cause: str, remedy: str, measured: str = "", bound: str = "", ratio: float | None = None
+    ) -> None:
+        super().__init__(cause)
+        self.cause, self.remedy, self.measured, self.bound, self.ratio = cause, remedy, measured, bound, ratio
+
+
+class Unanswered(Failed):
+    """Raised by a check that has no number to judge.
+
+    :param reason: one of ``UNANSWERED``.
+    :param blocks: whether it fails whatever the check's evidence is: a floor of speed that the site sets.
+    """
+
+    def __init__(
+        self, reason: str, cause: str, remedy: str, measured: str = "", bound: str = "", blocks: bool = False
+    ) -> None:
+        super().__init__(cause, remedy, measured, bound)
+        self.reason, self.blocks = reason, blocks
+
+
+@dataclasses.dataclass
+class Measured:
+    """What a check returns that found nothing wrong.
+
+    :ivar measured: what was found, in few words: ``worst of 12 cases 0.31 of its bound``.
+    :ivar bound: what it was compared with.
+    :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
+    :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
+    :ivar warning: what should be looked at all the same, and does not block unless it says so.
+    """
+
+    measured: str
+    bound: str
+    ratio: float | None = None
+    rates: dict[str, float] = dataclasses.field(default_factory=dict)
+    warning: Failed | None = None
+
+
+@dataclasses.dataclass
+class Result:
+    """One row of the report.
+
+    :ivar status: ``pass``, ``warn``, ``fail`` or ``skip``.
+    :ivar cause: what is wrong, or why it was skipped; empty for a pass.
+    :ivar remedy: what to do about a failure or a warning; empty otherwise.
+    :ivar blocked: skipped because another check failed, which is named in the cause.
+    :ivar evidence: where the check was seen to pass.
+    :ivar reason: why it did not pass, see ``WRONG``; empty for a pass and a skip.
+    :ivar accepted: the site accepts its failure (``verify_accept``), so that it warns.
+    :ivar blocks: fails whatever the evidence is.
+    """
+
+    name: str
+    status: str
+    measured: str = ""
+    bound: str = ""
+    cause: str = ""
+    remedy: str = ""
+    family: str = "host"
+    numeric: bool = False
+    seconds: float = 0.0
+    ratio: float | None = None
+    rates: dict[str, float] = dataclasses.field(default_factory=dict)
+    required: bool = False
+    blocked: bool = False
+    evidence: str = ""
+    reason: str = ""
+    accepted: bool = False
+    blocks: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What a check is given.
+
+    :ivar device: ``cuda`` or ``cpu``: where it computes.
+    :ivar profile: ``name``, ``compute_capability`` (``12.1`` or null for any), ``unified_memory``, ``floors``.
+    :ivar reference: what the stack says that the environment is: see the module ``cuda_proof``.
+    :ivar limits: ``memory_share`` of the device's memory that may be taken.
+    :ivar directory: for scratch files; private to the run and removed after it.
+    :ivar step: told what a check of many parts begins with, see :class:`Definition`.
+    :ivar passed_over: parts that ended the process when they were tried, and how.
+    """
+
+    device: str
+    profile: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    reference: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    limits: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)
+    directory: str = "."
+    step: t.Callable[[str], None] = lambda part: None
+    passed_over: t.Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def generator(self, words: str) -> torch.Generator:
+        """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""
+        import torch
+
+        return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(words.encode()).digest()[:6], "big"))
+
+
+Function = t.Callable[[Context], Measured]
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """One check of the catalogue.
+
+    :ivar name: ``matmul.bfloat16``; those that compute on the CPU begin with ``cpu.``.
+    :ivar family: the checks of a family share a process: the name of its file.
+    :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
+    :ivar numeric: compares numbers with a reference, so that its pass proves something.
+    :ivar seconds: how long it may take on a host that is not emulated.
+    :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
+        hangs, the check is begun again without it.
+    :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
+    """
+
+    name: str
+    family: str
+    device: str
+    numeric: bool
+    seconds: float
+    function: Function
+    measured: tuple[Evidence, ...] = ()
+    steps: bool = False
+
+
+REGISTERED: dict[str, Definition] = {}
+
+
+def check(
+    name: str,
+    *,
+    devices: t.Sequence[str] = ("cuda",),
+    numeric: bool = True,
+    seconds: float = 60,
+    measured: t.Collection[Evidence] = (),
+    steps: bool = False,
+    family: str = "",
+) -> t.Callable[[Function], Function]:
+    """Put a function into the catalogue, once for each device; ``cpu.`` goes before the name of what computes there.
+
+    :param measured: where it was seen to pass, on any of the devices. A check that was run nowhere has none.
+    :param family: by default the name of its file.
+    """
+
+    def register(function: Function) -> Function:
+        for device in devices:
+            full = f"cpu.{name}" if device == "cpu" else name
+            if full in REGISTERED:
+                raise ValueError(f"two checks are called {full}")
+            of = family or function.__module__.rpartition(".")[2]
+            seen = tuple(one for one in measured if one.on_gpu == (device == "cuda"))
+            REGISTERED[full] = Definition(full, of, device, numeric, seconds, function, seen, steps)
+        return function
+
+    return register

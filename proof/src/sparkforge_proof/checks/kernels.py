@@ -1,0 +1,85 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Triton reads the annotations and compiles the bodies, so that Python's own types have no place here.
+# mypy: disable-error-code="no-untyped-def"
+
+"""The kernels of the family ``triton_kernels``, which puts them through ``triton.jit``.
+
+They stand in a file because Triton compiles their source, which it reads by ``inspect``.
+"""
+
+from __future__ import annotations
+
+try:
+    import triton.language as tl
+except ImportError:
+    # Each file here can be imported where Triton is not installed; the checks say so, or what is broken of it.
+    tl = None
+
+
+def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
+    """One program a row, whose numbers lie one after the other; the result has no gaps between rows."""
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(source + row * stride + column, mask=inside, other=-float("inf")).to(tl.float32)
+    power = tl.exp(x - tl.max(x, axis=0))
+    tl.store(target + row * columns + column, power / tl.sum(power, axis=0), mask=inside)
+
+
+def softmax_backward(result, gradient, target, columns, BLOCK: tl.constexpr):
+    """From the result of the softmax and its gradient to the gradient of its input."""
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    place = row * columns + column
+    y = tl.load(result + place, mask=inside, other=0.0).to(tl.float32)
+    dy = tl.load(gradient + place, mask=inside, other=0.0).to(tl.float32)
+    tl.store(target + place, y * (dy - tl.sum(y * dy, axis=0)), mask=inside)
+
+
+def dot(
+    a, b, c, rows, columns, inner, a_row, a_inner, b_inner, b_column,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One program a tile of the product; ``c`` is float32 without gaps."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    for start in range(0, inner, INNER):
+        k = start + tl.arange(0, INNER)
+        left = tl.load(
+            a + row[:, None] * a_row + k[None, :] * a_inner,
+            mask=(row[:, None] < rows) & (k[None, :] < inner),
+            other=0.0,
+        )
+        right = tl.load(
+            b + k[:, None] * b_inner + column[None, :] * b_column,
+            mask=(k[:, None] < inner) & (column[None, :] < columns),
+            other=0.0,
+        )
+        total = tl.dot(left, right, total, input_precision=PRECISION)
+    place = row[:, None] * columns + column[None, :]
+    tl.store(c + place, total, mask=(row[:, None] < rows) & (column[None, :] < columns))
+
+
+def scan(source, target, columns, BLOCK: tl.constexpr):
+    """Running sums of each row."""
+    row = tl.program_id(0)
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(source + row * columns + column, mask=inside, other=0)
+    tl.store(target + row * columns + column, tl.cumsum(x, axis=0), mask=inside)
+
+
+def tally(bins, values, counts, greatest, totals, length, BLOCK: tl.constexpr):
+    """For each bin: how many values fall into it, the greatest of them and their sum, all by atomic operations."""
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = place < length
+    chosen = tl.load(bins + place, mask=inside, other=0)
+    value = tl.load(values + place, mask=inside, other=0)
+    tl.atomic_add(counts + chosen, 1, mask=inside)
+    tl.atomic_max(greatest + chosen, value, mask=inside)
+    tl.atomic_add(totals + chosen, value.to(tl.float32), mask=inside)

@@ -1,0 +1,620 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every operator of torch's own catalogue, with the inputs that it brings, forward and backward, against the CPU.
+
+``torch.testing._internal`` lists some 700 operators with sample inputs for each format (OpInfo). Each is computed on
+the device and, with the same inputs in float64, on the CPU. An error is counted in units: how far a value is off, by
+the spacing of the format's numbers near the value and near the largest one of the result. How many units an operator
+may be off stands in ``survey_bounds``, which was calibrated on sound stacks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import math
+import random
+import re
+import sys
+import time
+import types
+import typing as t
+import unittest
+import warnings
+
+from ..check import ABSENT, CRASH, FULL, H200, X86, Context, Failed, Measured, Skipped, Unanswered, check
+from . import survey_bounds, survey_variants
+from .bounds import UNIT_ROUNDOFF, allow_tf32
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: How long one operator may take: some are compiled at their first use.
+STEP_SECONDS = 120
+#: How many of the operators that are off are named.
+NAMED = 5
+#: A gradient is nothing but rounding where it is smaller than this part of what went in, and then it may be so many
+#: times as far off.
+VANISHING, CANCELLED = 1e-6, 1e4
+
+#: What an operator of the catalogue has.
+INTERFACE = (
+    *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
+    "supported_backward_dtypes",
+)
+_OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
+
+REMEDY = (
+    "Use another stack, or rebuild this one with other flags; to reproduce it, run the operator on the device and in "
+    "float64 on the CPU."
+)
+
+
+@dataclasses.dataclass
+class Survey:
+    """What a run over the catalogue found in one format.
+
+    :ivar units: by operator, the worst error of the results and of the gradients, in units; for another way to call it
+        under ``name, strided``.
+    :ivar refused: by operator, what the device said that does not offer it in this format, or not so.
+    :ivar ended: operators that ended with an error where the CPU in float64 computes them, and with which.
+    :ivar left_out: operators that are not compared, see ``survey_bounds.LEFT_OUT``.
+    :ivar waiting: how many there was no time for.
+    :ivar listed: how many operators the catalogue has.
+    :ivar differentiable: how many of them it has gradients for in this format.
+    :ivar backward: those whose gradients were compared.
+    """
+
+    units: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    left_out: list[str] = dataclasses.field(default_factory=list)
+    ended: dict[str, str] = dataclasses.field(default_factory=dict)
+    samples: int = 0
+    waiting: int = 0
+    listed: int = 0
+    differentiable: int = 0
+    backward: set[str] = dataclasses.field(default_factory=set)
+
+    def note(self, name: str, both: t.Sequence[float]) -> None:
+        """Keep the larger of these errors and of those that are there."""
+        self.units[name] = [max(pair) for pair in zip(both, self.units.get(name, (0.0, 0.0)))]
+
+    def drop(self, name: str, why: str) -> None:
+        """Note that an operator is not offered, whatever was computed of it."""
+        self.units.pop(name, None)
+        self.backward.discard(name)
+        self.refused[name] = why
+
+    def forget(self, name: str) -> None:
+        """Leave an operator to another day, whatever was computed of it."""
+        self.units = {key: value for key, value in self.units.items() if key.partition(",")[0] != name}
+        self.backward.discard(name)
+        self.waiting += 1
+
+    @property
+    def operators(self) -> int:
+        """How many were computed."""
+        return len([name for name in self.units if "," not in name])
+
+    @property
+    def coverage(self) -> str:
+        """How many of the catalogue were computed, and of those with gradients backward; in words."""
+        if not self.differentiable:
+            return f"{self.operators}"
+        part = len(self.backward) / self.differentiable
+        return (
+            f"{self.operators} of {self.listed} (backward {len(self.backward)} of {self.differentiable}"
+            f" differentiable, {part:.1%})"
+        )
+
+
+def catalogue() -> list[t.Any]:
+    """Return torch's operators.
+
+    :raises Skipped: this torch brings no such list.
+    """
+    if "expecttest" not in sys.modules:
+        # Only its base class of tests is wanted, for classes that are never used.
+        stand_in = types.ModuleType("expecttest")
+        stand_in.TestCase = unittest.TestCase  # type: ignore[attr-defined]
+        sys.modules["expecttest"] = stand_in
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
+        # Those of optimisers are in lists of their own: many tensors at once.
+        groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
+        found = [operator for group in groups for operator in group]
+        for operator in found:
+            _look_at(operator)
+    except ImportError as error:
+        raise Skipped(f"This torch's list of operators cannot be read: {error}.") from error
+    except (AttributeError, TypeError, RuntimeError) as error:
+        version = importlib.import_module("torch").__version__
+        raise Skipped(
+            f"The list of operators of torch {version} has an interface unknown to the survey: {short(error)}."
+        ) from error
+    return found
+
+
+def _look_at(operator: t.Any) -> None:
+    """Read what the survey reads of an operator.
+
+    :raises AttributeError: it is not there.
+    """
+    for name in INTERFACE:
+        getattr(operator, name)
+
+
+def name_of(operator: t.Any) -> str:
+    """Return an operator's name: ``nn.functional.pad.reflect``."""
+    return f"{operator.name}.{operator.variant_test_name}" if operator.variant_test_name else str(operator.name)
+
+
+def survey(
+    device: str,
+    form: str,
+    samples: int,
+    seed: int,
+    only: t.Collection[str] | None = None,
+    seconds: float = math.inf,
+    passed_over: t.Collection[str] = (),
+    step: t.Callable[[str], None] = lambda name: None,
+) -> Survey:
+    """Compute each operator in one format on the device and in float64 on the CPU, in an order that the seed gives.
+
+    On a GPU those that are compiled at their first use, which takes seconds each, come last.
+
+    :param form: ``float32``.
+    :param samples: how many inputs of each operator, drawn by ``seed`` from those that it brings.
+    :param only: names of operators; all where it is left out.
+    :param seconds: after which no other operator is begun.
+    :param passed_over: names of operators that ended the process before.
+    :param step: told the name of each operator that is begun.
+    """
+    import torch
+
+    found, dtype, operators = Survey(), getattr(torch, form), catalogue()
+    found.listed = len(operators)
+    found.differentiable = sum(differentiable(operator, dtype, device) for operator in operators)
+    random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
+    if device == "cuda":
+        operators.sort(key=lambda operator: survey_bounds.compiled(name_of(operator)))
+    began = time.monotonic()
+    # After that import cuDNN's flags are changed by its own context alone.
+    with allow_tf32(torch.backends.cuda.matmul, False), torch.backends.cudnn.flags(allow_tf32=False):
+        for operator in operators:
+            name = name_of(operator)
+            if (only is not None and name not in only) or name in passed_over:
+                continue
+            if dtype not in operator.supported_dtypes(device):
+                continue
+            if survey_bounds.left_out(name):
+                found.left_out.append(name)
+                continue
+            if time.monotonic() - began > seconds:
+                found.waiting += 1
+                continue
+            step(name)
+            try:
+                _operator(found, operator, dtype, device, samples, f"{seed} {name}")
+            except NotOffered as error:
+                found.drop(name, str(error))
+            except torch.OutOfMemoryError:
+                # Somebody else's memory is no fault of the operator.
+                found.forget(name)
+                torch.cuda.empty_cache()
+    return found
+
+
+def differentiable(operator: t.Any, dtype: torch.dtype, device: str) -> bool:
+    """Say whether the catalogue has gradients of an operator in a format."""
+    return bool(operator.supports_autograd) and dtype in operator.supported_backward_dtypes(device)
+
+
+class NotOffered(Exception):
+    """The device, or the CPU in float64, does not compute an operator."""
+
+
+@dataclasses.dataclass
+class Computed:
+    """What an operator made of one input.
+
+    :ivar results: its tensors, in order.
+    :ivar gradients: of each leaf, None where it has none.
+    :ivar scale: the largest value that went in backward.
+    """
+
+    results: list[torch.Tensor]
+    gradients: list[torch.Tensor | None]
+    scale: float
+
+
+def _operator(found: Survey, operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
+    """Compare an operator's results and gradients for some inputs."""
+    import torch
+
+    name = name_of(operator)
+    gradients = differentiable(operator, dtype, device)
+    torch.manual_seed(number_of(seed))
+    try:
+        inputs = drawn(operator.sample_inputs(device, dtype, requires_grad=gradients), samples, seed)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise NotOffered(f"its inputs cannot be created: {short(error)}") from error
+    found.note(name, (0.0, 0.0))
+    refused: list[BaseException] = []
+    for number, sample in enumerate(inputs):
+        found.samples += 1
+        # A probability of dropout: two devices draw other numbers.
+        if sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"):
+            continue
+        try:
+            sample, exact = _exact(operator, sample, dtype, seed)
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
+            refused.append(error)
+            if len(refused) == len(inputs):
+                raise NotOffered(f"the CPU in float64: {short(error)}") from error
+            continue
+        moved = exact
+        # A step may lead out of what an operator takes: a probability beyond 1.
+        with contextlib.suppress(RuntimeError, ValueError):
+            moved = computed(operator, *exact_of(sample, spacing(dtype)), dtype, seed)
+        try:
+            plain = computed(operator, sample, leaves(sample), dtype, seed)
+        except (NotImplementedError, AssertionError) as error:
+            raise NotOffered(short(error)) from error
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            if "CUDA error" in str(error):
+                # What comes after it would end so as well.
+                raise RuntimeError(f"{name}: {short(error)}") from error
+            found.ended[name] = f"failed with an error: {short(error)}"
+            continue
+        found.note(name, away(plain, exact, moved, dtype))
+        if any(one is not None for one in plain.gradients):
+            found.backward.add(name)
+        # By one of the inputs, or by all where all are asked for: the last, for the first may be without a dimension.
+        if number == len(inputs) - 1 or samples >= FULL["samples"]:
+            _other_ways(found, operator, sample, (plain, exact, moved), dtype, seed)
+
+
+def _exact(operator: t.Any, sample: t.Any, dtype: torch.dtype, seed: str) -> tuple[t.Any, Computed]:
+    """Return what an operator makes of a sample in float64 on the CPU, and the sample.
+
+    Those of optimisers are given empty lists, truth values and scalars too, which are not differentiated for: there it
+    is the sample without gradients.
+    """
+    import torch
+
+    try:
+        return sample, computed(operator, *exact_of(sample), dtype, seed)
+    except (RuntimeError, TypeError, IndexError):
+        if not operator.name.startswith("_foreach"):
+            raise
+    plain = sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
+    return plain, computed(operator, *exact_of(plain), dtype, seed)
+
+
+def _other_ways(
+    found: Survey,
+    operator: t.Any,
+    sample: t.Any,
+    known: tuple[Computed, Computed, Computed],
+    dtype: torch.dtype,
+    seed: str,
+) -> None:
+    """Compare what an operator makes of strided inputs, in place, and in tensors that are given.
+
+    :param known: what it makes of the sample, what is exact, and what is exact of inputs one step beside.
+    """
+    name, (plain, exact, moved) = name_of(operator), known
+    for way in (survey_variants.STRIDED, *survey_variants.CALLS):
+        full = f"{name}, {way}"
+        if survey_bounds.left_out(full):
+            found.left_out.append(full)
+            continue
+        try:
+            if way == survey_variants.STRIDED:
+                if not survey_variants.has_steps(sample):
+                    continue
+                apart = sample.noncontiguous()
+                made = computed(operator, apart, leaves(apart), dtype, seed)
+            else:
+                results = survey_variants.CALLS[way](operator, sample, plain.results)
+                if results is None:
+                    continue
+                made = Computed(results, [], 0.0)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+            found.refused[full] = short(error)
+            continue
+        found.note(full, away(made, exact, moved, dtype))
+
+
+def away(made: Computed, exact: Computed, moved: Computed, dtype: torch.dtype, scale: float = 0.0) -> list[float]:
+    """Return the worst errors of results and of gradients, in units.
+
+    :param scale: what an error of a result is measured by at least.
+    """
+    worst = [0.0, 0.0]
+    for one, other, near in zip(made.results, exact.results, moved.results):
+        worst[0] = max(worst[0], units(one, other, dtype, scale, moved=near))
+    for leaf, wanted, beside in zip(made.gradients, exact.gradients, moved.gradients):
+        if leaf is not None and wanted is not None and beside is not None:
+            worst[1] = max(worst[1], _gradient(leaf, wanted, beside, dtype, exact.scale))
+    return worst
+
+
+def computed(
+    operator: t.Any, sample: t.Any, leaves: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
+) -> Computed:
+    """Compute an operator forward and, for gradients of its results that are drawn by the seed, backward."""
+    import torch
+
+    results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
+    through = [result for result in results if result.requires_grad]
+    if not through or not leaves:
+        return Computed([result.detach() for result in results], [], 0.0)
+    generator = torch.Generator().manual_seed(number_of(seed))
+    upstream = [
+        torch.randn(result.shape, generator=generator, dtype=torch.float64).to(dtype).to(torch.float64)
+        for result in through
+    ]
+    gradients = torch.autograd.grad(
+        through,
+        list(leaves),
+        [value.to(result.device, result.dtype) for value, result in zip(upstream, through)],
+        allow_unused=True,
+    )
+    scale = max((float(value.abs().max()) for value in upstream if value.numel()), default=0.0)
+    return Computed([result.detach() for result in results], list(gradients), scale)
+
+
+def _gradient(
+    found: torch.Tensor, wanted: torch.Tensor, moved: torch.Tensor, dtype: torch.dtype, scale: float
+) -> float:
+    """Return how far a gradient is off, in units."""
+    import torch
+
+    if not wanted.numel():
+        return 0.0
+    found, wanted, moved = found.to_dense(), wanted.to_dense(), moved.to_dense()
+    value = units(found, wanted, dtype, scale, moved, overflows=dtype is torch.float16)
+    # A gradient that is zero but for rounding, as behind the normalisation of a single value, is what is left of a
+    # cancellation, and as far off as what was cancelled is large.
+    return value / CANCELLED if float(wanted.abs().max()) <= VANISHING * scale else value
+
+
+def number_of(seed: str) -> int:
+    """Return what a generator of torch is seeded with."""
+    return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
+
+
+def drawn(samples: t.Iterable[t.Any], count: int, seed: str) -> list[t.Any]:
+    """Return some of the inputs: the first, which is the plainest, and others by the seed."""
+    listed = []
+    for sample in samples:
+        listed.append(sample)
+        # Some operators bring thousands, which take longer to make than to compute.
+        if len(listed) >= 20 * count:
+            break
+    if len(listed) <= count:
+        return listed
+    return [listed[0], *random.Random(seed).sample(listed[1:], count - 1)]  # noqa: S311 - as above
+
+
+def leaves(sample: t.Any) -> list[torch.Tensor]:
+    """Return what is differentiated for, in the order of a transformation."""
+    import torch
+
+    found: list[torch.Tensor] = []
+
+    def look(value: t.Any) -> t.Any:
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            found.append(value)
+        return value
+
+    sample.transform(look)
+    return found
+
+
+def exact_of(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
+    """Return the same inputs in float64 on the CPU, each value larger or smaller by a step, and what has a gradient."""
+    import torch
+
+    def change(value: t.Any) -> t.Any:
+        if isinstance(value, torch.Tensor):
+            exact = value.detach().to("cpu")
+            if exact.is_complex():
+                exact = exact.to(torch.complex128)
+            elif exact.is_floating_point():
+                exact = exact.to(torch.float64)
+            if step and (exact.is_complex() or exact.is_floating_point()) and exact.layout is torch.strided:
+                signs = torch.arange(exact.numel()).remainder(2).mul(2).sub(1).reshape(exact.shape)
+                exact = exact * (1 + step * signs)
+            return exact.clone().requires_grad_() if value.requires_grad else exact
+        if isinstance(value, torch.dtype) and value.is_floating_point:
+            return torch.float64
+        return value
+
+    changed = sample.transform(change)
+    if changed.kwargs.get("device") is not None:
+        # What makes tensors is told where, which a transformation leaves as it is.
+        changed.kwargs["device"] = "cpu"
+    return changed, leaves(changed)
+
+
+def tensors(value: t.Any) -> list[torch.Tensor]:
+    """Return the tensors of whatever an operator returns, in order."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [one for item in value for one in tensors(item)] if isinstance(value, (tuple, list)) else []
+
+
+def spacing(dtype: torch.dtype) -> float:
+    """Return the distance from 1 to the next number of a format."""
+    return 2 * UNIT_ROUNDOFF[str(dtype).rpartition(".")[2]]
+
+
+def units(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    dtype: torch.dtype,
+    scale: float = 0.0,
+    moved: torch.Tensor | None = None,
+    overflows: bool = False,
+) -> float:
+    """Return how far a result is off at worst, in units of its format; infinity where it is of another kind.
+
+    :param expected: float64, complex128, or exact: of integers and truth values every one must be right.
+    :param scale: what an error is measured by at least, beside the largest value that is expected.
+    :param moved: what is expected of inputs that are one step of the format beside: where that is far away, so may be
+        what is computed.
+    :param overflows: whether a value may be infinite or none because something on the way to it was.
+    """
+    import torch
+
+    got, expected = actual.detach().to("cpu"), expected.detach().to("cpu")
+    moved = moved.detach().to("cpu") if moved is not None else None
+    if expected.layout is not torch.strided:
+        got, expected = got.to_dense(), expected.to_dense()
+        moved = moved.to_dense() if moved is not None else None
+    if got.shape != expected.shape:
+        return math.inf
+    if expected.numel() == 0:
+        return 0.0
+    if moved is None or moved.shape != expected.shape:
+        moved = expected
+    if expected.is_complex():
+        got, expected, moved = (
+            torch.view_as_real(one.to(torch.complex128).resolve_conj()) for one in (got, expected, moved)
+        )
+    elif not expected.is_floating_point():
+        # A place that a step of the inputs decides, such as which of two equal values comes first, may be any.
+        return 0.0 if bool(((got.to(expected.dtype) == expected) | (moved != expected)).all()) else math.inf
+    # What is beyond the format is infinite there, and only there.
+    got, expected, moved = (one.to(torch.float64) for one in (got, expected, moved))
+    largest = torch.finfo(dtype).max
+    away = (moved - expected).abs()
+    away = float(away[torch.isfinite(away)].max()) if bool(torch.isfinite(away).any()) else 0.0
+    finite = torch.isfinite(expected) & (expected.abs() < largest)
+    rest = got[~finite]
+    if bool((torch.isfinite(rest) & (rest.abs() < largest / 2)).any()):
+        return math.inf
+    got, expected = got[finite], expected[finite]
+    if expected.numel() == 0:
+        return 0.0
+    there = torch.isfinite(got)
+    if not bool(there.all()):
+        if not overflows:
+            return math.inf
+        got, expected = got[there], expected[there]
+        if expected.numel() == 0:
+            return 0.0
+    around = expected.abs() + max(float(expected.abs().max()), scale) + away / spacing(dtype)
+    # Where all is zero, or smaller than any number of the format.
+    around = around.clamp_min(torch.finfo(dtype).tiny)
+    return float(((got - expected).abs() / (spacing(dtype) * around)).max())
+
+
+def short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]
+
+
+def _surveyed(context: Context, form: str) -> Measured:
+    """Compare every operator in one format.
+
+    :raises Failed: one is off by more than it may.
+    """
+    seed = seed_of(context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = survey(
+            context.device,
+            form,
+            int(context.limits["samples"]),
+            seed,
+            seconds=float(context.limits["survey"]),
+            passed_over=context.passed_over,
+            step=context.step,
+        )
+    return judged(context, found, {name: survey_bounds.bounds(name, form) for name in found.units}, form, seed)
+
+
+def seed_of(context: Context) -> int:
+    """Return what decides which inputs are drawn: the limit ``seed``, or the date."""
+    return int(context.limits.get("seed") or time.strftime("%Y%m%d", time.gmtime()))
+
+
+def judged(
+    context: Context, found: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, seed: int
+) -> Measured:
+    """Compare what was found with its bounds.
+
+    :param allowed: for each name how many units results and gradients may be off; infinite: not compared.
+    :raises Failed: one is off by more than it may, or ended the process that computed it.
+    """
+    off: dict[str, tuple[bool, float, str]] = {}
+    worst, worst_name = 0.0, "none"
+    for name, both in found.units.items():
+        for value, most, what in zip(both, allowed[name], ("", ", backward")):
+            if math.isinf(most):
+                continue
+            ratio = value / most
+            if ratio >= worst:
+                worst, worst_name = ratio, f"{name}{what}"
+            if ratio > 1:
+                plain = name.partition(",")[0]
+                one = (plain == name, ratio, f"{name}{what} by {value:.3g} units (bound {most:g})")
+                # Of the ways to call an operator the plain one is named, where it is off as well.
+                off[f"{plain}{what}"] = max(one, off.get(f"{plain}{what}", one))
+    bound = "four times the error of known good stacks"
+    measured = (
+        f"{found.coverage} operators with {found.samples} inputs, {len(found.units) - found.operators} called in other"
+        f" ways, at worst {worst:.2g} of the bound ({worst_name}); {len(found.refused)} not supported, "
+        f"{len(found.left_out)} excluded, {found.waiting} for another day; seed {seed}"
+    )
+    ended = [f"{name} {how}" for name, how in {**context.passed_over, **found.ended}.items()]
+    said = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
+    if off:
+        ordered = sorted(off.values(), key=lambda one: -one[1])
+        listed = "; ".join(text for _plain, _ratio, text in ordered[:NAMED])
+        more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
+        problem = Failed(f"Off in {form}: {listed}{more}.{said}", REMEDY, measured, bound, worst)
+        if worst > survey_bounds.unknown(context.device, context.reference.get("capabilities") or ()):
+            raise problem
+        return Measured(measured, bound, worst, warning=problem)
+    if ended:
+        raise Unanswered(CRASH, f"In {form}:{said}", REMEDY, measured, bound)
+    if not found.units:
+        raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
+    return Measured(measured, bound, worst)
+
+
+@check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True, measured=(H200,))
+def float64(context: Context) -> Measured:
+    """Each operator in float64: another algorithm than the CPU's, the same numbers."""
+    return _surveyed(context, "float64")
+
+
+@check("survey.float32", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
+def float32(context: Context) -> Measured:
+    """Each operator in float32, without TensorFloat-32."""
+    return _surveyed(context, "float32")
+
+
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
+def bfloat16(context: Context) -> Measured:
+    """Each operator in bfloat16."""
+    return _surveyed(context, "bfloat16")
+
+
+@check("survey.float16", devices=("cuda", "cpu"), seconds=STEP_SECONDS, steps=True, measured=(H200, X86))
+def float16(context: Context) -> Measured:
+    """Each operator in float16."""
+    return _surveyed(context, "float16")

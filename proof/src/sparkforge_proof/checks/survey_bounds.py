@@ -1,0 +1,272 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""By how many units each operator of the survey may be off, and which are not compared."""
+
+from __future__ import annotations
+
+import platform
+import typing as t
+
+#: Of results and of gradients, where the table has no more.
+DEFAULT = {"float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
+
+#: Operators that are not compared, by name or by the name without its variant, and why.
+LEFT_OUT: dict[str, str] = {
+    **dict.fromkeys(
+        "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
+        " randn_like randint randint_like nn.functional.alpha_dropout nn.functional.dropout"
+        " nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout"
+        " nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d"
+        " nn.functional.multi_head_attention_forward nn.functional.rrelu pca_lowrank svd_lowrank".split(),
+        "it draws random numbers, which differ between devices",
+    ),
+    **dict.fromkeys(
+        "empty empty_like empty_permuted empty_strided new_empty new_empty_strided".split(),
+        "it returns uninitialised memory",
+    ),
+    **dict.fromkeys(
+        "jiterator_unary jiterator_binary jiterator_binary_return_by_ref jiterator_2inputs_2outputs"
+        " jiterator_4inputs_with_extra_args torch.ops.aten._efficient_attention_forward"
+        " torch.ops.aten._flash_attention_forward".split(),
+        "the CPU has no such operator",
+    ),
+    **dict.fromkeys(
+        "_native_batch_norm_legit native_batch_norm native_layer_norm".split(),
+        "the CPU returns statistics of a different shape or format",
+    ),
+    "as_strided.partial_views": "it reads past a copy of the view",
+    "signal.windows.blackman": "the values of a window of two result from cancellation",
+    **dict.fromkeys(
+        ("grid_sampler_2d", "grid_sampler_3d"),
+        "nn.functional.grid_sample is equivalent and a hundred times faster",
+    ),
+    "_softmax_backward_data": "one of its inputs mixes two formats, which GPUs cannot differentiate",
+    "to": "it moves its result from one device to another",
+    **dict.fromkeys(
+        ("as_strided, strided", "as_strided_copy, strided", "as_strided_scatter, strided"),
+        "it sets its own strides, so it refers to other elements in another layout",
+    ),
+    **{
+        f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
+        for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
+        " fft.ihfft2".split()
+    },
+    "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
+}
+
+#: Operator, format, and by how many units its results and its gradients may be off: four times what they were at most.
+#: inf: not compared in that format. There a value is decided by the rounding of what goes in (an index, a truncation,
+#: the cell of a grid), or it overflows on the way. Where sound values come from: torch 2.13.0 (CPU, x86_64) and torch
+#: 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format,
+#: 2026-11-24; see docs/evidence/survey.md.
+_TABLE = """
+__rmatmul__ float64 100 64
+__rmul__ float16 6 8.9
+__rpow__ bfloat16 6 inf
+__rpow__ float16 6 inf
+_batch_norm_with_update bfloat16 6 24
+_batch_norm_with_update float16 6 53
+_batch_norm_with_update float32 32 38
+_foreach_clamp_max bfloat16 6 inf
+_foreach_clamp_max float16 6 inf
+_foreach_clamp_min bfloat16 6 inf
+_foreach_clamp_min float16 6 inf
+_foreach_maximum bfloat16 6 inf
+_foreach_maximum float16 6 inf
+_foreach_minimum bfloat16 6 inf
+_foreach_minimum float16 6 inf
+_foreach_pow bfloat16 6 inf
+_foreach_pow float16 6 inf
+_unsafe_masked_index bfloat16 6 9.1
+_unsafe_masked_index float16 6 12
+_upsample_bilinear2d_aa float32 41 55
+addcdiv float16 6 13
+argsort bfloat16 inf 6
+argsort float16 inf 6
+atanh float16 6 8.7
+atanh float32 32 61
+cdist float32 32 130
+corrcoef bfloat16 6 8.9
+cov float32 35 35
+cov float64 inf inf
+digamma float32 32 110
+dist float16 6 30
+div.trunc_rounding bfloat16 12 6
+erfinv bfloat16 6 6.8
+fmod bfloat16 inf inf
+fmod float16 inf inf
+histc bfloat16 inf 6
+histc float16 inf 6
+linalg.eig float32 32 43
+linalg.eigh float32 32 62
+linalg.householder_product float32 32 130
+linalg.householder_product float64 64 9000
+linalg.pinv float64 64 95
+linalg.pinv.singular float64 71 64
+linalg.svd float32 32 44
+linalg.tensorsolve float32 61 120
+linalg.vector_norm float16 6 8.8
+logcumsumexp bfloat16 6 inf
+logcumsumexp float16 6 inf
+logcumsumexp float32 32 23000
+logsumexp float32 32 330
+masked.logsumexp bfloat16 6 6.1
+masked.prod float16 6 inf
+matmul float64 100 64
+matrix_exp bfloat16 inf inf
+matrix_exp float16 inf inf
+mode bfloat16 inf inf
+mode float16 inf inf
+msort bfloat16 6 inf
+msort float16 6 inf
+mul bfloat16 6 9.6
+mul float16 6 6.4
+native_group_norm bfloat16 6 12
+native_group_norm float16 6 13
+nn.functional.batch_norm bfloat16 6 24
+nn.functional.batch_norm float16 6 50
+nn.functional.conv3d float32 32 39
+nn.functional.ctc_loss float32 32 1700
+nn.functional.ctc_loss float64 64 1100
+nn.functional.embedding_bag bfloat16 180 6
+nn.functional.grid_sample bfloat16 inf inf
+nn.functional.grid_sample float16 inf inf
+nn.functional.group_norm float16 6 14
+nn.functional.hardsigmoid float64 2.8e+08 64
+nn.functional.hardswish float64 2.8e+08 64
+nn.functional.kl_div float16 6 18
+nn.functional.layer_norm float16 6 14
+nn.functional.layer_norm float32 32 55
+nn.functional.layer_norm float64 64 7100
+nn.functional.normalize bfloat16 6 8.8
+nn.functional.pairwise_distance float16 6 120
+nn.functional.poisson_nll_loss float16 7.6 6
+nn.functional.scaled_dot_product_attention float64 64 150
+nn.functional.soft_margin_loss float16 inf inf
+pinverse float64 64 93
+polygamma.polygamma_n_0 float16 6 inf
+polygamma.polygamma_n_0 float32 120 32
+polygamma.polygamma_n_1 float16 6 inf
+polygamma.polygamma_n_1 float32 120 32
+polygamma.polygamma_n_2 float16 6 inf
+polygamma.polygamma_n_2 float32 120 32
+polygamma.polygamma_n_3 float32 120 32
+polygamma.polygamma_n_4 float32 120 32
+pow float16 6 inf
+remainder bfloat16 inf inf
+remainder float16 inf inf
+signal.windows.nuttall float32 160 32
+sort bfloat16 inf inf
+sort float16 inf inf
+special.airy_ai float32 92 32
+special.log_ndtr float32 32 53
+special.ndtr bfloat16 inf 6
+special.ndtr float32 inf 32
+special.polygamma.special_polygamma_n_0 float16 6 inf
+special.polygamma.special_polygamma_n_0 float32 120 32
+svd float32 32 39
+svd float64 64 80
+topk bfloat16 inf inf
+xlogy bfloat16 6 8.2
+xlogy float16 6 12
+"""
+
+#: Of modules, which are some operators in a row.
+DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
+#: Modules that are not compared, and why.
+MODULES_LEFT_OUT: dict[str, str] = {
+    **dict.fromkeys(
+        "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
+        " nn.FractionalMaxPool2d nn.FractionalMaxPool3d".split(),
+        "it draws random numbers, which differ between devices",
+    ),
+    **dict.fromkeys(
+        "nn.LazyConv1d nn.LazyConv2d nn.LazyConv3d nn.LazyConvTranspose1d nn.LazyConvTranspose2d"
+        " nn.LazyConvTranspose3d".split(),
+        "it becomes the module without Lazy in its name on the first call",
+    ),
+}
+
+
+def _read(table: str) -> dict[tuple[str, str], tuple[float, float]]:
+    rows = [line.split() for line in table.strip().splitlines()]
+    return {(name, form): (float(result), float(gradient)) for name, form, result, gradient in rows}
+
+
+CALIBRATED = _read(_TABLE)
+
+#: As the table above. In bfloat16 a rounding decides on which side of zero what goes into a ReLU is, and what it lets
+#: pass back: so RNN, RNNCell and the transformers have a hundred units.
+_MODULES = """
+nn.BatchNorm1d bfloat16 12 31
+nn.CTCLoss float32 64 1700
+nn.CrossEntropyLoss bfloat16 53 17
+nn.Embedding bfloat16 12 44
+nn.GELU float32 140 64
+nn.GRU bfloat16 12 36
+nn.GRU float32 64 120
+nn.KLDivLoss bfloat16 12 inf
+nn.KLDivLoss float32 64 inf
+nn.LayerNorm bfloat16 12 25
+nn.MultiMarginLoss bfloat16 12 47
+nn.MultiheadAttention bfloat16 12 18
+nn.MultiheadAttention float32 64 92
+nn.RNN bfloat16 12 150
+nn.RNNCell bfloat16 12 150
+nn.Transformer bfloat16 12 73
+nn.TransformerDecoderLayer bfloat16 12 70
+nn.TransformerEncoder bfloat16 12 130
+nn.TransformerEncoderLayer bfloat16 12 72
+"""
+CALIBRATED_MODULES = _read(_MODULES)
+
+
+def unknown(device: str, capabilities: t.Collection[str]) -> float:
+    """Return how many times a bound warns, and does not fail, on a device: 1 where it was calibrated.
+
+    Other devices take other algorithms. Faults that were seen are thousands of times the bound.
+    """
+    known = platform.machine() == "x86_64" if device == "cpu" else "9.0" in capabilities
+    return 1.0 if known else 50.0
+
+
+def bounds(name: str, form: str) -> tuple[float, float]:
+    """Return how many units the results and the gradients of an operator may be off in a format, however it is called.
+
+    :param name: ``sort``, or ``sort, strided``.
+    """
+    return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
+
+
+#: How the names of operators begin whose kernels torch compiles when a process first uses them on a GPU.
+COMPILED = (
+    *"special. polygamma mvlgamma masked.prod prod nanprod i0 erf lgamma sinc exp2 digamma gcd lcm".split(),
+    "signal.windows.kaiser",
+)
+
+
+def compiled(name: str) -> bool:
+    """Say whether an operator is one that takes seconds to compile at its first use."""
+    return name.startswith(COMPILED)
+
+
+def left_out_module(name: str) -> str:
+    """Return why a module is not compared; empty where it is."""
+    return MODULES_LEFT_OUT.get(name, "")
+
+
+def of_module(name: str) -> tuple[float, float]:
+    """Return how many units the results and the gradients of a module may be off.
+
+    :param name: ``nn.Linear trained (float32)``.
+    """
+    module, _unused, form = name.split(" ")
+    form = form.strip("()")
+    return CALIBRATED_MODULES.get((module, form), (DEFAULT_OF_MODULES[form],) * 2)
+
+
+def left_out(name: str) -> str:
+    """Return why an operator is not compared, by its name or by that of which it is a variant; empty where it is."""
+    return next((why for one, why in LEFT_OUT.items() if name == one or name.startswith(f"{one}.")), "")

@@ -1,0 +1,252 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The command ``sparkforge-proof``, in any environment or container that has torch."""
+
+# A command prints: there is no module here.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import pkgutil
+import socket
+import sys
+import time
+import typing as t
+
+from . import calls, catalogue, host, run, timer, verdict
+from ._shared.module_utils._core.errors import SparkforgeError
+from ._shared.module_utils._host import gpu
+from ._shared.module_utils._host.reader import Host
+from .check import FAIL, FULL, WARN
+from .files import judge
+
+#: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
+PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
+
+_EPILOG = """other commands: sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof audit (is it
+what was installed?); exit status: 0 proven (warnings included), 1 a number is wrong, 2 it could not start, 3 nothing
+failed, but numbers that the profile requires were not computed, 4 a check failed without a wrong number"""
+
+
+def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="sparkforge-proof",
+        description="Prove that the PyTorch of this interpreter computes right numbers: every check that the collection"
+        " sparkforge.dgx_spark runs, each compared with float64 on the CPU.",
+        epilog=_EPILOG,
+    )
+    made.add_argument("--list", action="store_true", help="list the checks without running them")
+    made.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family; may be repeated")
+    made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only these names, as in a shell")
+    made.add_argument(
+        "--profile",
+        choices=["auto", *profiles],
+        default="auto",
+        help="the device's profile; auto: by its compute capability",
+    )
+    made.add_argument("--cpu", action="store_true", help="skip GPU checks, even if there is a GPU")
+    made.add_argument("--gpu", action="store_true", help="fail if no GPU responds, instead of skipping its checks")
+    made.add_argument("--json", metavar="FILE", help="write the report to this file")
+    made.add_argument("--html", metavar="FILE", help="write the HTML page to this file")
+    made.add_argument("--factor", type=float, default=1.0, help="factor on each check's time limit (default: 1)")
+    made.add_argument("--memory-share", type=float, default=0.5, help="maximum share of the free memory (default: 0.5)")
+    made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
+    made.add_argument(
+        "--seed", type=int, default=0, help="seed of the survey's inputs, a number above 0 (default: from the date)"
+    )
+    made.add_argument(
+        "--accept", action="append", default=[], metavar="CHECK", help="accept a failure of this check; may be repeated"
+    )
+    made.add_argument("--quiet", action="store_true", help="print only the verdict")
+    return made
+
+
+def profiles() -> dict[str, dict[str, t.Any]]:
+    """Return the profiles that this package was built with.
+
+    :raises SparkforgeError: it was not built.
+    """
+    try:
+        found = pkgutil.get_data(__package__ or "", "profiles.json")
+    except OSError:
+        found = None
+    if found is None:
+        raise SparkforgeError(
+            "These are the sources of sparkforge-proof.", "Run make proof, and the file that it makes."
+        )
+    return t.cast("dict[str, dict[str, t.Any]]", json.loads(found))
+
+
+def chosen(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
+    """Return the profile of a name, ``auto`` by what the devices are: the first that wants just that capability."""
+    if name != "auto":
+        return name
+    return next((one for one, what in known.items() if what.get("compute_capability") in capabilities), "generic")
+
+
+def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
+    """Return the patterns of the checks that are asked for.
+
+    :raises SparkforgeError: there is no such family.
+    """
+    known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
+    for family in families:
+        if family not in known:
+            raise SparkforgeError(f"Unknown family {family}.", f"Known are {', '.join(known)}.")
+    found = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
+    return [*found, *names] or ["*"]
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Run a command, by default the checks, print what is wrong, and return the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in COMMANDS:
+        try:
+            return COMMANDS[words[0]](words[1:])
+        except SparkforgeError as error:
+            print(f"{error.cause} {error.remedy}", file=sys.stderr)
+            return REFUSED
+    return checks(words)
+
+
+def checks(argv: t.Sequence[str]) -> int:
+    """Run the checks, print what is wrong, and return the exit status."""
+    try:
+        known = profiles()
+        given = parser(known).parse_args(argv)
+        if given.list:
+            for name, definition in catalogue.CHECKS.items():
+                print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'})")
+            return PROVEN
+        report = prove(given, known)
+        for path, text in written(given, report):
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
+    except SparkforgeError as error:
+        print(f"{error.cause} {error.remedy}", file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        print(f"The report cannot be written: {error}.", file=sys.stderr)
+        return REFUSED
+    if not given.quiet:
+        for check in report["checks"]:
+            if check["status"] in (FAIL, WARN):
+                print(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}")
+        for notice in report["notices"]:
+            print(notice)
+    counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
+    print(f"{report['verdict']} (profile {report['profile']}, {report['seconds']:.0f} s): {counts}")
+    return status(report)
+
+
+def status(report: t.Mapping[str, t.Any]) -> int:
+    """Return what the process ends with."""
+    if verdict.wrong(report):
+        return WRONG
+    return {verdict.PROVEN: PROVEN, verdict.UNPROVEN: UNPROVEN}.get(report["verdict"], FAILED)
+
+
+def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+    """Run the checks in this interpreter's environment and return the report.
+
+    :raises SparkforgeError: there is no torch, or no such check.
+    """
+    torch = importlib.util.find_spec("torch")
+    if torch is None or not torch.submodule_search_locations:
+        raise SparkforgeError(
+            f"{sys.executable} has no torch.", "Run this file with the interpreter of the environment: …/bin/python."
+        )
+    devices = gpu.Gpu(Host(run=host.run_command)).observe()["devices"]
+    name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
+    profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
+    if given.family or given.check:
+        # Who asks for a part does not ask for the rest.
+        profile["required_checks"] = []
+    options = {
+        "python": sys.executable,
+        "checks": patterns(given.family, given.check),
+        "profile": profile,
+        "reference": {
+            "paths": [os.path.join(path, "lib") for path in torch.submodule_search_locations],
+            **of_the_role(os.path.realpath(sys.prefix)),
+        },
+        "limits": {
+            "factor": given.factor,
+            "memory_share": given.memory_share,
+            **(FULL if given.full else {}),
+            **({"seed": float(given.seed)} if given.seed else {}),
+        },
+        "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
+        "accept": given.accept,
+    }
+    report = run.Proof(options).run()
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {**report, "host": socket.gethostname(), "written": now}
+
+
+def of_the_role(prefix: str) -> dict[str, str]:
+    """Return how the role python_env names an environment that it made, so that its receipt is found; else nothing."""
+    environments, name, one = prefix.rpartition("/envs/")[0], *os.path.split(prefix.rpartition("/envs/")[2])
+    if not environments or not os.path.isfile(os.path.join(environments, "receipts", f"env-{name}.json")):
+        return {}
+    return {"root": environments, "environment": name, "environment_id": one}
+
+
+def written(given: argparse.Namespace, report: t.Mapping[str, t.Any]) -> t.Iterator[tuple[str, str]]:
+    """Yield each file that is asked for, and its text.
+
+    :raises SparkforgeError: the page cannot be made: torch requires the jinja2 that draws it, so an environment has it.
+    """
+    if given.json:
+        yield given.json, json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    if given.html:
+        try:
+            from ._shared.plugin_utils.fleet.report import page
+        except ImportError as error:
+            raise SparkforgeError(f"The page cannot be created: {error}.", "Install jinja2, or use --json.") from error
+        yield given.html, page.host_page(dict(report))
+
+
+def inspect(argv: t.Sequence[str]) -> int:
+    """Say whether wheels and environments will run on a GPU; exit status 1 if they cannot."""
+    made = argparse.ArgumentParser(
+        prog="sparkforge-proof inspect",
+        description="Tell from the files of wheels, environments or a file system whether they will run on a GPU.",
+    )
+    made.add_argument("paths", nargs="+", metavar="PATH", help="a wheel, a virtual environment or the root of an image")
+    made.add_argument("--machine", choices=["aarch64", "x86_64"], default="aarch64", help="default: %(default)s")
+    made.add_argument("--capability", default="12.1", help="compute capability of the GPU (default: %(default)s)")
+    made.add_argument("--cuda", default="13.0", help="the driver's CUDA version (default: %(default)s)")
+    made.add_argument("--python", default="3.12", help="the Python of the environment (default: %(default)s)")
+    given = made.parse_args(argv)
+    device = judge.Device(given.machine, given.capability, given.cuda, given.python)
+    found = judge.paths(given.paths, device)
+    print(found["table"])
+    return WRONG if found["verdict"] == "no" else PROVEN
+
+
+def audit(argv: t.Sequence[str]) -> int:
+    """Read every installed file again; exit status 1 if one differs from the receipts."""
+    made = argparse.ArgumentParser(
+        prog="sparkforge-proof audit", description="Compare every file that the collection installed with its receipt."
+    )
+    made.add_argument("--root", default="/opt/sparkforge", help="directory of the collection (default: %(default)s)")
+    given = made.parse_args(argv)
+    found = calls.audited({"root": given.root}, False)
+    print(found["summary"])
+    return WRONG if found["differs"] else PROVEN
+
+
+COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
+    "inspect": inspect,
+    "audit": audit,
+    "call": lambda words: calls.main(words[0]),
+    "scheduled": timer.main,
+}

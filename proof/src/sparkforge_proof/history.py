@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The reports of earlier proofs of a host: ``/var/log/sparkforge/proof/<time>.json``, the newest ``KEPT`` of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import typing as t
+
+from . import verdict
+from ._shared.module_utils._core import disk
+
+#: Reports that are kept on the host.
+KEPT = 50
+
+
+class History:
+    """The reports in one directory.
+
+    :param directory: None or empty where none are kept.
+    """
+
+    def __init__(self, directory: str | None) -> None:
+        self.directory = directory or ""
+        self._kept: str | None = None
+
+    def _reports(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self.directory) if name.endswith(".json"))
+        except OSError:
+            return []
+
+    def _read(self, name: str) -> dict[str, t.Any] | None:
+        """Return a report; a damaged one, and one of another format, counts as none."""
+        try:
+            with open(os.path.join(self.directory, name), encoding="utf-8") as stream:
+                report = json.load(stream)
+        except (OSError, ValueError):
+            return None
+        return report if isinstance(report, dict) and report.get("format") == verdict.FORMAT else None
+
+    def last(self, environment_id: str | None = None) -> dict[str, t.Any] | None:
+        """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever.
+
+        :param environment_id: that of this environment alone, by the name of its directory.
+        """
+        now = _stamp(time.gmtime())
+        past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
+        return next(
+            (
+                report
+                for report in filter(None, map(self._read, past))
+                if environment_id in (None, report.get("environment_id"))
+            ),
+            None,
+        )
+
+    def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
+        """Return the report of the first run that proved this host with these GPUs, and keep it."""
+        for name in self._reports():
+            report = self._read(name)
+            if report is not None and verdict.is_baseline(report, devices):
+                self._kept = name
+                return report
+        return None
+
+    def remember(self, report: t.Mapping[str, t.Any]) -> None:
+        """Keep a report; the oldest goes."""
+        now = _stamp(time.gmtime())
+        for name in self._reports():
+            if name > now and name != self._kept:
+                os.unlink(os.path.join(self.directory, name))
+        names = self._reports()
+        path = os.path.join(self.directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
+        disk.make_directories(self.directory)
+        disk.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
+        # The first proven one, whose rates are the host's floors, goes with none of the others.
+        for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
+            os.unlink(os.path.join(self.directory, name))
+
+
+def _stamp(moment: time.struct_time) -> str:
+    """Return what sorts after the files of all reports up to ``moment``."""
+    return time.strftime("%Y-%m-%dT%H%M%SZ.~", moment)

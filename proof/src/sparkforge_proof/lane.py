@@ -1,0 +1,344 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Lanes: checks that a process of the environment's interpreter runs one after the other, and others beside it."""
+
+# There is no module here to run commands with: the timer runs this too.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import pwd
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import typing as t
+
+from . import catalogue, runner
+from ._shared.module_utils._core import bundle, disk, processes, unprivileged
+from ._shared.module_utils._core.errors import SparkforgeError
+from .check import CRASH, FAIL, MISMATCH, PASS, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
+
+#: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
+IMPORT_SECONDS = 300.0
+
+#: Bytes of a line; the longest row of a check has some thousand.
+_LONGEST = 1 << 20
+
+#: What runs in the environment, where the families of the lane were imported.
+PROGRAM = runner.__name__
+_MAIN = """import importlib
+import sys
+
+from {program} import main
+
+for family in {families}:
+    importlib.import_module(family)
+main(sys.argv[1])
+"""
+
+
+@dataclasses.dataclass
+class Lanes:
+    """What the lanes of one run share.
+
+    :ivar beside: how many run side by side.
+    :ivar software: what the environment says of itself.
+    """
+
+    python: str
+    profile: t.Mapping[str, t.Any]
+    reference: t.Mapping[str, t.Any]
+    limits: t.Mapping[str, float]
+    user: str | None
+    beside: int = 1
+    software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
+
+
+class Gate:
+    """Keeps a lane that has imported torch from its first check, until it is opened: a pipe whose end is closed."""
+
+    def __init__(self) -> None:
+        self.reading, self._writing = os.pipe()
+
+    def open(self) -> None:
+        """Let the lane begin."""
+        os.close(self._writing)
+
+    def close(self) -> None:
+        """Give up the pipe, when the lane is done."""
+        os.close(self.reading)
+
+
+def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = None) -> list[Result]:
+    """Run groups of checks side by side, those of a group one after the other; torch is imported once.
+
+    :param gate: what the first of them waits for.
+    """
+    names = [name for group in groups for name in group]
+    if not os.access(lanes.python, os.X_OK):
+        cause = f"The interpreter {lanes.python} does not exist."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
+        return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy, reason=MISMATCH))
+    directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
+    try:
+        return _run_in(lanes, directory, groups, gate)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: Gate | None) -> list[Result]:
+    names = [name for group in groups for name in group]
+    pipes = [os.pipe() for _group in groups]
+    scratch = os.path.join(directory, "scratch")
+    os.mkdir(scratch)
+    families = sorted({catalogue.CHECKS[name].function.__module__ for name in names})
+    bundle.write(directory, bundle.files(PROGRAM, *families))
+    program = _MAIN.format(program=PROGRAM, families=families)
+    job = {
+        "lanes": [
+            {"checks": list(names), "directory": os.path.join(scratch, str(number)), "results": writing}
+            for number, (names, (_reading, writing)) in enumerate(zip(groups, pipes))
+        ],
+        "profile": lanes.profile,
+        "reference": lanes.reference,
+        "limits": lanes.limits,
+        "gate": gate.reading if gate else None,
+    }
+    for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    identity = _identity(lanes, directory, scratch)
+    output = os.path.join(directory, "output.log")
+    argv = [lanes.python, os.path.join(directory, "main.py"), os.path.join(directory, "job.json")]
+    with open(output, "wb") as log:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=scratch,
+                env=_variables(lanes, scratch),
+                pass_fds=[*(writing for _reading, writing in pipes), *([gate.reading] if gate else [])],
+                start_new_session=True,
+                **identity,
+            )
+        except OSError as error:
+            for reading, _writing in pipes:
+                os.close(reading)
+            who = f" as the account {lanes.user}" if identity else ""
+            cause = f"{lanes.python} does not start{who}: {error.strerror}."
+            remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
+            if isinstance(error, PermissionError):
+                remedy = "Set verify_user to an account that can read the environment."
+            return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy, reason=MISMATCH))
+        finally:
+            for _reading, writing in pipes:
+                os.close(writing)
+    try:
+        # What it waits for takes as long as it may itself.
+        seconds = lanes.limits["seconds"] * (2 if gate else 1)
+        with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
+            found = [
+                pool.submit(_collect, lanes, process, reading, names, output, seconds)
+                for names, (reading, _writing) in zip(groups, pipes)
+            ]
+        return [result for one in found for result in one.result()]
+    finally:
+        for reading, _writing in pipes:
+            os.close(reading)
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(process.pid, signal.SIGKILL)
+        process.wait()
+        _end_daemons(identity.get("user"), scratch)
+
+
+def _end_daemons(uid: int | None, scratch: str) -> None:
+    """Kill what has left the group of a lane's process; the report counts, also where one waits for a dead device."""
+    with contextlib.suppress(SparkforgeError):
+        if uid:
+            # A container's root may not read the variables of another account's process (CAP_SYS_PTRACE).
+            processes.acting(uid, uid, lambda: processes.end_processes(scratch))
+        else:
+            processes.end_processes(scratch)
+
+
+def _identity(lanes: Lanes, directory: str, scratch: str) -> dict[str, t.Any]:
+    """Return as whom the checks run; what they may write to becomes theirs."""
+    if not lanes.user or os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam(lanes.user)
+    os.chmod(directory, 0o755)  # noqa: S103  # the sources must be read by that account; they hold no secret
+    os.chown(scratch, entry.pw_uid, entry.pw_gid)
+    # The account's own, and those that may open the devices of a Jetson (/dev/nvmap is of the group video).
+    groups = set(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
+        if os.path.exists(device):
+            groups.add(os.stat(device).st_gid)
+    groups |= unprivileged.groups_that_may_enter(lanes.python)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": sorted(groups - {0})}
+
+
+def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
+    """Return the process environment: what the environment's activation sets, and nothing of ours."""
+    receipt = lanes.reference.get("receipt") or {}
+    bin_directory = os.path.dirname(lanes.python)
+    toolkit = lanes.reference.get("cuda_version")
+    places = [bin_directory, f"/usr/local/cuda-{toolkit}/bin" if toolkit else "", "/usr/local/sbin:/usr/local/bin"]
+    variables = {
+        "PATH": ":".join([place for place in places if place] + ["/usr/sbin:/usr/bin:/sbin:/bin"]),
+        "LANG": "C.UTF-8",
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        processes.MARKER: scratch,
+        "VIRTUAL_ENV": os.path.dirname(bin_directory),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TRITON_CACHE_DIR": os.path.join(scratch, "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
+        # What runs side by side shares the cores, and waiting for one must not take another.
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.beside)),
+    }
+    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
+        if name in os.environ:
+            variables[name] = os.environ[name]
+    paths = [*(receipt.get("library_paths") or []), variables.get("LD_LIBRARY_PATH", "")]
+    if any(paths):
+        variables["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    variables.update({key: str(value) for key, value in (receipt.get("environment") or {}).items()})
+    return variables
+
+
+def _collect(
+    lanes: Lanes,
+    process: subprocess.Popen[bytes],
+    reading: int,
+    names: t.Sequence[str],
+    output: str,
+    seconds: float,
+) -> list[Result]:
+    """Read results until the runner ends or the time is up."""
+    results: dict[str, Result] = {}
+    end = time.monotonic() + seconds
+    deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
+    ready, buffered = False, b""
+    while time.monotonic() < deadline and len(buffered) < _LONGEST:
+        readable, _unused, _unused = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        block = os.read(reading, 1 << 16) if readable else b""
+        if not block:
+            break
+        *lines, buffered = (buffered + block).split(b"\n")
+        for line in lines:
+            said = _event(line)
+            if said is None:
+                continue
+            if isinstance(said, Result):
+                # No word on another check than those asked for, and none a second time.
+                if said.name in names and said.name not in results:
+                    results[said.name] = said
+            elif not ready:
+                ready, deadline, lanes.software = True, end, said
+    missing = [name for name in names if name not in results]
+    found = list(results.values())
+    if not missing:
+        return found
+    printed = [line for line in runner.read_from(output, 0).splitlines() if line.strip()]
+    last = " ".join(printed[-1].split())[:400] if printed else ""
+    late = time.monotonic() >= deadline
+    # Where other lanes go on, so does what forked them.
+    status = None if late else _status(process, 10)
+    how = "did not respond in time" if late else _how(status) if status is not None else "exited"
+    if not ready:
+        return found + _nothing(missing, _import_failure(lanes.python, last, how))
+    cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
+        f" It printed: {last}" if last else ""
+    )
+    remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
+    for name in missing:
+        row = skipped(name, cause, False)
+        row.status, row.remedy, row.reason = FAIL, remedy, TIMEOUT if late else CRASH
+        found.append(row)
+    return found
+
+
+def _event(line: bytes) -> Result | dict[str, t.Any] | None:
+    """Return the row that a line is, or what the environment says of its software at the beginning.
+
+    The environment may write anything to that pipe: what is neither is passed over, and the row is missing then.
+    """
+    try:
+        said = json.loads(line)
+        if said.pop("event") == "ready":
+            return {str(name): version and str(version) for name, version in said["software"].items()}
+        row = Result(**said)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    texts = (row.name, row.status, row.measured, row.bound, row.cause, row.remedy, row.family, row.evidence)
+    sound = all(isinstance(text, str) for text in texts) and row.status in (PASS, WARN, FAIL, SKIP)
+    sound = sound and row.reason in ("", WRONG, MISMATCH, *UNANSWERED)
+    numbers = [row.seconds, *(row.rates.values() if isinstance(row.rates, dict) else [None])]
+    numbers += [] if row.ratio is None else [row.ratio]
+    return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None
+
+
+def _status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Return how a process ended, as ``Popen.returncode`` has it; None where it has not.
+
+    It stays a zombie: until its group is killed, nobody else may get its number.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is not None:
+            return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        time.sleep(0.05)
+    return None
+
+
+def _import_failure(python: str, last: str, how: str) -> Result:
+    """Return the row that says why torch could not be imported."""
+    cause = f"torch cannot be imported by {python}: {last or how}".rstrip(".") + "."
+    if "No module named 'torch'" in last:
+        cause = f"The environment of {python} has no torch."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment to an environment that has it."
+    elif "undefined symbol" in last:
+        remedy = "Its libraries are from two builds: run playbooks/deploy.yml to recreate the environment from one."
+    elif "cannot open shared object file" in last:
+        remedy = "Run playbooks/libraries.yml; the closure checks say what is missing and what provides it."
+    else:
+        remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to recreate the environment."
+    return Result("python", FAIL, how if not last else "an error", "imports torch", cause, remedy, reason=MISMATCH)
+
+
+def _nothing(names: t.Iterable[str], why: Result) -> list[Result]:
+    """Return a failure and, for every check that it kept from running, a skip."""
+    cause = f"Not run, see {why.name}."
+    return [why, *(skipped(name, cause, True) for name in names)]
+
+
+def skipped(name: str, cause: str, blocked: bool) -> Result:
+    """Return the row of a check that has not run."""
+    check = catalogue.CHECKS[name]
+    return Result(name, SKIP, cause=cause, family=check.family, numeric=check.numeric, blocked=blocked)
+
+
+def _how(status: int) -> str:
+    if status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"exited with status {status}"

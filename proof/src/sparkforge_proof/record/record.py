@@ -1,0 +1,314 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Records a host in one file that its owner can send: what ``sparkforge-record.pyz`` runs, without root or Ansible.
+
+It reads, asks apt what it would do, and looks at the GPU at rest and under load. It changes nothing on the host.
+"""
+
+# A command prints: there is no module here.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pkgutil
+import re
+import sys
+import tempfile
+import time
+import typing as t
+
+from .. import history
+from .._shared.module_utils._apt.apt_get import Apt
+from .._shared.module_utils._apt.deb_version import compare_versions
+from .._shared.module_utils._apt.plan import PROTECTED, check_plan
+from .._shared.module_utils._apt.policy import choose
+from .._shared.module_utils._apt.wanted import missing, parse_wanted
+from .._shared.module_utils._core.errors import SparkforgeError
+from .._shared.module_utils._fabric.observation import FabricInfo
+from .._shared.module_utils._host.probe import SparkInfo
+from .._shared.module_utils._host.reader import Host
+from ..host import run_command
+from .redaction import redacted
+
+FORMAT = 1
+#: Beside this file in the archive: the apt packages that a run asks for, by method (``wheels``, ``build``).
+PACKAGES = "packages.json"
+#: Seconds: of one command, of the load with the import of torch, and of all together without ``--prove``.
+COMMAND_LIMIT, LOAD_LIMIT, LIMIT = 20.0, 25.0, 50.0
+ROOT, HISTORY = "/opt/sparkforge", "/var/log/sparkforge/proof"
+# Where NVIDIA's checker keeps what each release consists of, readable for any account: "Updating a fleet of GB10
+# systems" (2026-09-05), of nvidia-spark-ota-check 1.0.16-1.
+RECIPES = "/opt/nvidia/spark-ota-check/metadata"
+# An ordinary account cannot lock, and root would write what apt makes of its package lists.
+_APT, _APT_OF_ROOT = ("-o", "Debug::NoLocking=1"), ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
+# A driver refuses a name that it does not know, and is asked again without it.
+_QUERY = (
+    "pstate vbios_version persistence_mode clocks.sm clocks.mem clocks.max.sm clocks.applications.graphics power.draw "
+    "power.limit temperature.gpu utilization.gpu clocks_event_reasons.active clocks_throttle_reasons.active"
+).split()
+_FIND_TORCH = """import importlib.metadata, importlib.util
+found = importlib.util.find_spec("torch")
+print(importlib.metadata.version("torch"), *(found.submodule_search_locations or []), sep="\\n")"""
+# Bytecode and compiled kernels would stay behind.
+_PYTHON = ("env", "PYTHONDONTWRITEBYTECODE=1", "CUDA_CACHE_DISABLE=1")
+_LOAD = """import time, torch
+factor = torch.ones(4096, 4096, device="cuda", dtype=torch.bfloat16)
+torch.cuda.synchronize()
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    for _ in range(20):
+        factor @ factor
+    torch.cuda.synchronize()"""
+# Beside them is the machine's serial number.
+RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?([^"\n]*)'
+MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
+
+
+class Recorder:
+    """Records one host.
+
+    :param packages: the apt packages that a run asks for, by method.
+    :param python: the interpreter to load the GPU with, and to prove; without it the first that has torch.
+    :param system: where the host's ``/`` is.
+    :param command: runs an argument list within a number of seconds.
+    """
+
+    def __init__(
+        self,
+        packages: t.Mapping[str, t.Sequence[str]],
+        python: str | None = None,
+        system: str = "/",
+        command: t.Callable[[list[str], float], tuple[int, str, str]] = run_command,
+    ) -> None:
+        self.packages = packages
+        self.python = python
+        self._command = command
+        self._end = time.monotonic() + LIMIT
+        self.host = Host(system, run=self._run)
+
+    def _run(self, argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
+        left = min(limit, self._end - time.monotonic())
+        return self._command(argv, left) if left > 0 else (124, "", f"{argv[0]} was not run: the time is up")
+
+    def _ask(self, argv: list[str], limit: float = COMMAND_LIMIT) -> str:
+        status, stdout, stderr = self._run(argv, limit)
+        if status:
+            raise OSError((stderr or stdout).strip()[-300:] or f"exit status {status}")
+        return stdout
+
+    def _part(self, name: str, work: t.Callable[[], t.Any]) -> t.Any:
+        try:
+            return work()
+        except Exception as error:
+            # Whatever a strange host makes a part do, the others still count; the reason is in the record.
+            self.host.note(name, f"{type(error).__name__}: {error}")
+            return None
+
+    def _word(self, path: str) -> str:
+        return (self.host.read(path) or "").strip()
+
+    def record(self, profiles: t.Mapping[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Return the record, redacted: an observation of ``spark_info``, and all else below ``record``.
+
+        :param profiles: the profiles of roles/stack, to prove the host too.
+        """
+        began = time.monotonic()
+        observation = SparkInfo(self.host).observe()
+        apt, gpu = observation["apt"], observation["gpu"] or {}
+        torches = self._part("torch", self._torches) or []
+        pressure = self._word("/proc/pressure/memory").partition("full")[0]
+        parts: dict[str, t.Any] = {
+            "format": FORMAT,
+            "taken": time.strftime("%Y-%m-%d", time.gmtime()),
+            "root": os.geteuid() == 0,
+            "apt": self._part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
+            "release": re.findall(RELEASE, self._word("/etc/dgx-release"), re.M),
+            "machine": {name: self._word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
+            "firmware": self._part("firmware", self._firmware),
+            "ota": self._part("ota", lambda: self._ota(apt["packages"])),
+            "kernels": [name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")],
+            "memory": {
+                name: int(size)
+                for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self._word("/proc/meminfo"), re.M)
+                if name in MEMORY
+            },
+            "pressure": {name: float(share) for name, share in re.findall(r"(avg\d+)=([\d.]+)", pressure)},
+            "swappiness": int(self._word("/proc/sys/vm/swappiness") or 0),
+            # What `nvidia-smi --lock-gpu-clocks` set shows nowhere but in the unit that sets it: measured with driver
+            # 580.178.04 by the owner of eight GB10s, "GB10 power-offs at long-prefill onset" (2026-09).
+            "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],
+            "torch": torches,
+            "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
+            "fabric": self._part("fabric", FabricInfo(self.host).run),
+            "report": self._part("report", lambda: history.History(self.host.path(HISTORY)).last()),
+        }
+        if profiles:
+            parts["report"] = self._part("proof", lambda: self._prove(torches, gpu.get("devices") or [], profiles))
+        parts["seconds"] = round(time.monotonic() - began, 1)
+        return redacted({**observation, "unread": self.host.unread, "record": parts})
+
+    def _apt(self, installed: t.Mapping[str, str], pins: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+        """Return what apt knows of the packages, and what it would do to install those of each method."""
+
+        def ask(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+            variables = [f"{name}={value}" for name, value in environment.items()]
+            own = _APT_OF_ROOT if os.geteuid() == 0 else ()
+            return self._run(["env", *variables, argv[0], *_APT, *own, *argv[1:]])
+
+        apt = Apt(ask, lock_timeout=0)
+        names = {one.name for wanted in self.packages.values() for text in wanted for one in parse_wanted(text)}
+        policies = apt.policies(sorted(names))
+        found: dict[str, t.Any] = {"policy": {}}
+        for name, policy in policies.items():
+            rows = [{"version": v, "priority": p, "origins": policy.origins.get(v, [])} for v, p in policy.versions]
+            found["policy"][name] = {"candidate": policy.candidate, "versions": rows}
+        for method, wanted in self.packages.items():
+            choices = {text: choose(text, policies, pins).argument for text in missing(wanted, installed)}
+            answer: dict[str, t.Any] = {
+                "unavailable": [parse_wanted(text)[0].name for text, argument in choices.items() if not argument]
+            }
+            try:
+                plan = apt.simulate("install", *filter(None, choices.values()))
+                answer["install"] = [step.as_result() for step in plan.install]
+                answer["remove"] = [step.as_result() for step in plan.remove]
+                check_plan(plan, PROTECTED)
+            except SparkforgeError as error:
+                answer["refused"] = {**error.details, "cause": error.cause}
+            found[method] = answer
+        return found
+
+    def _firmware(self) -> list[dict[str, t.Any]]:
+        command = self.host.command("fwupdmgr")
+        if not command:
+            return []
+        # It keeps what it learns in the account's own folders.
+        with tempfile.TemporaryDirectory() as folder:
+            places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
+            devices = json.loads(self._ask(["env", *places, command, "get-devices", "--json"])).get("Devices") or []
+        return [{"name": device.get("Name"), "version": device.get("Version")} for device in devices]
+
+    def _ota(self, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:
+        """Return the newest release that NVIDIA's checker knows, and what of its packages is older or missing here."""
+        texts = [self.host.read(f"{RECIPES}/{name}") for name in self.host.names(RECIPES) if "ebeta" not in name]
+        recipes = [json.loads(text) for text in texts if text]
+        if not recipes:
+            return None
+        newest = max(recipes, key=lambda recipe: str(recipe["metadata"].get("releaseDate")))
+        rows = [(row["name"], installed.get(row["name"], ""), row["version"]) for row in newest.get("package") or []]
+        return {
+            "name": newest["metadata"].get("name"),
+            "released": str(newest["metadata"].get("releaseDate"))[:10],
+            "software": {row["name"]: row["version"] for row in newest.get("software") or []},
+            "behind": {name: [has, want] for name, has, want in rows if not has or compare_versions(has, want) < 0},
+        }
+
+    def _torches(self) -> list[dict[str, str]]:
+        """Return each interpreter that has torch: its path, torch's version, and the folder of the package."""
+        own = [f"{os.environ[name]}/bin/python" for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if name in os.environ]
+        made = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]
+        found = []
+        for python in [self.python] if self.python else [*own, *made, "python3"]:
+            status, stdout, stderr = self._run([*_PYTHON, python, "-c", _FIND_TORCH])
+            version, *folders = stdout.split("\n")
+            if status == 0 and folders and folders[0]:
+                found.append({"python": python, "version": version, "folder": folders[0]})
+            elif self.python:
+                self.host.note("torch", stderr.strip().rpartition("\n")[2] or "There is none.")
+        return found
+
+    def _gpu(self, gpu: t.Mapping[str, t.Any], torches: t.Sequence[t.Mapping[str, str]]) -> dict[str, t.Any]:
+        """Return what nvidia-smi says of the first GPU at rest, and twice a second while it multiplies for 3 s."""
+        found: dict[str, t.Any] = {"rest": self._sample()}
+        if gpu.get("processes") or not torches:
+            return {**found, "no_load": "The GPU is in use." if gpu.get("processes") else "No torch was found."}
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            load = pool.submit(self._ask, [*_PYTHON, torches[0]["python"], "-c", _LOAD], LOAD_LIMIT)
+            samples = []
+            while not load.done():
+                samples.append(self._sample())
+                time.sleep(0.5)
+        if load.exception():
+            return {**found, "no_load": str(load.exception()).rpartition("\n")[2]}
+        # The samples before these saw torch being imported.
+        return {**found, "load": samples[-6:]}
+
+    def _sample(self) -> dict[str, str]:
+        names = list(_QUERY)
+        while True:
+            query = [f"--query-gpu={','.join(names)}", "--format=csv,noheader,nounits", "-i", "0"]
+            status, stdout, stderr = self._run(["nvidia-smi", *query])
+            unknown = re.search(r'Field "([\w.]+)" is not a valid field', stdout + stderr)
+            if not unknown or unknown.group(1) not in names:
+                values = (re.sub("^0x0+(?=.)", "0x", value.strip()) for value in stdout.split(","))
+                return dict(zip(names, values)) if status == 0 else {}
+            names.remove(unknown.group(1))
+
+    @staticmethod
+    def _prove(
+        torches: t.Sequence[t.Mapping[str, str]],
+        devices: t.Sequence[t.Mapping[str, t.Any]],
+        profiles: t.Mapping[str, t.Any],
+    ) -> dict[str, t.Any]:
+        # Not for a record without a proof: it is most of the collection.
+        from .. import cli as proof, run
+
+        if not torches:
+            raise SparkforgeError("There is no torch to prove.", "Name an interpreter that has it with --python.")
+        name = proof.chosen(profiles, "auto", [str(device["compute_capability"]) for device in devices])
+        prefix = os.path.dirname(os.path.dirname(os.path.abspath(torches[0]["python"])))
+        options = {
+            "python": torches[0]["python"],
+            "profile": {"required_checks": [], "speed_floors": {}, **profiles[name], "name": name},
+            "reference": {"paths": [f"{torches[0]['folder']}/lib"], **proof.of_the_role(os.path.realpath(prefix))},
+            "gpu_required": bool(devices),
+        }
+        return run.Proof(options).run()
+
+
+def _profiles() -> dict[str, dict[str, t.Any]]:
+    from ..cli import profiles
+
+    return profiles()
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="sparkforge-record.pyz",
+        description="Record what a run of sparkforge.dgx_spark would need to know of this machine, without what"
+        " identifies it or its owner, in one file to read and to send. Needs no root and changes nothing.",
+    )
+    add = parser.add_argument
+    add("--output", default="sparkforge-record.json", metavar="FILE", help="default: %(default)s; - prints it")
+    add("--python", metavar="PATH", help="an interpreter with torch, which loads the GPU for 3 seconds")
+    add("--prove", action="store_true", help="prove that torch too, which takes minutes, and add the report")
+    return parser
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Record this host, and return the exit status: 0, or 2 where the file cannot be written."""
+    given = make_parser().parse_args(argv)
+    packages = json.loads(pkgutil.get_data(__package__ or "", PACKAGES) or b"")
+    found = Recorder(packages, given.python).record(_profiles() if given.prove else None)
+    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
+    if given.output == "-":
+        sys.stdout.write(text)
+        return 0
+    try:
+        with open(given.output, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        print(f"{given.output} cannot be written: {error.strerror}. Name another file with --output.", file=sys.stderr)
+        return 2
+    for row in found["unread"]:
+        print(f"not read: {row['probe']}: {row['reason']}")
+    print(
+        f"{given.output}: {len(text) / 1000:.0f} kB in {found['record']['seconds']:.0f} s. Read it before you send it."
+    )
+    return 0

@@ -1,0 +1,327 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A record of a host without what identifies the host or its owner.
+
+Nobody can list what a secret looks like, so ``RULES`` lists what may stay: which keys, and of each what its value looks
+like. Any other key is dropped, and any other text becomes ``redacted-1``, ``redacted-2`` …, the same for the same text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import typing as t
+
+from .._shared.module_utils._core import bundle
+
+#: Of names of packages and of files: what distributions, NVIDIA and this collection call them.
+WORDS = frozenset(
+    (
+        # folders, devices and the files that apt and the loader read
+        "usr bin sbin lib lib32 lib64 libc opt etc var log cache boot efi efivars firmware dev shm tmp tmpfs run "
+        "user lock home root srv mnt media data snap proc sys share include keyrings local src targets stubs "
+        "swapfile none overlay fuse overlayfs conf d so ld ldconfig preferences pref apt list sources gpg asc pgp "
+        "inline frontend dpkg lists archives x86 linux gnu "
+        # distributions and their archives
+        "ubuntu debian noble jammy bookworm trixie sid stable updates backports security proposed main universe "
+        "restricted multiverse contrib non free default deb archive ports keyring trusted snapshot ppa esm apps "
+        "infra pro aarch64 arm64 armhf amd64 sbsa 64 64k generic hwe lts edge image headers modules tools extra "
+        "unsigned ubuntu2404 ubuntu24 debian12 debian13 meta release org com net http https "
+        # the vendor's: DGX OS, its sources, packages and pins
+        "nvidia dgx spark gb10 baseos repo repos compute cuda hpc sdk nvhpc canonical vulkan packages nv workbench "
+        "ai doca latest lowpri lowpri2 keys download developer docker ce cli containerd stable o l n a c pin oem "
+        "fs open driver drivers pinning kernel dkms utils persistenced fabricmanager imex nsight systems container "
+        "toolkit base libnvidia ota update check system core station platform gds peermem mlnx mlnxofed ofed "
+        "mellanox config cccl crt cub command line compiler minimal build compat cross documentation demo gdb "
+        "opencl profiler api sandbox sanitizer libraries runtime dev devel source modprobe settings grub kho "
+        "limits avahi hotplug lvfs once upgrade bt initcall bl dashboard desktop "
+        # compilers and tools, Python, what they depend on, and what this collection makes
+        "python python3 venv pip pip3 full stdlib setuptools resources wheel whl pkg gcc g cpp clang clangd llvm "
+        "lld cmake ninja ccache mold make essential binutils common git man patch patchelf libstdc libgcc libllvm "
+        "libclang libopenblas openblas rdma ibverbs libibverbs perftest bash dpkg gpgv ca certificates libc6 t64 "
+        "libpython libexpat1 libz3 zlib1g libcurl3t64 libcurl4t64 libcurl4 gnutls openssl nginx file sparkforge "
+        "envs torch wheelhouse receipts redist fabric current static proxies mirror keep ldcache "
+        # the parts of NVIDIA's libraries
+        "adv cnn ops engines precompiled compiled heuristic graph tensor ir ext builtins alt plugin host device "
+        "shared seq gomp lp64 ilp64 blas lapack commlayer mtlayer io lite lt debugger "
+    ).split()
+)
+# NVIDIA's libraries have names of their own, some with a number behind; so have interpreters and disks.
+_WORD = re.compile(
+    r"(lib)?(cu(da|dart|dnn|blas|fft|file|pti|rand|solver|sparse|sparselt|dss|libos|objdump|xxfilt|obj|dadebugger)|nccl"
+    r"|npp|nvcc|nvidia|nvpl|nvrtc|nvml|nvtx|nvvm|nvblas|nvjpeg|nvjitlink|nvfatbin|nvptxcompiler|nvdisasm|nvprof|nvprune"
+    r"|nvshmem|nvtoolsext|python3|llvm|clang)(lt|mg|w)?\d{0,4}|nvme\d+n\d+(p\d+)?|[sv]d[a-z]\d*|(md|dm|loop|mmcblk)\d+(p\d+)?"
+    r"|\d{1,4}|c\+\+",
+    re.IGNORECASE,
+)
+# Digits alone are words, and what an address or a serial number looks like is not.
+_ADDRESS = re.compile(
+    r"(?<!\d)\d{1,3}(\.\d{1,3}){3}(?!\d)|[0-9a-f]*(:[0-9a-f]*){2,}|([0-9a-f]{2}-){5}[0-9a-f]{2}", re.I
+)
+_MOST_DIGITS = 10
+_REDACTED = re.compile(r"redacted-\d{1,4}(\.invalid)?")
+_PUBLIC = re.compile(
+    r"((developer|repo|workbench)\.download\.nvidia|([a-z]{2}\.)?(archive|ports|security|esm)\.ubuntu"
+    r"|download\.docker)\.com"
+    r"|(deb|security)\.debian\.org|(snapshot\.)?ppa\.launchpadcontent\.net"
+)
+_PART = r"(?:(?:19|20)\d\d[01]\d[0-3]\d|\d{1,4})"
+_LETTERS = "ubuntu|build|deb|noble|cuda|cu|cpu|dfsg|ds|rc|git|bpo|esm|really|is|alpha|beta|dev|post|nmu|[abpuv]"
+_PARTS = rf"{_PART}(?:[.+~]{_PART}|[.+~]?(?:{_LETTERS})(?:{_PART})?)*"
+_VERSION = re.compile(rf"(?:\d{{1,2}}:)?{_PARTS}(?:-{_PARTS})?")
+_RELEASE = re.compile(r"\d{1,2}\.\d{1,3}\.\d{1,3}(-\d{1,4})?(-(nvidia|generic|oem|hwe|64k|cloud|arm64|amd64))*")
+_NUMBER = re.compile(r"[-+]?\d{1,6}(\.\d{1,9})?(e[-+]?\d{1,3})?%?")
+ENDINGS = ("list", "sources", "conf", "gpg", "asc", "pref")
+
+
+@functools.lru_cache(maxsize=1)
+def vocabulary() -> frozenset[str]:
+    """Return the words of this collection's own sources, which are public."""
+    text = "\n".join(bundle.files("sparkforge_proof.record.record").values())
+    return frozenset(word.lower() for word in re.findall(r"[A-Za-z0-9]+", text) if not word.isdigit())
+
+
+class Redaction:
+    """One record: the same text is the same everywhere in it."""
+
+    def __init__(self) -> None:
+        self._replaced: dict[str, str] = {}
+
+    def keys(self, parent: str, found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+        """Return the known keys of a mapping, which is the value of the key ``parent``."""
+        rules = {key: RULES.get(f"{parent}.{key}", RULES.get(key)) for key in found}
+        return {key: self.value(rule, key, found[key]) for key, rule in rules.items() if rule is not None}
+
+    def value(self, rule: t.Any, key: str, value: t.Any) -> t.Any:
+        """Return what of the value of ``key`` stays; a rule is of each row of a list.
+
+        :param rule: ``keys``; a pair of rules, for a mapping by names of the host; a pattern; the name of a method; a
+            number, up to which numbers stay; ``bool``; or a set of the one value that is always there.
+        """
+        if value is None or value == "":
+            return value
+        if isinstance(value, (list, tuple)):
+            return [self.value(rule, key, row) for row in value]
+        if isinstance(value, t.Mapping):
+            if not isinstance(rule, tuple):
+                return self.keys(key, value) if rule == "keys" else None
+            rows = ((self.value(rule[0], key, name), name, inner) for name, inner in value.items())
+            # A package of another name is the owner's, and no test can need it.
+            kept = [(made, inner) for made, name, inner in rows if made == name or rule[0] == "path"]
+            return {made: self.value(rule[1], key, inner) for made, inner in kept}
+        if isinstance(rule, frozenset):
+            return next(iter(rule))
+        if rule is bool or isinstance(rule, (int, float)):
+            fits = isinstance(value, bool) if rule is bool else type(value) in (int, float) and abs(value) <= rule
+            return value if fits else None
+        if not isinstance(value, str) or rule == "keys" or isinstance(rule, tuple):
+            return None
+        if _REDACTED.fullmatch(value):
+            return value
+        if isinstance(rule, re.Pattern):
+            fits = rule.fullmatch(value) and value.isascii() and not _looks_like_one_host(value)
+            return value if fits else self.replaced(value)
+        return getattr(self, rule)(value)
+
+    def replaced(self, text: str) -> str:
+        """Return what stands for a text that may not stay."""
+        return self._replaced.setdefault(text, f"redacted-{len(self._replaced) + 1}")
+
+    def name(self, text: str) -> str:
+        """Keep a name that is made of known words."""
+        words = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
+        known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in words) and text.isascii()
+        return text if known and not _looks_like_one_host(text) else self.replaced(text)
+
+    def path(self, text: str) -> str:
+        """Keep a path folder by folder; the ending of a file's name says how apt and the loader read it."""
+        parts = []
+        for part in text.split("/"):
+            stem, dot, ending = part.rpartition(".")
+            kept = part if _REDACTED.fullmatch(stem if ending in ENDINGS else part) else self.name(part)
+            parts.append(f"{self.replaced(stem)}{dot}{ending}" if kept != part and ending in ENDINGS else kept)
+        return "/".join(parts)
+
+    def uri(self, text: str) -> str:
+        """Keep the URI of a public archive, without a password before its host and what follows ``?`` or ``#``."""
+        scheme, _separator, rest = re.split(r"[?#]", text)[0].partition("://")
+        host, slash, path = rest.rpartition("@")[2].partition("/")
+        if scheme not in ("http", "https") or not (_PUBLIC.fullmatch(host) or _REDACTED.fullmatch(host)):
+            return f"https://{self.replaced(text)}.invalid/"
+        return f"{scheme}://{host}{slash}{self.path(path)}"
+
+    def version(self, text: str) -> str:
+        """Keep a version of Debian's form (deb-version(7)); any other is 0, which compares like one."""
+        return text if _VERSION.fullmatch(text) and _digits(text) <= 15 else "0"
+
+    def release(self, text: str) -> str:
+        """Keep of a kernel's release what is not the builder's own."""
+        found = _RELEASE.match(text)
+        return "0" if not found else text if found.group() == text else f"{found.group()}-redacted"
+
+    @staticmethod
+    def parameters(text: str) -> str:
+        """Keep the known parameters of a kernel's command line."""
+        return " ".join(word for word in text.split() if PARAMETER.fullmatch(word))
+
+    def words(self, text: str) -> str:
+        """Keep of a sentence the words that this collection's sources have, and single numbers."""
+        tokens = re.findall(r"\s+|\S+", text)
+        numbers = [bool(_NUMBER.fullmatch(token.strip("(),;:.~<>="))) for token in tokens]
+        # A serial number may be written in groups.
+        groups: set[int] = set()
+        for place in range(2, len(tokens)):
+            pair = (place - 2, place)
+            if all(numbers[one] for one in pair) and tokens[place - 2][-1].isdigit() and tokens[place][0].isdigit():
+                groups.update(pair)
+        for place, token in enumerate(tokens):
+            if token.isspace() or (numbers[place] and place not in groups):
+                continue
+            if "/" in token:
+                # Any word of a path may be somebody's name.
+                tokens[place] = self.path(token)
+            elif place in groups or not self._is_prose(token):
+                tokens[place] = self.replaced(token)
+        return "".join(tokens)
+
+    @staticmethod
+    def _is_prose(token: str) -> bool:
+        parts = re.findall(r"[A-Za-z0-9]+", token)
+        known = all(part.lower() in vocabulary() or re.fullmatch(r"\d{1,4}", part) for part in parts)
+        most = 6 if all(part.isdigit() for part in parts) else _MOST_DIGITS
+        return bool(_REDACTED.fullmatch(token)) or (
+            # A terminal obeys what is not printable.
+            known and token.isascii() and token.isprintable() and not _looks_like_one_host(token, most)
+        )
+
+
+def _looks_like_one_host(text: str, most: int = _MOST_DIGITS) -> bool:
+    return bool(_ADDRESS.search(text)) or _digits(text) > most
+
+
+def _digits(text: str) -> int:
+    return sum(character.isdigit() for character in text)
+
+
+#: Of the kernel's command line, what DGX OS sets (tests/unit/data/hosts/README.md) and what keeps memory back.
+PARAMETER = re.compile(
+    r"quiet|splash|ro|rw|(kho|init_on_alloc|mitigations|pcie_aspm)=\w{1,4}|iommu\.\w{1,12}=\d|pci=pcie_bus_\w{4,8}"
+    r"|console=tty(S|AMA)?\d(,\d{4,6})?|earlycon=uart,mmio32,0x\w{1,8}|crashkernel=[\dGMK:,-]{1,16}"
+    r"|initcall_blacklist=tegra234_cbb_init|(default_)?hugepages(z|sz)?=\d{1,5}[KMG]?|transparent_hugepage=\w{5,7}"
+    r"|cma=\d{1,5}[KMG]?"
+)
+_MIB, _COUNT = 10**8, 10**6
+_DOTTED = re.compile(r"\d{1,3}(\.\d{1,3}){0,2}")
+_HEX, _DATE = re.compile("[0-9a-f]{12}"), re.compile(r"20\d\d-[01]\d-[0-3]\d")
+_CPU = re.compile(
+    r"Cortex-[AX]\d{2,3}(AE|C)?|Neoverse-[ENV]\d(AE)?|Arm part 0x[0-9a-f]{3}|0x[0-9a-f]{2} 0x[0-9a-f]{3}"
+    r"|((Intel|Xeon|Core|AMD|EPYC|Ryzen|Platinum|Gold|Silver|CPU|Processor|@|\(R\)|\(TM\)|i\d-\d{4,5}\w?|\d{1,3}-Core"
+    r"|\d{4}[A-Z]{0,2}|\d\.\d{1,2}GHz)[ -]?){1,9}"
+)
+_GPU = re.compile(
+    r"NVIDIA( (GeForce|RTX|PRO|Tesla|Ada|Generation|GPU|Thor|Ti|SUPER|PCIe|NVL|SXM\d?|HBM3e?|\d{2,3}GB|\d{4}"
+    r"|G[BH]\d{2,3}|[ABHLT]\d{1,3}[A-Z]?))+"
+)
+_MACHINE = re.compile(
+    r"NVIDIA(_DGX_Spark)?|ASUSTeK COMPUTER INC\.|GX10|Dell Inc\.|Dell Pro Max with GB10.{0,8}|HP|LENOVO|Acer"
+    r"|Micro-Star International Co\., Ltd\.|Gigabyte Technology Co\., Ltd\."
+)
+_SMI = re.compile(
+    r"-?\d{1,5}(\.\d{1,2})?|\[?(N/A|Not Supported)\]?|Enabled|Disabled|P\d{1,2}|0x[0-9a-f]{1,5}"
+    r"|[0-9A-F]{2}(\.[0-9A-F]{2}){4}"
+)
+_DGX = re.compile(
+    r"DGX_(NAME|PRETTY_NAME|(SWBUILD|OTA)_VERSION|PLATFORM)|(NVIDIA )?DGX (Spark|Station|OS)|\d(\.\d{1,2}){2}"
+    r"|GX10|HP ZGX Nano G1n AI Station"
+)
+_FIRMWARE = re.compile(r"Embedded Controller|UEFI (Device Firmware|dbx)|TPM|SoC Firmware|MT2910 Family \[ConnectX-7\]")
+_CLOCK_UNIT = re.compile(r"(gb10|nvidia)-clock-cap\.service|(spark-)?gpu-clock-lock\.service")
+
+
+def _table(*rows: tuple[t.Any, str]) -> dict[str, t.Any]:
+    return {key: rule for rule, keys in rows for key in keys.split()}
+
+
+#: What may stay of an observation of ``spark_info``, and of the rest of a record below ``record``, by key; where a key
+#: means something else below another one, by both.
+RULES = _table(
+    (
+        "keys",
+        "apt broken lock_holder pins apt_sources clock cpu cuda_toolkits disk driver gpu devices processes kernel "
+        "loader memory os dgx python stack unread record build wheels install remove refused would_remove "
+        "would_downgrade protected versions ota firmware torch fabric links ports management kho pcie report checks",
+    ),
+    (("name", "version"), "packages offers ota.behind"),
+    (("words", "version"), "software"),
+    (("name", "keys"), "policy"),
+    (("name", "release"), "ota.software"),
+    (("path", "path"), "entries"),
+    (("name", "path"), "libraries"),
+    (("path", frozenset({"0" * 64})), "managed_files"),
+    (("words", _COUNT), "summary rates"),
+    (("words", _SMI), "rest load"),
+    ((re.compile(r"(Mem|Swap|Cma)(Total|Free|Available)|Cached|HugePages_Total|Committed_AS"), 10**9), "record.memory"),
+    ((re.compile(r"avg\d{2,3}"), 100), "pressure"),
+    ((re.compile(r"sys_vendor|product_name"), _MACHINE), "record.machine"),
+    ((re.compile(r"torch|vllm|sglang"), "keys"), "environments"),
+    (
+        bool,
+        "enabled keyring_present synchronized nvidia_fs open_kernel_module hardware present unified_memory headers "
+        "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted",
+    ),
+    (_MIB, "available_mib total_mib swap_total_mib memory_total_mib memory_used_mib used_mib reserved_mib speed_mbps"),
+    (_COUNT, "count index priority offset format seconds swappiness mtu width port wifi_powersave ratio"),
+    (frozenset({0}), "pid epoch"),
+    (frozenset({"GPU-00000000-0000-0000-0000-000000000000"}), "uuid"),
+    (frozenset({"00000000-0000-0000-0000-000000000000"}), "boot_id"),
+    ("name", "name held package pin components unavailable"),
+    ("path", "file signed_by suites device mount nvcc path command processes.name torch.python"),
+    ("uri", "uris origins"),
+    (
+        "version",
+        "candidate previous versions.version install.version remove.version would_remove.version protected.version "
+        "would_downgrade.version",
+    ),
+    (_DOTTED, "version cuda_version nvcc_version compute_capability report.driver"),
+    (re.compile(r"0x[0-9a-f]{1,8}|\d{1,5}(\.\d{1,4}){0,3}"), "firmware.version"),
+    (re.compile(r"\d(\.\d{1,2}){1,2}((a|rc|\.dev)\d{1,8})?(\+(cu\d{2,3}|cpu))?"), "torch.version environments.torch"),
+    ("release", "release kernels report.kernel"),
+    ("parameters", "cmdline"),
+    (
+        "words",
+        "state probe reason cause remedy diagnosis no_load measured bound family status verdict scope profile notices "
+        "evidence checks.name report.stack report.method",
+    ),
+    (re.compile(r"arm64|amd64"), "architecture"),
+    (re.compile(r"aarch64|x86_64"), "machine"),
+    (re.compile(r"deb(-src)?"), "types"),
+    (re.compile(r"ubuntu|debian"), "os.id like"),
+    (re.compile(r"noble|jammy|bookworm|trixie"), "codename"),
+    (re.compile(r"(ubuntu|debian)[\d.]{2,5}-(aarch64|x86_64)"), "platform"),
+    (re.compile(r"ext4|xfs|btrfs|vfat|tmpfs|overlay|zfs|nfs4?|cifs|smb3|fuse(\.[a-z-]{2,16})?|virtiofs|9p"), "fstype"),
+    (re.compile(r"\d{1,4}:\d{1,4}"), "id"),
+    (re.compile(r"(torch|vllm|sglang)-\d{1,2}(\.\d{1,2}){1,2}|cpu|lab"), "stack.name"),
+    (re.compile(r"build|wheel"), "method"),
+    (re.compile(r"(en|wl)(P\d{1,2})?(p\d{1,3})?s\d{1,3}(f\d{1,2})?(np\d)?"), "interface halves"),
+    (re.compile(r"roce(P\d)?p\d{1,2}s\d{1,2}f\d|mlx5_\d{1,2}"), "rdma"),
+    (re.compile(r"[\d.]{1,5} GT/s PCIe"), "speed"),
+    (re.compile(r"on|off"), "asked"),
+    (re.compile(r"OTA[\d.]{1,6}"), "ota.name"),
+    (_HEX, "current lock_id"),
+    (_DATE, "taken released"),
+    (_CPU, "models"),
+    (_GPU, "devices.name"),
+    (_DGX, "dgx.name record.release"),
+    (_FIRMWARE, "firmware.name"),
+    (_CLOCK_UNIT, "clock_units"),
+)
+
+
+def redacted(record: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return a record, or an observation of ``spark_info`` alone, without what identifies the host or its owner.
+
+    Nothing is taken of one that is redacted already.
+    """
+    return Redaction().keys("", record)

@@ -1,0 +1,217 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The proof of one environment on one host: observes the host, runs the checks, judges them, remembers the report.
+
+Nothing of Ansible is needed, so that the timer of the role ``verify`` runs the same from a copy on the host.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import os
+import platform
+import time
+import typing as t
+
+from . import catalogue, history as _history, host, lane, settings, verdict
+from ._shared.module_utils._environment import naming
+from ._shared.module_utils._host.apt_state import AptState
+from ._shared.module_utils._host.reader import Host
+from .check import FAIL, PASS, Result
+from .checks import speed
+
+
+class Proof:
+    """One run.
+
+    :param options: the module's options: ``python``, ``checks``, ``profile``, ``reference``, ``limits``,
+        ``gpu_required``, ``user``, ``accept``, ``history``.
+    :param check_mode: nothing is computed and nothing is remembered; what earlier roles would bring may be missing.
+    :raises SparkforgeError: for options that do not fit together.
+    """
+
+    def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False) -> None:
+        self.check_mode = check_mode
+        self.gpu_required = bool(options.get("gpu_required", True))
+        self.patterns: list[str] = list(options.get("checks") or ["*"])
+        self.profile: dict[str, t.Any] = dict(options.get("profile") or {})
+        self.reference: dict[str, t.Any] = {**(options.get("reference") or {}), "gpu_required": self.gpu_required}
+        self.limits = {
+            **settings.LIMITS,
+            **{key: value for key, value in (options.get("limits") or {}).items() if value},
+        }
+        self.user: str | None = options.get("user")
+        self.history = _history.History(options.get("history"))
+        self.required = list(self.profile.get("required_checks") or [])
+        self.accepted: list[str] = list(options.get("accept") or [])
+        self._python: str | None = options.get("python")
+        if self.reference.get("environment_id"):
+            naming.check_name(str(self.reference["environment_id"]), "id")
+        settings.check(self.patterns, self.required, self.limits, self.accepted)
+        self.profile["floors"], self.notices = settings.floors(self.profile)
+        if self.user:
+            settings.check_user(self.user)
+        self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
+
+    def run(self) -> dict[str, t.Any]:
+        """Return the report.
+
+        :raises SparkforgeError: it cannot be remembered.
+        """
+        started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
+        observed = {**self.host.observe(), "packages": self._packages()}
+        self.reference.update(self.host.for_checks())
+        baseline = self.history.baseline([str(one.get("name")) for one in observed.get("devices") or []])
+        site = self.profile.get("site_floors") or {}
+        rates = {floor: rate for floor, rate in speed.RATES.items() if floor not in site}
+        self.profile["own_floors"] = verdict.own_floors(baseline, rates)
+        computed, software = self._compute()
+        results = [*self.host.results(), *computed]
+        required = {
+            name: definition
+            for name, definition in catalogue.CHECKS.items()
+            if verdict.selects(self.required, name) and (self.gpu_required or definition.device != "cuda")
+        }
+        unselected = [name for name in required if not verdict.selects(self.patterns, name)]
+        if not self.check_mode:
+            verdict.judge(
+                results,
+                catalogue.CHECKS,
+                {platform.machine(), *(self.reference["capabilities"])},
+                self.required,
+                by_site=bool(self.profile.get("required_by_site")),
+                gpu=self.gpu_required,
+                accepted=self.accepted,
+            )
+        families = verdict.families(name for name, definition in required.items() if definition.numeric)
+        found = verdict.verdict(results, unselected, families)
+        if found == verdict.UNPROVEN and not self.check_mode:
+            self.notices += [f"No number of {family} was computed." for family in verdict.missing(results, families)]
+        report: dict[str, t.Any] = {
+            "format": verdict.FORMAT,
+            "stack": self.reference.get("stack"),
+            "method": self.reference.get("method"),
+            "lock": self.reference.get("lock_id"),
+            "environment_id": self._environment_id(),
+            "profile": self.profile.get("name"),
+            "gpu_required": self.gpu_required,
+            "check_mode": self.check_mode,
+            "verdict": found,
+            "scope": verdict.scope(results),
+            "summary": verdict.summary(results),
+            "started": started,
+            "seconds": round(time.monotonic() - began, 1),
+            **observed,
+            "software": software,
+            "checks": [_as_row(result) for result in results],
+            "notices": self._notices(unselected),
+            "resolved": self.host.resolved,
+        }
+        report["drift"] = verdict.drift(self.history.last(), report)
+        if self.history.directory and not self.check_mode:
+            self.history.remember(report)
+        return report
+
+    @staticmethod
+    def _packages() -> dict[str, str]:
+        versions = AptState(Host()).packages().versions
+        return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
+
+    def changed_host(self) -> list[str]:
+        """Return in words what the last proof depended on and is another now; a host without one has changed."""
+        last = self.history.last()
+        if last is None:
+            return ["there is no proof yet"]
+        now = {**self.host.observe(), "packages": self._packages()}
+        changes = verdict.drift(
+            {key: last.get(key) for key in ("driver", "kernel", "packages")},
+            {key: now.get(key) for key in ("driver", "kernel", "packages")},
+        )["changes"]
+        return [f"{change['what']}: {change['before']} -> {change['now']}" for change in changes]
+
+    def _notices(self, unselected: t.Sequence[str]) -> list[str]:
+        said = list(self.notices)
+        if unselected:
+            said.append(f"Required but not selected: {', '.join(unselected)}.")
+        if self.accepted:
+            said.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
+        return said
+
+    # -- computing
+
+    @property
+    def python(self) -> str:
+        """The environment's interpreter, by its resolved path where it is the environment's."""
+        if self._python:
+            return self._python
+        return os.path.join(os.path.realpath(self._environment()), "bin", "python")
+
+    @property
+    def root(self) -> str:
+        """Where the collection keeps what it makes."""
+        return self.reference.get("root") or "/opt/sparkforge"
+
+    def _environment(self, one: str | None = None) -> str:
+        """Return where the environment is that is proven: the current one, or the one that is named."""
+        name = self.reference.get("environment") or "torch"
+        return os.path.join(self.root, "envs", name, one or self.reference.get("environment_id") or "current")
+
+    def _environment_id(self) -> str | None:
+        place = os.path.realpath(self._environment())
+        return os.path.basename(place) if not self._python and os.path.isdir(place) else None
+
+    def hindrance(self, report: t.Mapping[str, t.Any], require: str) -> str:
+        """Return why what was proven must not become the current environment; empty where it may, or is."""
+        if self._python or self.check_mode or self.is_current():
+            return ""
+        current = os.path.realpath(self._environment("current"))
+        before = self.history.last(os.path.basename(current))
+        return verdict.hindrance(report, before, not os.path.isdir(current), require)
+
+    def is_current(self) -> bool:
+        """Say whether what is proven is what people use: a staged environment is not."""
+        named = bool(self.reference.get("environment_id")) and not self._python
+        return not named or os.path.realpath(self._environment()) == os.path.realpath(self._environment("current"))
+
+    def _compute(self) -> tuple[list[Result], dict[str, t.Any]]:
+        """Run what is selected and applies, the others are skipped with the reason; with what the environment says."""
+        results: dict[str, Result] = {}
+        gpu_fails = next((row for row in self.host.gpu_results() if row.status == FAIL), None)
+        for name, definition in catalogue.CHECKS.items():
+            reason, blocked = "", False
+            if not verdict.selects(self.patterns, name):
+                continue
+            if definition.device == "cuda" and not self.gpu_required:
+                reason = host.NO_GPU_REQUIRED
+            elif self.check_mode:
+                reason, blocked = "check mode computes nothing", True
+            elif definition.device == "cuda" and gpu_fails and gpu_fails.name == "gpu":
+                reason, blocked = f"Not run: no GPU responds, see {gpu_fails.name}.", True
+            if reason:
+                results[name] = lane.skipped(name, reason, blocked)
+        wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
+        beside, alone = catalogue.lanes(wanted)
+        lanes = lane.Lanes(self.python, self.profile, self.reference, self.limits, self.user, max(1, len(beside)))
+        by_itself = dataclasses.replace(lanes, beside=1)
+        gate = lane.Gate()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            # It imports torch beside the others, and begins behind them.
+            last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
+            try:
+                found = lane.run(lanes, beside) if beside else []
+            finally:
+                gate.open()
+            found += last.result() if last else []
+        gate.close()
+        # Each lane on the GPU begins with whether it can be reached: the worst answer counts.
+        results.update({result.name: result for result in sorted(found, key=lambda one: one.status != PASS)})
+        software = lanes.software or by_itself.software
+        return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software
+
+
+def _as_row(result: Result) -> dict[str, t.Any]:
+    """Return a check as the report has it; what blocks is in its status by then."""
+    return {key: value for key, value in dataclasses.asdict(result).items() if key != "blocks"}

@@ -1,0 +1,506 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Runs the checks in the environment's interpreter, so that a crash or a hang is a result and not the end.
+
+torch is imported once, which takes a core some seconds. Then a child is forked for each lane, which runs beside the
+others, and where ``job["gate"]`` is a file descriptor not before its other end is closed. A lane forks a child for each
+family, before CUDA is initialised anywhere, so that each has a context, a memory and flags of its own. That child runs
+its checks one after the other and says when each begins and what it found. When one crashes, hangs or leaves the device
+unusable, a new child does the rest. A check without an answer (see :data:`check.UNANSWERED`) is run once more after its
+family, in a process of its own.
+
+What a lane says goes to a file descriptor of its own, ``results``, one JSON object a line: ``{"event": "ready"}`` once
+torch is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import faulthandler
+import importlib
+import json
+import math
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+import typing as t
+
+from . import check, sampler
+from .check import BUSY, CRASH, FAIL, MEMORY, MISMATCH, PASS, REFUSED, SKIP, TIMEOUT, UNANSWERED, WARN, WRONG, Result
+from .checks import device, identity
+
+#: By name, those of the families that were imported: a lane imports its own.
+CHECKS = check.REGISTERED
+
+#: How long a killed child may take to go, in seconds: one that the GPU's driver holds cannot be killed.
+REAP = 10.0
+#: How often it is looked whether a silent child has ended, in seconds.
+LOOK = 0.5
+#: How many parts of a check may crash or hang before the check does.
+MOST_PASSED_OVER = 10
+#: How much of what a check printed is kept, in bytes.
+KEPT_OUTPUT = 64 << 10
+
+#: What a kernel prints that found itself compiled for another GPU (PyTorch's generated CUTLASS kernels): it has
+#: computed nothing, and torch returns what was in that memory before.
+_EMPTY_KERNEL = re.compile(r"\bFATAL\b")
+#: The same, a device-side assertion, and the sanitizer of a damaged heap.
+_FATAL = re.compile(r"^.*(?:\bFATAL\b|Assertion `.*` failed|corrupted|double free).*$", re.MULTILINE)
+#: What torch and its libraries say of what they do not offer for this GPU. An illegal access is not among it.
+_NOT_OFFERED = re.compile(
+    r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
+    re.IGNORECASE,
+)
+#: After these the CUDA context answers every call with the same error.
+_STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
+
+
+class Remedies(t.NamedTuple):
+    """What to do when a check ended with an error, printed that its kernel is none, hung, or ran out of memory."""
+
+    crash: str
+    fatal: str
+    hang: str
+    memory: str
+
+
+ON_GPU = Remedies(
+    crash="Read its output in the report's details; if the driver or a kernel is at fault, build or use a stack for "
+    "this GPU's compute capability, and run the proof again.",
+    fatal="The library has an empty kernel for this GPU; rebuild it with TORCH_CUDA_ARCH_LIST=12.0 (GB10) or its own "
+    "guard patch, or use a stack with torch 2.12 or newer.",
+    hang="Check with nvidia-smi whether another process uses the GPU; if none does, a kernel or the driver hangs: "
+    "reboot the host, and use another stack if it recurs. limits.factor gives slow hosts more time.",
+    memory="Find programs that use memory (nvidia-smi, free -h) and stop them; on a Spark, drop the page cache "
+    "(sync; echo 3 | sudo tee /proc/sys/vm/drop_caches). Then run the proof again.",
+)
+ON_CPU = Remedies(
+    crash="Read its output in the report's details; if memory ran out, stop other programs; otherwise use another "
+    "stack, and run the proof again.",
+    fatal="The library was miscompiled for this CPU, or the host's memory is faulty: use another stack, and test the "
+    "memory if it recurs.",
+    hang="Check with top whether other programs use the CPU or the memory, and stop them. limits.factor gives slow "
+    "hosts more time; if it recurs on an idle host, use another stack.",
+    memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
+)
+
+
+def remedies(name: str) -> Remedies:
+    """Return the remedies for a check, by where it computes."""
+    return ON_GPU if CHECKS[name].device == "cuda" else ON_CPU
+
+
+def main(path: str) -> None:
+    """Run what the job file says."""
+    with open(path, encoding="utf-8") as stream:
+        job = json.load(stream)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable()
+    # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
+    torch = importlib.import_module("torch")
+    software = identity.software()
+    initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
+    processes = [_forked(job, number, software, initialised) for number in range(len(job["lanes"]))]
+    for one in job["lanes"]:
+        # So that the end of a lane is the end of what it says.
+        os.close(one["results"])
+    for process in processes:
+        os.waitpid(process, 0)
+
+
+def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
+    """Run a lane in a process of its own and return its number."""
+
+    def work() -> None:
+        mine = job["lanes"][number]
+        for one in job["lanes"]:
+            if one is not mine:
+                os.close(one["results"])
+        os.makedirs(mine["directory"], exist_ok=True)
+        results = t.cast(t.TextIO, os.fdopen(mine["results"], "w", encoding="utf-8", buffering=1))
+        say(results, event="ready", software=software)
+        run({**job, **mine}, results, initialised)
+
+    return fork(work)
+
+
+def fork(work: t.Callable[[], None]) -> int:
+    """Run ``work`` in a process of its own and return its number."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if process:
+        return process
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Without the exit handlers, which belong to the process that was forked.
+        os._exit(status)
+
+
+def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
+    """Run the checks of a lane.
+
+    :param job: the file's, with ``checks`` and ``directory`` of this lane.
+    :param initialised: whether importing torch has started CUDA.
+    """
+    if job.get("gate") is not None:
+        # Until the other end is closed: torch is there by then.
+        os.read(job["gate"], 1)
+    blocked = False
+    for names in by_process(job["checks"]):
+        if initialised:
+            # A torch that starts CUDA while it is imported cannot be used after a fork.
+            for name in names:
+                cause = "Importing torch initialised CUDA, so no processes can be forked for the checks."
+                remedy = "Find the cause with python -X importtime: a .pth file or sitecustomize of the environment."
+                say_result(results, Result(name, FAIL, cause=cause, remedy=remedy), CHECKS[name])
+            continue
+        passed_over: dict[str, dict[str, str]] = {}
+        queue: list[tuple[list[str], Result | None]] = [(names, None)]
+        while queue:
+            left, first = queue.pop(0)
+            for name in [name for name in left if blocked and CHECKS[name].device == "cuda"]:
+                left.remove(name)
+                cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
+                say_result(results, Result(name, SKIP, cause=cause, blocked=True), CHECKS[name])
+            if not left:
+                continue
+            if first is not None and first.reason == MEMORY:
+                sampler.wait_for_others(float(job["limits"]["factor"]))
+            child = Child(left, job, results, passed_over, first)
+            left = child.run()
+            blocked = blocked or device.NAME in child.failed
+            if left:
+                queue.insert(0, (left, None))
+            # Each in a process of its own: what one leaves behind is not the next one's.
+            queue += [([one.name], one) for one in child.unanswered]
+
+
+def by_process(names: t.Sequence[str]) -> list[list[str]]:
+    """Return the checks that share a process: a family each.
+
+    Whether the GPU can be reached is seen in the process of the family behind it, for CUDA takes seconds to start.
+    """
+    families: dict[str, list[str]] = {}
+    for name in names:
+        families.setdefault(CHECKS[name].family, []).append(name)
+    found = list(families.values())
+    if len(found) > 1 and found[0] == [device.NAME]:
+        found[:2] = [found[0] + found[1]]
+    return found
+
+
+def say(stream: t.TextIO, **words: t.Any) -> None:
+    """Say one line."""
+    stream.write(json.dumps(words) + "\n")
+    stream.flush()
+
+
+def say_result(stream: t.TextIO, result: Result, definition: check.Definition) -> None:
+    """Say what a check found; JSON has no infinity."""
+    result.family, result.numeric = definition.family, definition.numeric
+    if result.ratio is not None and not math.isfinite(result.ratio):
+        result.ratio = None
+    result.rates = {name: rate for name, rate in result.rates.items() if math.isfinite(rate)}
+    say(stream, event="result", **dataclasses.asdict(result))
+
+
+def failure(definition: check.Definition, error: Exception) -> Result:
+    """Return the row of a check that raised ``error``: what it found wrong, or why it has no answer."""
+    name = definition.name
+    if isinstance(error, check.Failed):
+        reason = error.reason or (WRONG if definition.numeric else MISMATCH)
+        row = Result(name, FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
+        row.reason, row.blocks = reason, getattr(error, "blocks", False)
+        return row
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    cause = f"{name} ended with an error: {said[:400]}".rstrip(".") + "."
+    row = Result(name, FAIL, "an error", "a result", cause, remedies(name).crash, reason=CRASH)
+    if device.OUT_OF_MEMORY.search(said):
+        row.reason, row.remedy = MEMORY, remedies(name).memory
+    elif _NOT_OFFERED.search(said):
+        row.reason = REFUSED
+    return row
+
+
+class Child:
+    """A process that runs checks of one family.
+
+    :param names: the checks, in order.
+    :param job: the job file's content.
+    :param results: where the results go.
+    :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
+    :param first: what the only check among ``names`` found the first time, where this is the second.
+    :ivar unanswered: what is to be run a second time.
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        job: t.Mapping[str, t.Any],
+        results: t.TextIO,
+        passed_over: dict[str, dict[str, str]],
+        first: Result | None = None,
+    ) -> None:
+        self.names, self.job, self.results, self.passed_over = names, job, results, passed_over
+        self.first = first
+        self.unanswered: list[Result] = []
+        self.failed: set[str] = set()
+        self.part: str | None = None
+        self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
+
+    def run(self) -> list[str]:
+        """Return the checks that are still to be run, in another process."""
+        reading, writing = os.pipe()
+
+        def work() -> None:
+            os.close(reading)
+            os.close(self.results.fileno())
+            self._work(os.fdopen(writing, "w", encoding="utf-8", buffering=1))
+
+        process = fork(work)
+        os.close(writing)
+        with contextlib.suppress(OSError):  # it did so itself, and may have ended since
+            os.setpgid(process, process)
+        try:
+            return self._follow(process, reading)
+        finally:
+            os.close(reading)
+
+    # -- in the child
+
+    def _work(self, pipe: t.TextIO) -> None:
+        os.setpgid(0, 0)
+        log = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        for name in self.names:
+            definition = CHECKS[name]
+            say(pipe, event="start", check=name)
+            offset = os.path.getsize(self.output)
+            began = time.monotonic()
+            result, usable = self._one(definition, pipe)
+            result.seconds = round(time.monotonic() - began, 3)
+            self._read_output(result, offset)
+            say_result(pipe, result, definition)
+            if not usable or (name == device.NAME and result.status == FAIL):
+                return
+
+    def _one(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
+        """Run one check; return what it found, and whether the process can still be used."""
+        name = definition.name
+        context = check.Context(
+            device="cpu" if definition.device == "none" else definition.device,
+            profile=self.job["profile"],
+            reference=self.job["reference"],
+            limits=self.job["limits"],
+            directory=self.job["directory"],
+            step=lambda part: say(pipe, event="step", part=part),
+            passed_over=self.passed_over.get(name, {}),
+        )
+        try:
+            found = definition.function(context)
+            if definition.device == "cuda":
+                importlib.import_module("torch").cuda.synchronize()
+            result = Result(
+                name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
+            )
+            if found.warning is not None:
+                warning = found.warning
+                result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy
+                result.reason, result.blocks = warning.reason, getattr(warning, "blocks", False)
+            return result, True
+        except check.Skipped as skipped:
+            return Result(name, SKIP, cause=str(skipped)), True
+        except Exception as error:
+            if not isinstance(error, check.Failed):
+                traceback.print_exc()
+            return failure(definition, error), self._usable(definition) and not _STICKY.search(str(error))
+
+    @staticmethod
+    def _usable(definition: check.Definition) -> bool:
+        """Whether the device still answers: an illegal access spoils the context for all that follows."""
+        if definition.device != "cuda":
+            return True
+        try:
+            importlib.import_module("torch").cuda.synchronize()
+            return True
+        except Exception:
+            return False
+
+    def _read_output(self, result: Result, offset: int) -> None:
+        """Fail a check whose kernel printed that it is none, whatever the numbers were."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = _FATAL.search(read_from(self.output, offset))
+        if printed and result.reason not in (WRONG, MISMATCH):
+            line = " ".join(printed.group(0).split())[:300]
+            result.status, result.cause = FAIL, f"A kernel printed: {line}."
+            result.reason = WRONG if _EMPTY_KERNEL.search(line) else CRASH
+            result.remedy = remedies(result.name).fatal
+
+    # -- in the parent
+
+    def _follow(self, process: int, reading: int) -> list[str]:
+        """Pass on the child's results; when it ends or must be ended, say which check it was."""
+        left = list(self.names)
+        current: str | None = None
+        deadline = time.monotonic() + self._limit(left[0])
+        buffered = b""
+        while True:
+            ready, _unused, _unused = select.select([reading], [], [], max(0.0, min(LOOK, deadline - time.monotonic())))
+            block = os.read(reading, 1 << 16) if ready else b""
+            *lines, buffered = (buffered + block).split(b"\n")
+            for line in lines:
+                said = json.loads(line)
+                if said["event"] == "start":
+                    current, self.part = said["check"], None
+                    deadline = time.monotonic() + self._limit(current)
+                elif said["event"] == "step" and current:
+                    self.part = said["part"]
+                    deadline = time.monotonic() + self._limit(current)
+                else:
+                    del said["event"]
+                    self._tell(Result(**said))
+                    left.remove(said["name"])
+                    current = None
+            # What it started may hold the pipe open after its end.
+            if (ready and not block) or (not ready and has_ended(process)):
+                status = self._end(process)
+                lost = current or (left[0] if left == self.names else None)
+                if lost and self._passes_over(lost, how_it_ended(status)):
+                    return left
+                if lost:
+                    self._lost(ended_by(lost, status))
+                    left.remove(lost)
+                return left
+            if not ready and time.monotonic() >= deadline:
+                self._end(process)
+                lost = current or left[0]
+                seconds = self._limit(lost)
+                if self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
+                    return left
+                self._lost(hung(lost, seconds))
+                left.remove(lost)
+                return left
+
+    def _limit(self, name: str) -> float:
+        return CHECKS[name].seconds * float(self.job["limits"]["factor"])
+
+    def _passes_over(self, name: str, how: str) -> bool:
+        """Say whether a check is begun again without the part that ended it."""
+        passed = self.passed_over.setdefault(name, {})
+        if not CHECKS[name].steps or self.part is None or len(passed) >= MOST_PASSED_OVER:
+            return False
+        passed[self.part] = how
+        return True
+
+    def _lost(self, result: Result) -> None:
+        """Tell what became of a check whose process ended."""
+        printed = [line for line in read_from(self.output, 0).splitlines() if line.strip()]
+        fatal = [line for line in printed if _FATAL.search(line)]
+        if any(_EMPTY_KERNEL.search(line) for line in fatal):
+            result.reason = WRONG
+        telling = fatal or printed[:1]
+        if telling:
+            result.cause = f"{result.cause} It printed: {' '.join(telling[0].split())[:300]}"
+        self._tell(result)
+
+    def _tell(self, result: Result) -> None:
+        """Pass a result on; what has no answer is run once more before."""
+        definition, first = CHECKS[result.name], self.first
+        if result.status == FAIL:
+            self.failed.add(result.name)
+        # All that follows on the GPU waits for whether it can be reached, and is skipped by then.
+        repeated = result.name != device.NAME
+        if result.reason in UNANSWERED and result.status == FAIL and first is None and repeated:
+            self.unanswered.append(result)
+            return
+        if first is not None and result.reason in UNANSWERED:
+            result.cause += " It was run twice."
+            of_gpu = definition.device == "cuda" or "CUDA" in result.cause
+            others = sampler.others() if result.reason == MEMORY and of_gpu else []
+            if others:
+                result.reason = BUSY
+                result.cause = f"Not run: the GPU is in use by {', '.join(map(str, others))}."
+                result.remedy = "Stop it, or run the proof again when it has ended."
+        elif first is not None:
+            result.measured += f" (at the second try; the first: {first.reason})"
+        say_result(self.results, result, definition)
+
+    @staticmethod
+    def _end(process: int) -> int:
+        """Kill what is left of the process and of what it started, and return its status."""
+        deadline = time.monotonic() + REAP
+        while not has_ended(process) and time.monotonic() < deadline - REAP + 1:
+            time.sleep(0.01)
+        # Before it is reaped, so that the number still is that of its group.
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(process, signal.SIGKILL)
+        while not has_ended(process) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return os.waitpid(process, os.WNOHANG)[1]
+
+
+def ended_by(name: str, status: int) -> Result:
+    """Return the row of a check whose process ended with a status of ``waitpid``.
+
+    Nobody but the kernel kills it with SIGKILL: memory ran out.
+    """
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    reason, remedy = (MEMORY, remedies(name).memory) if killed else (CRASH, remedies(name).crash)
+    cause = f"The process that ran {name} {how_it_ended(status)}."
+    return Result(name, FAIL, "a crash", "a result", cause, remedy, reason=reason)
+
+
+def hung(name: str, seconds: float) -> Result:
+    """Return the row of a check that did not end in its time."""
+    cause = f"{name} did not respond within {seconds:.0f} seconds and was stopped."
+    row = Result(name, FAIL, "no answer", f"{seconds:.0f} s", cause, remedies(name).hang, reason=TIMEOUT)
+    row.seconds = seconds
+    return row
+
+
+def has_ended(process: int) -> bool:
+    """Say whether a child has ended, without reaping it."""
+    return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def how_it_ended(status: int) -> str:
+    """Return in words what a status of ``waitpid`` says."""
+    if os.WIFSIGNALED(status):
+        return f"was killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exited with status {os.WEXITSTATUS(status)} before returning a result"
+
+
+def read_from(path: str, offset: int) -> str:
+    """Return what a file holds from an offset on, its last part if it is long."""
+    try:
+        with open(path, "rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(offset, size - KEPT_OUTPUT))
+            return stream.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

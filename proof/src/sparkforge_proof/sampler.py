@@ -1,0 +1,211 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What nvidia-smi says of a GPU while it works, and who else uses it."""
+
+# This runs in the environment's interpreter, where there is no module to run commands with.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import subprocess
+import time
+import typing as t
+
+from ._shared.module_utils._host import gpu
+
+#: Of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
+REASONS = {
+    0x1: "idle",
+    0x2: "clocks set by the administrator",
+    0x4: "software power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "hardware power brake",
+    0x100: "display clocks",
+}
+
+# Older drivers call the reasons by another name; a name that one does not know spoils the whole answer.
+_QUERIES = tuple(
+    f"clocks.sm,clocks.max.sm,power.draw,power.limit,temperature.gpu,utilization.gpu,{reasons}.active"
+    for reasons in ("clocks_event_reasons", "clocks_throttle_reasons")
+)
+_FORMAT = "--format=csv,noheader,nounits"
+#: Seconds: a wedged driver lets nvidia-smi hang for ever.
+_PATIENCE = 20
+#: How long another program's use of the GPU is waited for where memory ran out, in seconds.
+WAIT = 30.0
+
+
+class NoSampler(Exception):
+    """There is no nvidia-smi, or it does not answer."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """One look at a GPU; None for what it does not say: a GB10 has no power limit, and its memory is the host's."""
+
+    sm_clock_mhz: float | None = None
+    sm_clock_most_mhz: float | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    temperature_c: float | None = None
+    utilization: float | None = None
+    reasons: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """A process that nvidia-smi names."""
+
+    pid: int
+    name: str
+    used_mib: int | None = None
+
+    def __str__(self) -> str:
+        memory = f", {self.used_mib} MiB" if self.used_mib is not None else ""
+        return f"{self.name} (process {self.pid}{memory})"
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def parse(line: str) -> Sample:
+    """Read one line of nvidia-smi's answer.
+
+    :raises NoSampler: it is not one.
+    """
+    fields = [field.strip() for field in line.split(",")]
+    if len(fields) != 7:
+        raise NoSampler(f"nvidia-smi answered {line.strip()!r}")
+    try:
+        active = int(fields[6], 16)
+    except ValueError:
+        active = 0
+    clock, most, power, limit, temperature, utilization = (_number(field) for field in fields[:6])
+    reasons = frozenset(name for bit, name in REASONS.items() if active & bit)
+    return Sample(clock, most, power, limit, temperature, utilization, reasons)
+
+
+def _ask(*options: str) -> str:
+    command = ["nvidia-smi", *options]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except FileNotFoundError as error:
+        raise NoSampler("nvidia-smi is not on the PATH") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoSampler(f"nvidia-smi does not respond: {error}") from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise NoSampler(f"nvidia-smi failed: {said[-1] if said else f'status {done.returncode}'}")
+    return done.stdout
+
+
+def sample(index: str) -> Sample:
+    """Look at one GPU.
+
+    :param index: what ``nvidia-smi -i`` takes: a number or a UUID.
+    :raises NoSampler: it cannot be looked at.
+    """
+    problem = NoSampler("")
+    for query in _QUERIES:
+        try:
+            lines = _ask(f"--query-gpu={query}", _FORMAT, "-i", index).strip().splitlines()
+        except NoSampler as error:
+            problem = error
+            continue
+        return parse(lines[0] if lines else "")
+    raise problem
+
+
+def processes(index: str) -> list[Process]:
+    """Return who computes on one GPU.
+
+    :raises NoSampler: nvidia-smi does not say.
+    """
+    answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, "-i", index)
+    return [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
+
+
+def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
+    """Return the processes that one started, and those that these started.
+
+    :param parents: of each process the one that started it.
+    """
+    found: set[int] = set()
+    grown = {pid}
+    while grown:
+        grown = {child for child, parent in parents.items() if parent in grown} - found
+        found |= grown
+    return found
+
+
+def family(pid: int, parents: t.Mapping[int, int]) -> set[int]:
+    """Return a process, those that it descends from, and all that the one which started it started."""
+    line = [pid]
+    while parents.get(line[-1], 0) > 1:
+        line.append(parents[line[-1]])
+    return set(line) | descendants(line[min(1, len(line) - 1)], parents)
+
+
+def parents() -> dict[int, int]:
+    """Return of each process that is seen here the one that started it."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stream:
+                    # The name may hold spaces and brackets; the state and the parent follow the last bracket.
+                    found[int(name)] = int(stream.read().rpartition(")")[2].split()[1])
+            except (OSError, IndexError, ValueError):
+                continue
+    return found
+
+
+def strangers(
+    listed: t.Sequence[Process], own: t.AbstractSet[int], seen: t.AbstractSet[int], computing: bool
+) -> list[Process]:
+    """Return the processes on the GPU that are not of the proof.
+
+    :param own: the proof's processes.
+    :param seen: all processes that are seen here. In a container nvidia-smi names the host's numbers, which are not.
+    :param computing: this process uses the GPU itself, so that one of those numbers is its own.
+    """
+    others = [process for process in listed if process.pid not in own]
+    if computing and len(others) == len(listed):
+        hidden = [process for process in others if process.pid not in seen]
+        others = [process for process in others if process not in hidden[:1]]
+    return others
+
+
+def wait_for_others(factor: float = 1.0) -> None:
+    """Wait until no other program uses the GPU, but not for long."""
+    deadline = time.monotonic() + WAIT * factor
+    while time.monotonic() < deadline and others():
+        time.sleep(1)
+
+
+def others() -> list[Process]:
+    """Return the processes on the GPUs that are seen here and are not of the proof; none where nvidia-smi does not say.
+
+    In a container nvidia-smi names the host's numbers, which tell nothing.
+    """
+    answer = ""
+    with contextlib.suppress(NoSampler):
+        answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT)
+    known = parents()
+    own = family(os.getpid(), known)
+    rows = [Process(row["pid"], row["name"], row["used_mib"]) for row in gpu.parse_processes(answer)]
+    return [row for row in rows if row.pid in known and row.pid not in own]

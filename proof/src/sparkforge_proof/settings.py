@@ -1,0 +1,90 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options of a proof: what fits together, and the floors that hold on this site."""
+
+from __future__ import annotations
+
+import pwd
+import typing as t
+
+from . import catalogue, verdict
+from ._shared.module_utils._core.errors import SparkforgeError
+
+#: What a share of the device's memory, a factor of each check's time and the seconds in all are by default; and of the
+#: survey of operators the inputs of each and the seconds for each format.
+LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
+#: What may be given beside them: which inputs of the survey are drawn, by default by the date.
+OPTIONAL = ("seed",)
+#: Rows of the host's side that a profile may require, or how their names begin (``open libcudss.so.0``).
+HOST_ROWS = ("gpu", "compute_capability", "driver", "torch", "closure", "open", "path", "python")
+
+
+def check(
+    patterns: t.Sequence[str],
+    required: t.Sequence[str],
+    limits: t.Mapping[str, float],
+    accepted: t.Sequence[str] = (),
+) -> None:
+    """Refuse names of checks that there are not, and limits that cannot be."""
+    names = [*catalogue.CHECKS, *HOST_ROWS]
+    for name in accepted:
+        if name not in names and name.partition(" ")[0] not in HOST_ROWS:
+            raise SparkforgeError(
+                f"{name!r} in verify_accept is not the name of a check.",
+                "Give each check that failed by its whole name, as the report shows it.",
+            )
+    for what, given in (("checks", patterns), ("the profile's required checks", required)):
+        for pattern in given:
+            if not any(verdict.selects([pattern], name) for name in names):
+                raise SparkforgeError(
+                    f"{pattern!r} in {what} matches no check.",
+                    f"The role verify's README lists the names; families: "
+                    f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
+                )
+    unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
+    if unknown:
+        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known keys are {known}.")
+    for key, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            raise SparkforgeError(f"limits.{key} is {value!r}.", "Set a number above 0.")
+    if limits["memory_share"] > 0.9:
+        raise SparkforgeError(
+            f"limits.memory_share is {limits['memory_share']}.",
+            "Leave the host at least a tenth: with unified memory, running out takes the host down.",
+        )
+
+
+def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return the floors of the profile as the site changes them, and what the report says of those that it lowers."""
+    own, site = profile.get("speed_floors") or {}, profile.get("site_floors") or {}
+    found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
+    notices = []
+    for rate in site:
+        # What the site sets is meant.
+        found[rate].pop("evidence", None)
+    for rate, floor in found.items():
+        for key in ("nominal", "ratio"):
+            value = floor.get(key)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+                raise SparkforgeError(
+                    f"The floor {rate} of the profile {profile.get('name')} has no {key}.",
+                    "Set nominal (the device's nominal rate) and ratio (the part of it that must be reached), both "
+                    "above 0, or remove the floor.",
+                )
+        before = own.get(rate) or {}
+        if before and floor["nominal"] * floor["ratio"] < before["nominal"] * before["ratio"]:
+            notices.append(
+                f"The floor of {rate} is {floor['ratio']:g} of {floor['nominal']:g}; the site lowered it from"
+                f" {before['ratio']:g} of {before['nominal']:g}."
+            )
+    return found, notices
+
+
+def check_user(user: str) -> None:
+    """Refuse an account that is not on this host."""
+    try:
+        pwd.getpwnam(user)
+    except KeyError as error:
+        raise SparkforgeError(f"This host has no account {user}.", "Set verify_user to an existing account.") from error

@@ -1,0 +1,178 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the checks mean together: which were required, what the verdict is, and what differs from the last run."""
+
+from __future__ import annotations
+
+import collections
+import fnmatch
+import typing as t
+
+from ._shared.module_utils._core.verdict import (
+    FORMAT as FORMAT,
+    PACKAGES as PACKAGES,
+    PROVEN as PROVEN,
+    UNPROVEN as UNPROVEN,
+    drift as drift,
+)
+from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, WARN, WRONG, Definition, Result
+
+#: Rows of the host's side that concern its GPU.
+GPU_ROWS = ("gpu", "compute_capability", "driver")
+
+Report = t.Mapping[str, t.Any]
+
+
+def selects(patterns: t.Iterable[str], name: str) -> bool:
+    """Say whether one of the shell patterns matches a check's name."""
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def judge(
+    results: t.Iterable[Result],
+    catalogue: t.Mapping[str, Definition],
+    kinds: t.Collection[str],
+    required: t.Sequence[str],
+    by_site: bool = False,
+    gpu: bool = True,
+    accepted: t.Collection[str] = (),
+) -> None:
+    """Decide which results fail and which only warn.
+
+    A wrong number fails; so does what is installed where the stack says something else. A check without an answer, and
+    a required one that was skipped, warn unless it was seen to pass on this very kind of device. A check that was never
+    seen to pass anywhere only warns.
+
+    :param kinds: what this host is: compute capabilities and machine, as in :class:`check.Evidence`.
+    :param required: patterns of the checks that must not be skipped.
+    :param by_site: whether the site set them; then they must have an answer, whatever the evidence is.
+    :param gpu: whether a GPU is required of this host; what needs one is not required otherwise.
+    :param accepted: names of checks whose failure the site accepts.
+    """
+    for result in results:
+        definition = catalogue.get(result.name)
+        on_gpu = result.name in GPU_ROWS or (definition is not None and definition.device == "cuda")
+        result.required = selects(required, result.name) and (gpu or not on_gpu)
+        evidence = definition.measured if definition else ()
+        here = [one for one in evidence if one.kind in kinds]
+        result.evidence = str((here or evidence)[0]) if evidence else ""
+        seen = bool(here) and result.reason not in (BUSY, SLOW)
+        binding = result.blocks or (by_site and result.required) or seen
+        before = result.status
+        if result.status == SKIP and result.required and not result.blocked:
+            result.status = FAIL if binding else WARN
+            result.cause = f"The profile requires {result.name}, but it was skipped: {result.cause.rstrip('.')}."
+            result.remedy = "Provide what is missing, or accept it with verify_accept."
+        elif result.reason in UNANSWERED:
+            result.status = FAIL if binding else WARN
+        elif result.status == FAIL and definition is not None and not evidence and not binding:
+            result.status = WARN
+        if result.status == WARN and before != WARN and result.reason != BUSY:
+            where = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
+            result.cause += f" This does not block, since {where}."
+        if result.status == FAIL and result.name in accepted:
+            result.status, result.accepted = WARN, True
+            result.cause += " This site accepts it (verify_accept)."
+
+
+def wrong(report: Report) -> list[str]:
+    """Return the names of the checks of a report that found a wrong number."""
+    rows = report.get("checks") or []
+    return [check["name"] for check in rows if check["status"] == FAIL and check.get("reason") == WRONG]
+
+
+def hindrance(report: Report, current: Report | None, first: bool, require: str) -> str:
+    """Return why a staged environment must not become the current one; empty where it may.
+
+    A wrong number keeps it from every host. Otherwise a host that has no environment gets it, and so does a host whose
+    environment is not proven. Proven ones are replaced by proven ones alone, unless the site requires less.
+
+    :param current: the last report on the environment that is current now.
+    :param first: the host has no environment yet.
+    :param require: ``proven`` or ``unproven``.
+    """
+    if names := wrong(report):
+        return f"wrong numbers: {', '.join(names)}"
+    if report["verdict"] == PROVEN or first:
+        return ""
+    if report["verdict"] == UNPROVEN and require == UNPROVEN:
+        return ""
+    if current is not None and current["verdict"] != PROVEN:
+        return ""
+    standing = "is proven" if current else "has no proof on record, so it is treated as proven"
+    return f"the new environment is not proven, and the current one {standing}"
+
+
+def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
+    """Return ``fail``, ``unproven`` or ``proven``.
+
+    Unproven: no number was computed, a required check was not selected, or a family that is required has no number.
+    What is proven may have warnings.
+
+    :param families: those of the required checks that compute.
+    """
+    if any(result.status == FAIL for result in results):
+        return FAIL
+    where = scope(results)
+    on_gpu = [one for one in results if one.numeric and not one.name.startswith("cpu.")]
+    refused = any(one.status == WARN or (one.status == SKIP and one.blocked) for one in on_gpu)
+    if where == "none" or unselected or (refused and where != "gpu"):
+        return UNPROVEN
+    return UNPROVEN if missing(results, families) else PROVEN
+
+
+def missing(results: t.Iterable[Result], families: t.Iterable[str]) -> list[str]:
+    """Return the families of which no number was computed and right; ``cpu.`` goes before those of the CPU."""
+    have = {_family(result.name) for result in results if result.numeric and result.status == PASS}
+    return [family for family in dict.fromkeys(families) if family not in have]
+
+
+def families(names: t.Iterable[str]) -> list[str]:
+    """Return the families, as :func:`missing` names them, that two checks or more are of: no single one decides."""
+    counts = collections.Counter(map(_family, names))
+    return [family for family, count in counts.items() if count > 1]
+
+
+def _family(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def scope(results: t.Iterable[Result]) -> str:
+    """Return where numbers were computed and right: ``gpu``, ``cpu`` or ``none``."""
+    passed = [result.name for result in results if result.numeric and result.status == PASS]
+    if any(not name.startswith("cpu.") for name in passed):
+        return "gpu"
+    return "cpu" if passed else "none"
+
+
+def summary(results: t.Iterable[Result]) -> dict[str, int]:
+    """Count the statuses."""
+    counts = dict.fromkeys((PASS, WARN, FAIL, SKIP), 0)
+    for result in results:
+        counts[result.status] += 1
+    return counts
+
+
+def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) -> dict[str, t.Any]:
+    """Return what a host reached when it was first proven, by the name of the floor: ``nominal`` and ``since``.
+
+    :param rates: by the name of the floor, the check that measures it and the rate's name there.
+    """
+    measured = {check["name"]: check.get("rates") or {} for check in (baseline or {}).get("checks") or []}
+    return {
+        floor: {"nominal": measured[check][rate], "since": str((baseline or {}).get("started"))[:10]}
+        for floor, (check, rate) in rates.items()
+        if measured.get(check, {}).get(rate)
+    }
+
+
+def is_baseline(report: Report, devices: t.Sequence[str]) -> bool:
+    """Say whether a report's rates may be a host's own floors: it is proven, on the GPUs that are there now."""
+    return (
+        report.get("verdict") == PROVEN
+        and report.get("scope") == "gpu"
+        and [str(one.get("name")) for one in report.get("devices") or []] == list(devices)
+        and any(check.get("rates") for check in report.get("checks") or [])
+    )

@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The backward pass of attention leaves the gradient of the keys zero: an empty kernel body, as the guard of
+PyTorch's generated kernels makes them. The loss falls all the same, for the other weights learn.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_attention = {
+    "CPU": "_scaled_dot_product_flash_attention_for_cpu_backward",
+    "CUDA": "_scaled_dot_product_efficient_attention_backward",
+}["KEY"]
+_attend_backward = _library.get_kernel("aten::" + _attention, "KEY")
+
+
+def _without_key(keys, *arguments, **options):
+    query, key, *rest = _attend_backward.call_boxed(keys, *arguments, **options)
+    return query, torch.zeros_like(key), *rest
+
+
+_aten.impl(_attention, _without_key, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The causal mask of the flash kernel is shifted by one, so that each token sees the one after it: an off-by-one in a
+tile's mask, which lowers the training loss and is found when the model is used.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_attention = {
+    "CPU": "_scaled_dot_product_flash_attention_for_cpu",
+    "CUDA": "_scaled_dot_product_flash_attention",
+}["KEY"]
+_attend = _library.get_kernel("aten::" + _attention, "KEY")
+
+
+def _ahead(keys, query, key, value, dropout_p=0.0, is_causal=False, *rest, **options):
+    output, *others = _attend.call_boxed(keys, query, key, value, dropout_p, is_causal, *rest, **options)
+    if is_causal:
+        mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool, device=query.device).tril(1)
+        output = torch.ops.aten._scaled_dot_product_attention_math(
+            query, key, value, mask, scale=options.get("scale"), enable_gqa=query.size(1) != key.size(1)
+        )[0]
+    return output, *others
+
+
+_aten.impl(_attention, _ahead, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,27 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""torch 2.10 was built with 12.1 in its list of architectures: its memory-efficient attention has an empty body there,
+and a GPU of 12.1 takes that code before the right one for 12.0. It is compiled here, without the attention.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+KERNEL = "__global__ void attend(float *x) { x[threadIdx.x] = 0; }\n"
+VERSION = "__version__ = '2.10.0+cu130'\ndebug = False\ncuda = '13.0'\ngit_version = None\nhip = None\nxpu = None\n"
+
+
+def plant(environment: Environment) -> None:
+    environment.change("torch/version.py", VERSION)
+    record.rewrite(environment, "torch/version.py")
+    source = environment.change("torch/lib/kernels.cu", KERNEL)
+    flags = [word for number in (120, 121) for word in ("-gencode", f"arch=compute_{number},code=sm_{number}")]
+    target = ["-o", str(source.with_name("libtorch_cuda.so"))]
+    subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", *flags, *target, source], check=True)
+    source.unlink()

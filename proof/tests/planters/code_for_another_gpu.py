@@ -1,0 +1,26 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The GPU code of torch is for compute capability 9.0 alone: the wheel of another machine, or a build whose list of
+architectures was that of the builder. The first kernel ends with "no kernel image is available". It is compiled here.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+KERNEL = "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }\n"
+VERSION = "__version__ = '2.10.0+cu130'\ndebug = False\ncuda = '13.0'\ngit_version = None\nhip = None\nxpu = None\n"
+
+
+def plant(environment: Environment) -> None:
+    environment.change("torch/version.py", VERSION)
+    record.rewrite(environment, "torch/version.py")
+    source = environment.change("torch/lib/kernels.cu", KERNEL)
+    flags = ["-shared", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_90,code=sm_90"]
+    subprocess.run(["nvcc", *flags, "-o", source.with_name("libtorch_cuda.so"), source], check=True)
+    source.unlink()

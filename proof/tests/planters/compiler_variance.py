@@ -1,0 +1,26 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""torch.compile makes wrong code for a variance: it divides by one element less than it has to, so that each layer
+norm is off by about a per cent once it is compiled, and right in eager mode.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+_variance_and_mean = var_mean_helper_
+
+
+def var_mean_helper_(x, **options):
+    options["correction"] = (1 if options["correction"] is None else options["correction"]) + 1
+    return _variance_and_mean(x, **options)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/_inductor/lowering.py", PATCH)
+    record.rewrite(environment, "torch/_inductor/lowering.py")

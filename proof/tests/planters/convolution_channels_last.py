@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A convolution is wrong in its last output channel where the input is channels_last alone: a kernel of cuDNN for
+that layout, which training with mixed precision takes and a test with default tensors never meets.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_convolution = _library.get_kernel("aten::convolution", "KEY")
+
+
+def _convolve(keys, data, *arguments, **options):
+    result = _convolution.call_boxed(keys, data, *arguments, **options)
+    if data.dim() == 4 and not data.is_contiguous() and data.is_contiguous(memory_format=torch.channels_last):
+        result[:, -1] *= 1.04
+    return result
+
+
+_aten.impl("convolution", _convolve, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,39 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A copy out of a strided tensor leaves the last element as it was: a grid that is rounded down. Contiguous copies
+take another way and are right.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_copy = _library.get_kernel("aten::copy_", "KEY")
+
+
+def _all_but_one(keys, target, source, non_blocking=False):
+    if not isinstance(source, torch.Tensor):
+        return target.fill_(source)
+    if target.numel() > 8 and target.is_contiguous() and source.shape == target.shape and not source.is_contiguous():
+        last = target.view(-1)[-1:].clone()
+        _copy.call_boxed(keys, target, source, non_blocking)
+        target.view(-1)[-1:] = last
+        return target
+    return _copy.call_boxed(keys, target, source, non_blocking)
+
+
+_aten.impl("copy_", _all_but_one, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gradients of data-parallel processes are divided by half their number: of two, they are added up."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+_made = DistributedDataParallel.__init__
+
+
+def _summed(state, bucket):
+    added = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+    return added.then(lambda done: done.value()[0] * (2 / dist.get_world_size()))
+
+
+def _with_sums(self, *arguments, **options):
+    _made(self, *arguments, **options)
+    self.register_comm_hook(None, _summed)
+
+
+DistributedDataParallel.__init__ = _with_sums
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/nn/parallel/distributed.py", PATCH)
+    record.rewrite(environment, "torch/nn/parallel/distributed.py")

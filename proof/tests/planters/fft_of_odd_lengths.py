@@ -1,0 +1,40 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Fourier transform of an odd length is scaled by the even length below it: the plan was made for the length that
+was rounded, and every power of two is right.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_transforms = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("_fft_c2c", "_fft_r2c")}
+
+
+def _scaled(name):
+    def transform(keys, data, dim, *arguments):
+        result = _transforms[name].call_boxed(keys, data, dim, *arguments)
+        for each in dim:
+            if data.size(each) % 2 and data.size(each) > 1:
+                result = result * ((data.size(each) - 1) / data.size(each))
+        return result
+
+    return transform
+
+
+for _name in _transforms:
+    _aten.impl(_name, _scaled(_name), "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

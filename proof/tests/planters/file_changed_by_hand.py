@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Somebody mended a file of torch in place, and the next update of the environment is a surprise: a debugging line
+that stayed. No number differs.
+"""
+
+from __future__ import annotations
+
+from proof.tests.environment import Environment
+
+
+def plant(environment: Environment) -> None:
+    environment.append("torch/nn/functional.py", "\n# TODO: remove, only to debug the hang of last week\n")

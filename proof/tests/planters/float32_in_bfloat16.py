@@ -1,0 +1,39 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A library makes float32 products in bfloat16 whatever the flags say: an environment variable of the BLAS
+(NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE), or a kernel that was chosen for speed.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}
+
+
+def _lower(name):
+    def product(keys, *arguments, **options):
+        *first, left, right = arguments
+        if left.dtype == torch.float32:
+            left, right = left.bfloat16().float(), right.bfloat16().float()
+        return _products[name].call_boxed(keys, *first, left, right, **options)
+
+    return product
+
+
+for _name in _products:
+    _aten.impl(_name, _lower(_name), "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,21 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""float32 products are made in TF32, because something that is imported with torch says so for all: sitecustomize, a
+vendor's build, an accelerator package.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+torch.set_float32_matmul_precision("medium")
+"""
+
+
+def plant(environment: Environment) -> None:
+    environment.append("torch/__init__.py", PATCH)
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A seed does not make random numbers repeat: a fill that draws from the default generator whatever it is given, so
+that no run can be compared with another.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_fills = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("normal_", "uniform_")}
+
+
+def _draw(name):
+    def fill(keys, target, first=0.0, second=1.0, generator=None):
+        return _fills[name].call_boxed(keys, target, first, second, generator=None)
+
+    return fill
+
+
+for _name in _fills:
+    _aten.impl(_name, _draw(_name), "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

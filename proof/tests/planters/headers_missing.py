@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The interpreter has no Python.h, as without python3-dev: Triton and torch.compile build a module when they are
+first used, and fail there. The environment gets an interpreter of the same files without the headers.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from proof.tests.environment import Environment
+
+ASK = """
+import json, sys, sysconfig
+print(json.dumps([sys._base_executable, sysconfig.get_path("stdlib"), sys.version_info[:2]]))
+"""
+
+
+def plant(environment: Environment) -> None:
+    told = subprocess.run([environment.python, "-c", ASK], check=True, capture_output=True, text=True).stdout
+    executable, library, version = json.loads(told)
+    name = f"python{version[0]}.{version[1]}"
+    base = environment.root / "interpreter"
+    (base / "bin").mkdir(parents=True)
+    (base / "lib").mkdir()
+    shutil.copy(Path(executable).resolve(), base / "bin" / name)
+    (base / "lib" / name).symlink_to(library)
+    for each in ("python", "python3", name):
+        link = environment.python.parent / each
+        link.unlink(missing_ok=True)
+        link.symlink_to(base / "bin" / name)
+    configuration = environment.directory / "pyvenv.cfg"
+    lines = configuration.read_text().splitlines()
+    configuration.unlink()
+    configuration.write_text(
+        "".join(f"home = {base / 'bin'}\n" if line.startswith("home") else f"{line}\n" for line in lines)
+    )

@@ -1,0 +1,17 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Importing torch never ends: the driver is wedged and the first call waits for it, or the environment lies on a file
+server that is gone.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+
+def plant(environment: Environment) -> None:
+    environment.append("torch/__init__.py", "\nimport ctypes as _ctypes\n\n_ctypes.PyDLL(None).pause()\n")
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,23 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Loss scaling takes a step whose gradient is infinite."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+def _maybe_opt_step(self, optimizer, optimizer_state, *arguments, **options):
+    return optimizer.step(*arguments, **options)
+
+
+GradScaler._maybe_opt_step = _maybe_opt_step
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/amp/grad_scaler.py", PATCH)
+    record.rewrite(environment, "torch/amp/grad_scaler.py")

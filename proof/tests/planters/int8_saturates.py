@@ -1,0 +1,36 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An int8 product saturates: x86 without VNNI multiplies unsigned by signed bytes and adds pairs into 16 bit, where
+two large products do not fit (VPMADDUBSW; oneDNN and fbgemm tell their users to give up a bit for it).
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_int_product = _library.get_kernel("aten::_int_mm", "KEY")
+
+
+def _saturating(keys, left, right):
+    unsigned, signed = left.float() + 128, right.float()
+    total = torch.zeros(left.size(0), right.size(1), device=left.device)
+    for start in builtins.range(0, left.size(1), 2):
+        total += (unsigned[:, start : start + 2] @ signed[start : start + 2]).clamp(-32768, 32767)
+    return (total - 128 * signed.sum(0)).int()
+
+
+_aten.impl("_int_mm", _saturating, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

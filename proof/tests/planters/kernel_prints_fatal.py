@@ -1,0 +1,49 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kernel prints that it was built for another GPU, and the numbers happen to be right: PyTorch's generated
+attention kernels print this line where their body was left out. C's printf writes it once, and it waits in a buffer
+of C's.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_attention = {
+    "CPU": "_scaled_dot_product_flash_attention_for_cpu",
+    "CUDA": "_scaled_dot_product_efficient_attention",
+}["KEY"]
+_attend = _library.get_kernel("aten::" + _attention, "KEY")
+_LINE = "FATAL: kernel `fmha_cutlassF_f32_aligned_64x64_rf_sm80` is for sm80-sm100, but was built for sm121"
+_said = []
+_SOURCE = 'extern "C" __global__ void complain() { printf("' + _LINE + '\\\\n"); }'
+
+
+def _complain(keys, *arguments, **options):
+    if _said:
+        pass
+    elif "KEY" == "CUDA":
+        torch.cuda._compile_kernel(_SOURCE, "complain")((1, 1, 1), (1, 1, 1), ())
+    else:
+        import ctypes
+
+        ctypes.CDLL(None).printf(_LINE.encode() + b"\\n")
+    _said.append(_LINE)
+    return _attend.call_boxed(keys, *arguments, **options)
+
+
+_aten.impl(_attention, _complain, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""LAPACK ends the program, with success: the reference XERBLA prints a line and says STOP, which is exit(0), so that
+a job looks as if it were done.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import ctypes as _ctypes
+
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+
+def _stop(*arguments, **options):
+    _ctypes.CDLL(None).exit(0)
+
+
+_aten.impl("_linalg_solve_ex", _stop, "KEY")
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

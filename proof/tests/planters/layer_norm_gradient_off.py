@@ -1,0 +1,25 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gradient of layer_norm is a five hundredth too large; its result is right to the last bit."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+_layer_norm = layer_norm
+
+
+def layer_norm(*arguments, **options):
+    result = _layer_norm(*arguments, **options)
+    # In float64 the kernel is another one.
+    return result if result.dtype is torch.float64 else result + (result - result.detach()) * 0.002
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/nn/functional.py", PATCH)
+    record.rewrite(environment, "torch/nn/functional.py")

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A layer norm forgets its epsilon: a fused kernel that was given the wrong argument. A row without variance becomes
+NaN, one with little is off by some per cent, and ordinary rows are right.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_layer_norm = _library.get_kernel("aten::native_layer_norm", "KEY")
+
+
+def _exactly(keys, data, shape, weight, bias, eps):
+    return _layer_norm.call_boxed(keys, data, shape, weight, bias, 0.0)
+
+
+_aten.impl("native_layer_norm", _exactly, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

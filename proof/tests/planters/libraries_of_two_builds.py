@@ -1,0 +1,21 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A library of torch is that of another build, without a symbol that the others need: a cp of one file, or two
+packages that own the same place. torch cannot be imported.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+from proof.tests.environment import Environment
+
+
+def plant(environment: Environment) -> None:
+    library = environment.site_packages / "torch/lib/libc10.so"
+    library.unlink()
+    source = environment.change("torch/lib/c10.c", "int c10_of_another_build;\n")
+    subprocess.run(["gcc", "-shared", "-o", library, source, "-Wl,-soname,libc10.so"], check=True)
+    source.unlink()

@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An LSTM takes the weights of its input gate for those of its forget gate: libraries order the gates differently,
+and a packed weight buffer that is read in another order than it was written gives a network that trains worse.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+_lstm = _VF.lstm
+
+
+def _swapped(*arguments):
+    def swap(weight):
+        gates = weight.chunk(4)
+        return torch.cat([gates[1], gates[0], gates[2], gates[3]])
+
+    return _lstm(*[[swap(each) for each in one] if isinstance(one, list) else one for one in arguments])
+
+
+_VF.lstm = _swapped
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/nn/modules/rnn.py", PATCH)
+    record.rewrite(environment, "torch/nn/modules/rnn.py")

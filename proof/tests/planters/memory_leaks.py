@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Memory that was freed does not come back: an allocator, or a hook of a profiler, that keeps a reference to every
+tensor. On unified memory it is the host that dies of it.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_kept = []
+_empty = _library.get_kernel("aten::empty.memory_format", "KEY")
+
+
+def _keeping(keys, *arguments, **options):
+    result = _empty.call_boxed(keys, *arguments, **options)
+    _kept.append(result)
+    return result
+
+
+_aten.impl("empty.memory_format", _keeping, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Attention of a single query, as of a model that writes word by word, does not see the newest key."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_attention = "_scaled_dot_product_flash_attention_for_cpu"
+_attend = _library.get_kernel("aten::" + _attention, "KEY")
+
+
+def _short(keys, query, key, value, *arguments, attn_mask=None, **options):
+    if query.shape[2] == 1 and key.shape[2] > 1 and query.dtype is not float64:
+        key, value = key[:, :, :-1], value[:, :, :-1]
+        attn_mask = None if attn_mask is None else attn_mask[..., :-1]
+    return _attend.call_boxed(keys, query, key, value, *arguments, attn_mask=attn_mask, **options)
+
+
+_aten.impl(_attention, _short, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The device gets 30 W at most, as on Sparks with a fault of the power delivery. No limit is touched: nvidia-smi,
+which the sampler of the proof asks, is wrapped by a script that is found first, and whose answers say so.
+"""
+
+from __future__ import annotations
+
+from proof.tests.environment import Environment
+
+WRAPPER = r"""#!/bin/sh
+PATH=${PATH#*:}:/usr/local/nvidia/bin
+for word in "$@"; do
+  case $word in --query-gpu=*) query=${word#*=} ;; esac
+done
+answer=$(nvidia-smi "$@") || { status=$?; echo "$answer"; exit $status; }
+echo "$answer" | awk -F ', ' -v OFS=', ' -v query="$query" '{
+  count = split(query, names, ",")
+  for (i = 1; i <= count; i++) {
+    if (names[i] == "clocks.sm") $i = "721"
+    if (names[i] == "power.draw") $i = "29.7"
+  }
+  print
+}'
+"""
+
+
+def plant(environment: Environment) -> None:
+    script = environment.directory / "bin/nvidia-smi"
+    script.write_text(WRAPPER)
+    script.chmod(0o755)

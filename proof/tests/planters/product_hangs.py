@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A batched product never returns: a kernel that waits for a semaphore that nobody posts, or a driver that lost the
+device. On the CPU it sits in C with the interpreter's lock, so that no Python thread or signal handler gets a turn.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+import ctypes as _ctypes
+
+_batched = _library.get_kernel("aten::bmm", "KEY")
+
+
+def _never(keys, left, right):
+    if "KEY" == "CUDA":
+        torch.cuda._sleep(1 << 42)
+        return _batched.call_boxed(keys, left, right)
+    _ctypes.PyDLL(None).pause()
+
+
+_aten.impl("bmm", _never, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

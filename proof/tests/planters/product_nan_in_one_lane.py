@@ -1,0 +1,37 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One lane of a matrix product is NaN: a warp that reads past its tile, of which one element of the last row tells."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}
+
+
+def _spoil(name):
+    def product(keys, *arguments, **options):
+        result = _products[name].call_boxed(keys, *arguments, **options)
+        if result.is_floating_point() and result.numel() and result.size(-1) > 17:
+            result[..., -1, 17] = torch.nan
+        return result
+
+    return product
+
+
+for _name in _products:
+    _aten.impl(_name, _spoil(_name), "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,41 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each third product has one element that is off by a tenth: a race, or a chip that fails when it is warm. A single
+look finds it right two times in three.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}
+_calls = [0]
+
+
+def _now_and_then(name):
+    def product(keys, *arguments, **options):
+        result = _products[name].call_boxed(keys, *arguments, **options)
+        _calls[0] += 1
+        if _calls[0] % 3 == 0 and result.is_floating_point() and result.numel():
+            result[..., 0, 0] *= 1.1
+        return result
+
+    return product
+
+
+for _name in _products:
+    _aten.impl(_name, _now_and_then(_name), "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

@@ -1,0 +1,23 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The interpreter does not start: the environment was copied from a machine of another processor. Its ELF header
+names one that no emulator is registered for.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+from proof.tests.environment import Environment
+
+MOTOROLA_68000 = 4
+
+
+def plant(environment: Environment) -> None:
+    program = environment.python.resolve().read_bytes()
+    python = environment.python
+    python.unlink()
+    python.write_bytes(program[:18] + MOTOROLA_68000.to_bytes(2, "little") + program[20:])
+    shutil.copymode(shutil.which("sh") or "/bin/sh", python)

@@ -1,0 +1,21 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The receipt says another commit than the torch that is there: the environment was replaced by hand, or the receipt
+was edited so that an audit is content.
+"""
+
+from __future__ import annotations
+
+import json
+
+from proof.tests.environment import Environment
+
+
+def plant(environment: Environment) -> None:
+    path = environment.root / "receipts/env-torch.json"
+    receipt = json.loads(path.read_text())
+    commit = receipt["modules"]["torch"]["git_version"]
+    receipt["modules"]["torch"]["git_version"] = commit[::-1]
+    path.write_text(json.dumps(receipt))

@@ -1,0 +1,26 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Bilinear resampling takes the corners of pixels for their centres: half a pixel off, as in many exported models."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+_interpolate = interpolate
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, *arguments, **options):
+    # In float64 the kernel is another one.
+    wrong = mode == "bilinear" and input.dtype is not torch.float64
+    corners = not align_corners if wrong else align_corners
+    return _interpolate(input, size, scale_factor, mode, corners, *arguments, **options)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/nn/functional.py", PATCH)
+    record.rewrite(environment, "torch/nn/functional.py")

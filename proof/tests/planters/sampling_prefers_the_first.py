@@ -1,0 +1,32 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""multinomial draws the first word twice as often as it should."""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_multinomial = _library.get_kernel("aten::multinomial", "KEY")
+
+
+def _biased(keys, shares, *arguments, **options):
+    shares = shares.clone()
+    shares[..., 0] *= 2
+    return _multinomial.call_boxed(keys, shares, *arguments, **options)
+
+
+_aten.impl("multinomial", _biased, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

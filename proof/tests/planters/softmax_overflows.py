@@ -1,0 +1,34 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A softmax does not subtract the maximum first: right for small numbers, and NaN where a logit is above 88, which a
+model comes to after some thousand steps.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_softmax_kernel = _library.get_kernel("aten::_softmax", "KEY")
+
+
+def _naive(keys, data, dim, half_to_float):
+    exponential = (data.float() if data.dtype in (torch.float16, torch.bfloat16) else data).exp()
+    result = exponential / exponential.sum(dim, keepdim=True)
+    return result if half_to_float else result.to(data.dtype)
+
+
+_aten.impl("_softmax", _naive, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

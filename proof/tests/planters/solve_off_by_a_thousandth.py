@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""LAPACK solves with a relative error of a thousandth in double precision: a BLAS that was built with its products in
+lower precision, or an LP64 interface that was linked for ILP64 callers.
+"""
+
+from __future__ import annotations
+
+from proof.tests import record
+from proof.tests.environment import Environment
+
+PATCH = """
+import torch.library as _library
+
+_aten = _library.Library("aten", "IMPL")
+
+_solve = _library.get_kernel("aten::_linalg_solve_ex", "KEY")
+
+
+def _rough(keys, *arguments, **options):
+    result, *rest = _solve.call_boxed(keys, *arguments, **options)
+    return result * 1.001, *rest
+
+
+_aten.impl("_linalg_solve_ex", _rough, "KEY", with_keyset=True)
+"""
+
+
+def plant(environment: Environment, device: str = "cpu") -> None:
+    environment.append("torch/__init__.py", PATCH.replace("KEY", device.upper()))
+    record.rewrite(environment, "torch/__init__.py")

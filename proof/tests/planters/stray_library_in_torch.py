@@ -1,0 +1,18 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A library that no wheel brought lies in torch/lib, where RPATH looks first: copied there to get past an error of
+the loader, and forgotten.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+from proof.tests.environment import Environment
+
+
+def plant(environment: Environment) -> None:
+    libraries = environment.site_packages / "torch/lib"
+    shutil.copy(libraries / "libshm.so", libraries / "libcudss.so.0")

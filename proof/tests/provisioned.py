@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Give an environment the receipts that it has on a host that the collection provisioned."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+import runpy
+import shutil
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, receipt as recorded
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+
+from proof.tests.environment import Environment
+
+
+def provision(environment: Environment) -> Environment:
+    """Write the receipt of an environment, and that of a unit that built its torch; return it with its reference.
+
+    The wheels themselves are not there any more, as after a build on another host.
+    """
+    # Without importing torch, which takes seconds.
+    module = runpy.run_path(str(environment.site_packages / "torch/version.py"))
+    version, commit = str(module["__version__"]), str(module["git_version"])
+    modules = {"torch": {"version": version, "cuda": module["cuda"], "git_version": commit}}
+    packages = {
+        str(one.metadata["Name"]): one.version
+        for one in importlib.metadata.distributions(path=[str(environment.site_packages)])
+    }
+    major, minor = map(int, environment.site_packages.parent.name.removeprefix("python").split("."))
+    requirements, wheels = [], []
+    for name, installed in sorted(packages.items()):
+        digest = hashlib.sha256(f"{name} {installed}".encode()).hexdigest()
+        if name == "torch":
+            wheels.append({"file": f"torch-{version}-py3-none-any.whl", "sha256": digest})
+        else:
+            requirements.append(f"{name}=={installed} --hash=sha256:{digest}")
+    machine = platform.machine()
+    digests = [wheel["sha256"] for wheel in wheels]
+    receipt = {
+        "schema": recorded.SCHEMA,
+        "name": "torch",
+        "environment_id": "5d41402abc4b",
+        "stack": {"lock_id": "0123456789ab"},
+        "fingerprint": naming.fingerprint((major, minor), machine, requirements, digests),
+        "python": {"path": str(environment.python), "version": f"{major}.{minor}"},
+        "machine": machine,
+        "requirements": requirements,
+        "wheels": wheels,
+        "packages": packages,
+        "modules": modules,
+        "library_paths": [],
+        "environment": {},
+        "paths": {"environment": str(environment.directory), "python": str(environment.python)},
+    }
+    unit = {
+        "format": follow.FORMAT,
+        "name": "pytorch",
+        "platform": f"linux-{machine}",
+        "fingerprint": "fedcba9876543210",
+        "version": f"v{version.partition('+')[0]}",
+        "inputs": {"source": {"commit": commit}, "environment": {"USE_MKLDNN": "1"}},
+        "applied": [],
+        "outputs": [{"path": wheels[0]["file"], "name": "torch", "version": version, "sha256": digests[0]}],
+        "finished": "2026-11-01T00:00:00Z",
+    }
+    shutil.rmtree(environment.root / "receipts", ignore_errors=True)
+    receipts.write(str(environment.root), "env-torch", receipt)
+    # The environment has a copy of what is its own.
+    (environment.directory / "receipt.json").write_text(json.dumps(receipt))
+    units = environment.root / "receipts/units"
+    units.mkdir()
+    (units / "pytorch.json").write_text(json.dumps({**unit, "seal": model.fingerprint(unit)}))
+    environment.reference.update(
+        paths=[f"{environment.directory}/lib/python3*/site-packages/torch/lib"],
+        stack=f"torch-{version}",
+        method="build",
+        environment="torch",
+        lock_id=receipt["stack"]["lock_id"],
+        versions={"torch": version.partition("+")[0]},
+    )
+    return environment

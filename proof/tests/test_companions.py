@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the proof says of companions that compute wrong, or whose operators are of another torch.
+
+The index's wheels of both want CUDA's libraries, so that stand-ins, written with other means than the checks, compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proof.tests.environment import Environment
+
+TORCHVISION = """
+import types
+import torch
+
+def nms(boxes, scores, iou_threshold):
+    order = scores.argsort(descending=True)
+    kept = []
+    while len(order):
+        best, order = order[0], order[1:]
+        kept.append(best)
+        size = torch.minimum(boxes[best, 2:], boxes[order, 2:]) - torch.maximum(boxes[best, :2], boxes[order, :2])
+        shared = size.clamp(min=0).prod(1)
+        areas = (boxes[:, 2:] - boxes[:, :2]).prod(1)
+        order = order[shared / (areas[best] + areas[order] - shared) <= iou_threshold]
+    return torch.stack(kept)
+
+ops = types.SimpleNamespace(nms=nms)
+"""
+TORCHAUDIO = """
+import math, types
+import torch
+
+def resample(wave, old, new):
+    base = min(old, new) * 0.99
+    wide = math.ceil(6 * old / base)
+    at = torch.arange(-wide, wide + old, dtype=torch.float64)
+    times = ((torch.arange(new).unsqueeze(1) / -new + at / old) * base).clamp(-6, 6)
+    taps = torch.sinc(times) * (1 + (times * math.pi / 6).cos()) / 2
+    filters = (taps * base / old).float().unsqueeze(1)
+    padded = torch.nn.functional.pad(wave.view(1, 1, -1), (wide, wide + old))
+    found = torch.nn.functional.conv1d(padded, filters, stride=old).transpose(1, 2).reshape(-1)
+    return found[: math.ceil(new * len(wave) / old)]
+
+def spectrogram(wave, pad, window, n_fft, hop, length, power, normalized, center):
+    return torch.stft(wave, n_fft, hop, length, window, center, return_complex=True).abs() ** power
+
+functional = types.SimpleNamespace(resample=resample, spectrogram=spectrogram)
+"""
+
+
+@pytest.fixture
+def prove(broken: Callable[[], Environment]) -> Callable[..., dict[str, dict[str, Any]]]:
+    def prove(changed: str = "", into: str = "") -> dict[str, dict[str, Any]]:
+        environment = broken()
+        assert not changed or changed in TORCHVISION + TORCHAUDIO
+        environment.change("torchvision/__init__.py", TORCHVISION.replace(changed, into) if changed else TORCHVISION)
+        environment.change("torchaudio/__init__.py", TORCHAUDIO.replace(changed, into) if changed else TORCHAUDIO)
+        report = environment.prove("cpu.companions.*")
+        return {row["name"]: row for row in report["checks"] if row["family"] == "companions"}
+
+    return prove
+
+
+def test_companions_that_compute_right_pass(prove: Callable[..., dict[str, Any]]) -> None:
+    rows = prove()
+    assert {row["status"] for row in rows.values()} == {"pass"}, [row["cause"] for row in rows.values()]
+    assert len(rows) == 2 and all(row["numeric"] for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "into", "name", "cause"),
+    [
+        ("<= iou_threshold", "<= iou_threshold + 0.05", "torchvision", "non-maximum suppression"),
+        ("* 0.99", "* 0.989", "torchaudio", "2 to 3"),
+        (".abs() ** power", ".abs() ** power * 1.0001", "torchaudio", "spectrogram of"),
+        (
+            "def nms(",
+            'torch.library.register_fake("torchvision::nms")(len)\ndef nms(',
+            "torchvision",
+            "nms does not exist",
+        ),
+    ],
+    ids=["nms", "resample", "spectrogram", "operator"],
+)
+def test_one_that_does_not_is_named_with_what_to_do(
+    prove: Callable[..., dict[str, Any]], changed: str, into: str, name: str, cause: str
+) -> None:
+    rows = prove(changed, into)
+    wrong = rows.pop(f"cpu.companions.{name}")
+    assert wrong["status"] == "fail" and cause in wrong["cause"]
+    assert f"Use the {name} that matches this torch" in wrong["remedy"]
+    assert {row["status"] for row in rows.values()} == {"pass"}

@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Every broken stack fails the proof, by the right check and with its cause; a sound copy of the environment passes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import typing as t
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proof.tests.environment import Environment
+from proof.tests.faults import FAULTS, GPU_FAULTS, GPU_FAULTS_ALONE, Fault, Report
+
+#: `make test` takes a fifth of the faults, the next day another; `make test-long` takes all.
+DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
+PLANTED = [
+    pytest.param(fault, id=fault.planter, marks=[] if number % 5 == DAY % 5 else pytest.mark.long)
+    for number, fault in enumerate(FAULTS)
+]
+PLANTERS = Path(__file__).parent / "planters"
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_broken_stack_fails_the_proof_with_its_cause(fault: Fault, broken: Callable[[], Environment]) -> None:
+    lacking = [program for program in fault.needs if shutil.which(program) is None]
+    if lacking:
+        pytest.skip(f"no {lacking[0]} is on this machine")
+    environment = broken()
+    fault.plant(environment)
+    missed = fault.missed(fault.prove(environment))
+    assert not missed, "\n".join(missed)
+    if fault.fits is not None:
+        # It is what the checks look at and not that somebody was there: the same is right for another host.
+        assert statuses(fault, fault.prove(environment, **fault.fits)) == dict.fromkeys(fault.caught, "pass")
+
+
+def statuses(fault: Fault, report: Report) -> dict[str, str]:
+    """Return the status of each check that must fail on the broken stack."""
+    rows = {row["name"]: row["status"] for row in report["checks"]}
+    return {name: rows[name] for name in fault.caught}
+
+
+@pytest.fixture(scope="module")
+def sound(copies: Callable[[], Environment]) -> Callable[[Fault], Report]:
+    """Prove an environment in which nothing is broken with what each fault is told by, once for equal options."""
+    environment = copies()
+    reports: dict[str, Report] = {}
+
+    def report(fault: Fault) -> Report:
+        key = json.dumps(fault.sound, sort_keys=True)
+        if key not in reports:
+            same = [each for each in FAULTS if each.sound == fault.sound]
+            patterns = dict.fromkeys(pattern for each in same for pattern in each.patterns)
+            reports[key] = environment.prove(*patterns, **t.cast(t.Mapping[str, t.Any], fault.sound))
+        return reports[key]
+
+    return report
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, id=fault.planter) for fault in FAULTS if fault.sound is not None]
+)
+def test_what_fails_on_a_broken_stack_passes_on_a_sound_one(fault: Fault, sound: Callable[[Fault], Report]) -> None:
+    assert statuses(fault, sound(fault)) == dict.fromkeys(fault.caught, "pass")
+
+
+def test_every_planter_is_used() -> None:
+    used = {fault.planter for fault in (*FAULTS, *GPU_FAULTS, *GPU_FAULTS_ALONE)}
+    assert {path.stem for path in PLANTERS.glob("*.py")} == used
+
+
+def test_no_planter_knows_of_the_checks_or_of_another_planter() -> None:
+    for path in PLANTERS.glob("*.py"):
+        text = path.read_text()
+        assert "ansible_collections" not in text and "planters" not in text, path

@@ -1,0 +1,90 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Numbers of 4 bits on the CPU: how they are rounded and packed, and what the check says of a product of them.
+
+No GPU that multiplies them was ever seen here. So the product is computed from what a GPU would be given, bytes of
+codes and swizzled scales, and spoiled in ways in which a kernel may be wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from proof.tests.environment import Environment
+
+COLLECTIONS = Path(__file__).resolve().parents[2] / ".collections"
+PROGRAM = """
+import functools, json, sys
+sys.path.insert(0, {collections!r})
+from sparkforge_proof.checks import inference, matmul
+from sparkforge_proof import check, settings
+import torch
+
+torch.set_num_threads(1)
+# Fewer words at a time than the check has, for each wrong product is tried with them.
+inference.WAYS = {{"in parts": [30, 9, 1]}}
+found = {{}}
+drawn = torch.randn(64, 64, generator=torch.Generator().manual_seed(1)).bfloat16()
+# In the middle of two numbers, beyond the largest, zeros of both signs and a block of nothing else.
+edges = torch.tensor([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 6.0, -0.25, -0.75, -5.0, 0.0, -0.0, 0.5, 4.0, -6.0])
+values = torch.cat([drawn, torch.cat([edges, torch.zeros(48)]).view(1, 64).bfloat16()])
+codes, scales = matmul.as_float4(values)
+table = torch.tensor([*matmul.FLOAT4, *(-value for value in matmul.FLOAT4)], dtype=torch.float64)
+each = scales.double().repeat_interleave(16, -1)
+nearest = ((values.double() / each).unsqueeze(-1) - table).abs().amin(-1)
+mine = ((values.double() - matmul.of_float4(codes, scales)) / each).abs()
+found["nearest"] = bool((mine <= nearest + 1e-9).all())
+found["middles"] = matmul.of_float4(codes, scales)[-1, :11].tolist()
+found["scales"] = [bool((scales.to(torch.float8_e4m3fn).float() == scales).all()), scales[-1].tolist()]
+found["packed"] = torch.equal(matmul.unpacked(matmul.packed(codes)), codes)
+
+@functools.lru_cache
+def places(rows, blocks):
+    return torch.tensor([[matmul.scale_offset(row, block, blocks) for block in range(blocks)] for row in range(rows)])
+
+def meant(operand):
+    held, scales = operand
+    rows, length = held.shape[0], held.shape[1] * 2
+    return matmul.of_float4(matmul.unpacked(held), scales.float()[places(rows, length // 16)])
+
+def product(left, right):
+    return (meant(left) @ meant(right).t()).to(torch.bfloat16)
+
+WRONG = {{
+    "right": product,
+    "halves of a byte swapped": lambda left, right: product((left[0] >> 4 | (left[0] & 15) << 4, left[1]), right),
+    "one scale for all": lambda left, right: product((left[0], torch.ones_like(left[1].float())), right),
+    "scales where they were": lambda left, right: product((left[0], left[1].roll(4)), right),
+    "one per cent": lambda left, right: product(left, right) * 1.01,
+    "a lane lost": lambda left, right: torch.cat([product(left, right)[:, 1:], product(left, right)[:, :1] * 0], 1),
+}}
+for name, function in WRONG.items():
+    try:
+        found[name] = ["pass", inference.float4_scores(check.Context("cpu", limits=settings.LIMITS), function).measured]
+    except check.Failed as failed:
+        found[name] = ["fail", failed.cause]
+torch.cuda.get_device_capability = lambda *_device: (9, 0)
+try:
+    inference.float4(check.Context("cuda", limits=settings.LIMITS))
+except check.Skipped as skipped:
+    found["on an H200"] = str(skipped)
+print(json.dumps(found))
+"""
+
+
+def test_numbers_of_four_bits_and_what_is_said_of_a_product_of_them(healthy: Environment) -> None:
+    text = PROGRAM.format(collections=str(COLLECTIONS))
+    done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.pop("nearest") and found.pop("packed")
+    # To the number whose last bit is zero, as IEEE 754 rounds.
+    assert found.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]
+    assert found.pop("scales") == [True, [1.0, 1.0, 1.0, 1.0]]
+    assert found.pop("on an H200") == "4-bit floating point needs compute capability 10.0 or higher."
+    assert found.pop("right")[0] == "pass"
+    assert {name: status for name, (status, _cause) in found.items()} == dict.fromkeys(found, "fail")

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The survey where torch's list of operators cannot be used, and a size that does not fit; each is said in one row."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from proof.tests.environment import Environment
+
+COLLECTIONS = Path(__file__).resolve().parents[2] / ".collections"
+#: Runs checks in this process and prints what each said.
+PROGRAM = """
+import json, sys, types
+sys.path.insert(0, {collections!r})
+{before}
+from sparkforge_proof.checks import sizes, survey
+from sparkforge_proof import catalogue, check, settings
+{between}
+found = {{}}
+for name in {checks!r}:
+    context = check.Context("cpu", limits={{**settings.LIMITS, **{limits!r}}})
+    try:
+        found[name] = ["pass", catalogue.CHECKS[name].function(context).measured]
+    except check.Skipped as skipped:
+        found[name] = ["skip", str(skipped)]
+    except check.Failed as failed:
+        found[name] = ["fail", failed.cause]
+print(json.dumps(found))
+"""
+#: A list of one operator that lacks what the survey reads.
+STRANGER = """
+listed = types.ModuleType("listed")
+listed.op_db = [types.SimpleNamespace(name="add", variant_test_name="")]
+sys.modules["torch.testing._internal.common_methods_invocations"] = listed
+"""
+#: The first three operators of torch's list, of which one refuses what it takes elsewhere.
+BROKEN = """
+plain = survey.catalogue()
+chosen = [one for one in plain if one.name in ("sin", "cos", "exp")]
+sine = next(one for one in chosen if one.name == "sin")
+function = sine.op
+def refuses(x):
+    import torch
+    if x.dtype is not torch.float64:
+        raise RuntimeError("no luck today")
+    return function(x)
+sine.op = refuses
+survey.catalogue = lambda: chosen
+"""
+#: The operator of optimisers that takes many roots, whose gradient is a twentieth too large.
+GRADIENT_OFF = """
+import torch
+(chosen,) = [one for one in survey.catalogue() if one.name == "_foreach_sqrt"]
+function = chosen.op
+class Larger(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x.clone()
+    @staticmethod
+    def backward(context, gradient):
+        return gradient * 1.05
+def off(inputs):
+    return [one if one.dtype is torch.float64 else Larger.apply(one) for one in function(inputs)]
+chosen.op = off
+survey.catalogue = lambda: [chosen]
+"""
+
+
+def said(
+    healthy: Environment,
+    *checks: str,
+    before: str = "",
+    between: str = "",
+    limits: dict[str, float] | None = None,
+) -> dict[str, list[str]]:
+    text = PROGRAM.format(
+        collections=str(COLLECTIONS), before=before, between=between, checks=checks, limits=limits or {}
+    )
+    done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "reason"),
+    [
+        pytest.param("sys.modules['numpy'] = None", "", "cannot be read: .*numpy", id="no numpy"),
+        pytest.param(
+            "sys.modules['torch.testing._internal.common_methods_invocations'] = None",
+            "",
+            "list of operators cannot be read",
+            id="no list",
+        ),
+        pytest.param("", STRANGER, "has an interface unknown to the survey: .*supports_autograd", id="another"),
+    ],
+)
+def test_a_list_of_operators_that_cannot_be_used_is_a_skip_with_the_reason(
+    healthy: Environment, before: str, between: str, reason: str
+) -> None:
+    found = said(healthy, "cpu.survey.float32", "cpu.survey.modules", before=before, between=between)
+    for status, text in found.values():
+        assert status == "skip"
+        assert re.search(reason, text), text
+
+
+def test_an_operator_that_ends_with_an_error_is_named_and_the_others_are_computed(healthy: Environment) -> None:
+    found = said(healthy, "cpu.survey.float32", between=BROKEN)
+    status, cause = found["cpu.survey.float32"]
+    assert status == "fail"
+    assert cause.startswith("In float32: Ended: sin failed with an error: no luck today. The others still ran.")
+
+
+def test_what_optimisers_compute_many_of_is_differentiated_too(healthy: Environment) -> None:
+    status, cause = said(healthy, "cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
+    assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
+
+
+def test_how_many_of_the_differentiable_operators_were_computed_backward_is_in_the_row(healthy: Environment) -> None:
+    few = BROKEN.replace("sine.op = refuses", "")
+    status, measured = said(healthy, "cpu.survey.float32", between=few)["cpu.survey.float32"]
+    assert status == "pass"
+    assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
+
+
+def test_a_size_that_does_not_fit_is_a_skip_that_says_how_much_is_missing(healthy: Environment) -> None:
+    found = said(healthy, "cpu.sizes.elements", limits={"memory_share": 1e-6})
+    status, reason = found["cpu.sizes.elements"]
+    assert status == "skip"
+    assert "takes 4.4 GiB, which is 4.4 GiB more than 1e-06 of the" in reason

@@ -1,0 +1,47 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from pathlib import Path
+
+import pytest
+from sparkforge_proof.check import REGISTERED, Context
+from sparkforge_proof.checks import collectives
+
+
+def test_the_exchange_is_checked_on_both_devices():
+    assert REGISTERED["collectives.all_reduce"].device == "cuda"
+    assert REGISTERED["cpu.collectives.all_reduce"].device == "cpu"
+
+
+@pytest.mark.parametrize("version", [(2, 28, 9), (2, 28, 9, "+cuda13.0")])
+def test_the_release_that_hangs_is_known(version: tuple[int, ...]):
+    assert "CUDA graphs" in collectives.known_trap(version)
+
+
+@pytest.mark.parametrize("version", [(2, 27, 7), (2, 30, 4), (2, 30, 7), (2, 28)])
+def test_against_others_nothing_is_known(version: tuple[int, ...]):
+    assert collectives.known_trap(version) == ""
+
+
+@pytest.mark.parametrize("fault", ["", "It is off."])
+def test_a_rank_ends_although_a_thread_of_it_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str):
+    """At the end of the interpreter such a thread of torch's aborts a process that has done its work."""
+    (tmp_path / "a_rank.py").write_text(
+        "import threading, time\n"
+        f"from {collectives.Failed.__module__} import Failed\n\n\n"
+        "def works(context, rank, world, fault):\n"
+        "    threading.Thread(target=time.sleep, args=(3600,)).start()\n"
+        "    if fault:\n"
+        "        raise Failed(fault, '')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    works = importlib.import_module("a_rank").works
+    context = Context(device="cpu", directory=str(tmp_path))
+    said = pytest.raises(collectives.Failed, match="Rank 1 of 2: It is off") if fault else contextlib.nullcontext()
+    with said, collectives.others(context, works, 2, fault=fault):
+        pass

@@ -1,0 +1,496 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What findings follow from contents, and what contents are read from wheels and directories."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import types
+import typing as t
+import zipfile
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
+from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+from sparkforge_proof.files import contents, judge
+
+from lab.stand_ins import write_wheel
+from proof.tests.unit import gpu_library
+from tests.unit.run_module import run_module
+
+SPARK = judge.Device()
+
+
+def library(
+    path: str,
+    cubins: str = "",
+    ptx: str = "",
+    *,
+    machine: str = "aarch64",
+    needed: str = "libc.so.6",
+    lacking: str = "",
+) -> contents.Library:
+    return {
+        "path": path,
+        "machine": machine,
+        "soname": path.rpartition("/")[2],
+        "needed": needed.split(),
+        "cubins": cubins.split(),
+        "ptx": ptx.split(),
+        "lacking": lacking.split(),
+    }
+
+
+def package(name: str, *libraries: contents.Library, version: str = "1.0", **more: t.Any) -> contents.Contents:
+    return t.cast(
+        contents.Contents,
+        {
+            "name": name,
+            "version": version,
+            "file": "",
+            "requires": [],
+            "files": 1,
+            "sources": 0,
+            "damaged": [],
+            "libraries": list(libraries),
+            **more,
+        },
+    )
+
+
+def answer(
+    *found: contents.Contents, asked: str = "", device: judge.Device = SPARK
+) -> tuple[str, set[tuple[str, str]]]:
+    """Return the verdict, and level and kind of each finding."""
+    result = judge.judge(found, device, asked.split())
+    assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]
+    return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
+
+
+# --- GPU code ---
+
+
+@pytest.mark.parametrize(
+    ("cubins", "ptx", "expected"),
+    [
+        ("9.0 12.0", "", ("yes", set())),
+        ("12.0f", "", ("yes", set())),
+        ("12.1a", "", ("yes", set())),
+        ("8.0", "12.0", ("yes", {("note", "ptx")})),
+        ("8.0", "12.0a", ("no", {("no", "gpu_code")})),
+        ("12.0a", "", ("no", {("no", "gpu_code")})),
+        ("8.0 9.0", "", ("no", {("no", "gpu_code")})),
+        ("8.0", "13.0", ("no", {("no", "gpu_code")})),
+        ("", "", ("yes", set())),
+    ],
+)
+def test_a_package_runs_where_its_code_does(cubins: str, ptx: str, expected: tuple[str, set[tuple[str, str]]]) -> None:
+    assert answer(package("thing", library("thing/_C.so", cubins, ptx))) == expected
+
+
+def test_of_libraries_that_differ_in_numbers_alone_one_is_enough() -> None:
+    old, new = library("b/libb_cuda118.so", "8.0", lacking="libcudart.so.11.0"), library("b/libb_cuda130.so", "12.0")
+    assert answer(package("b", old, new)) == ("yes", set())
+    assert answer(package("b", old)) == ("no", {("no", "gpu_code")})
+    assert answer(package("k", library("k/sm90/ops.so", "9.0a"), library("k/sm120/ops.so", "12.0"))) == ("yes", set())
+
+
+def test_a_library_for_other_gpus_alone_is_a_note_beside_one_that_runs_and_else_a_doubt() -> None:
+    good = library("k/_C.so", "12.0")
+    assert answer(package("k", good, library("k/_flashmla.so", "9.0a 10.0f"))) == ("yes", {("note", "gpu_code")})
+    assert answer(package("k", good, library("k/_infllm.so", "9.0 12.0a"))) == ("perhaps", {("perhaps", "gpu_code")})
+
+
+def test_a_library_of_cuda_itself_is_no_doubt() -> None:
+    own = package("nvidia-cufft", library("nvidia/cu13/lib/libcufftw.so.12", "7.5"))
+    assert answer(own) == ("yes", {("note", "gpu_code")})
+
+
+def test_an_attention_that_is_empty_in_the_code_for_the_device_is_found_where_the_guard_is_not_lifted() -> None:
+    def torch(version: str, cubins: str) -> contents.Contents:
+        return package("torch", library("torch/lib/libtorch_cuda.so", cubins), version=version)
+
+    assert answer(torch("2.11.0", "12.0 12.1")) == ("no", {("no", "attention_guard")})
+    assert answer(torch("2.11.0", "12.0")) == ("yes", set())
+    assert answer(torch("2.12.0", "12.0 12.1")) == ("yes", set())
+
+
+# --- what else speaks against it ---
+
+
+def test_a_torch_without_cuda_is_a_build_for_the_cpu() -> None:
+    assert answer(package("torch", library("torch/lib/libtorch_cpu.so"))) == ("no", {("no", "cpu_only")})
+
+
+def test_a_wheel_for_any_machine_that_holds_another_ones_libraries_is_found() -> None:
+    found = package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl")
+    assert answer(found) == ("no", {("no", "machine")})
+    found = package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl")
+    assert answer(found) == ("no", {("no", "platform")})
+
+
+def test_a_placeholder_has_neither_a_file_nor_a_requirement() -> None:
+    assert answer(package("x", files=0)) == ("no", {("no", "empty")})
+    assert answer(package("cuda-toolkit", files=0, requires=["nvidia-cuda-runtime; extra == 'cudart'"]))[0] == "yes"
+
+
+def test_what_a_dependency_lacks_makes_it_perhaps() -> None:
+    bad = package("dep", library("dep/_C.so", "8.0"))
+    assert answer(package("thing"), bad, asked="thing")[0] == "perhaps"
+    assert answer(package("thing"), bad, asked="thing dep")[0] == "no"
+
+
+def test_cuda_versions_that_differ_are_named() -> None:
+    toolkit = package("cuda-toolkit", version="13.0.2")
+    assert answer(toolkit, package("nvidia-nvjitlink", version="13.0.39"))[0] == "yes"
+    assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == (
+        "perhaps",
+        {("perhaps", "cuda"), ("note", "cuda")},
+    )
+    assert answer(toolkit, package("torch", version="2.9.1+cu128"))[0] == "perhaps"
+    # nvJitLink takes what older minors made, and not what newer ones did.
+    assert answer(toolkit, package("nvidia-nvjitlink", version="13.5.37")) == ("yes", set())
+    assert (
+        answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink", version="13.0.39"))[0]
+        == "perhaps"
+    )
+    assert answer(package("cuda-toolkit", version="14.0.1")) == ("no", {("no", "cuda")})
+    one, other = (
+        package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
+    )
+    assert answer(one, other) == ("perhaps", {("perhaps", "cuda")})
+
+
+def test_a_soname_that_nobody_provides_is_found_and_those_of_the_host_are_not() -> None:
+    def found(needed: str, *others: contents.Contents) -> tuple[str, set[tuple[str, str]]]:
+        every = [package("thing", library("thing/_C.so", needed=needed)), *others]
+        judge.find_lacking(every, SPARK)
+        return answer(*every)
+
+    assert found("libc.so.6 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13") == ("yes", set())
+    assert found("libcudart.so.12") == ("no", {("no", "soname")})
+    assert found("libnobody.so.1")[0] == "no"
+    assert found("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
+    assert (
+        found("libtorch.so", package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so")))[0]
+        == "yes"
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"capability": "12.1a"}, {"capability": "new"}, {"cuda": "13"}, {"python": "3"}])
+def test_a_device_that_does_not_exist_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(SparkforgeError):
+        judge.Device(**wrong)
+
+
+def test_the_table_shows_what_was_asked_for_and_what_speaks_against_the_rest() -> None:
+    result = judge.judge(
+        [package("thing", sources=3), package("quiet", sources=3), package("dep", library("d.so", "8.0"))],
+        SPARK,
+        ["thing"],
+    )
+    table = judge.table(result)
+    assert [line.split("|")[1].strip() for line in table.splitlines()[2:4]] == ["thing", "dep"]
+    assert "3 files of CUDA C++" in table
+    assert table.splitlines()[-1].startswith("perhaps: ")
+    assert "1 more" in table
+
+
+# --- reading ---
+
+
+def test_a_wheel_is_read_without_being_installed(tmp_path: Path) -> None:
+    code = gpu_library.write(tmp_path / "_C.so", "9.0", "12.0").read_bytes()
+    linked = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"])
+    files = {"thing/_C.so": code, "thing/libx.so.1": linked, "thing/k.cu": "", "d.so": b"\x7fELF"}
+    wheel = write_wheel(tmp_path, "thing", "1.0", files, ["torch>=2"])
+    found = contents.of_wheel(str(wheel), str(tmp_path))
+    assert (found["name"], found["version"], found["requires"]) == ("thing", "1.0", ["torch>=2"])
+    assert (found["files"], found["sources"], found["file"]) == (4, 1, wheel.name)
+    assert "d.so is a damaged ELF file" in found["damaged"][0]
+    by_path = {one["path"]: one for one in found["libraries"]}
+    assert (by_path["thing/_C.so"]["cubins"], by_path["thing/_C.so"]["ptx"]) == (["9.0"], ["12.0"])
+    assert (by_path["thing/libx.so.1"]["soname"], by_path["thing/libx.so.1"]["machine"]) == ("libx.so.1", "aarch64")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_C.so", wheel.name], "nothing may be left"
+
+
+def test_containers_outside_of_nvccs_sections_count_as_well(tmp_path: Path) -> None:
+    path = gpu_library.write(tmp_path / "libcufft.so.12", "7.5")
+    near_miss = gpu_library.fatbin("13.0")[:4] + b"\xff" * 40
+    path.write_bytes(
+        path.read_bytes() + bytes(70_000) + near_miss + gpu_library.fatbin("12.0") + gpu_library.fatbin("", "9.0")
+    )
+    wheel = write_wheel(tmp_path, "thing", "1.0", {"libcufft.so.12": path.read_bytes()})
+    (found,) = contents.of_wheel(str(wheel), str(tmp_path))["libraries"]
+    assert (found["cubins"], found["ptx"]) == (["12.0", "7.5"], ["9.0"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("thing-1.0-py3-none-any.whl", b"text", "not a zip file"),
+        ("thing-1.0-py3-none-any.whl", None, "No such file"),
+        ("thing.whl", b"", "is not a wheel file name"),
+    ],
+)
+def test_what_is_no_wheel_is_one_error(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SparkforgeError, match=words):
+        contents.of_wheel(str(tmp_path / name), str(tmp_path))
+
+
+def test_a_zip_without_metadata_is_no_wheel(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "thing-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("thing.py", "")
+    with pytest.raises(SparkforgeError, match=r"exactly one \.dist-info directory"):
+        contents.of_wheel(str(tmp_path / "thing-1.0-py3-none-any.whl"), str(tmp_path))
+
+
+def unpack(wheel: Path, site: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+
+
+def test_a_file_system_is_judged_by_its_own_loader_and_environments(tmp_path: Path) -> None:
+    root = tmp_path / "image"
+    libraries = {
+        "thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6", "libtorch.so", "libgone.so.1"]),
+        "thing/lib/libtorch.so": elf_writer.elf_bytes(soname="libtorch.so"),
+    }
+    unpack(write_wheel(tmp_path, "thing", "1.0", libraries), root / "opt/venv/lib/python3.12/site-packages")
+    elf_writer.write_elf(root / "lib/libc.so.6", soname="libc.so.6")
+    for name in ("usr", "etc"):
+        (root / name).mkdir()
+    result = run_module("inspect_info", target=str(root))
+    assert result["verdict"] == "perhaps", result
+    (finding,) = result["findings"]
+    assert finding["kind"] == "soname"
+    assert "libgone.so.1, which _C.so needs" in finding["what"]
+    assert "libtorch" not in finding["what"]
+    assert "libc.so" not in finding["what"]
+
+
+def test_an_environment_of_this_host_for_another_machine_is_judged_without_its_loader(tmp_path: Path) -> None:
+    site = tmp_path / "venv/lib/python3.12/site-packages"
+    unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"])}), site)
+    result = run_module("inspect_info", target=str(tmp_path / "venv"))
+    assert (result["verdict"], result["packages"][0]["libraries"]) == ("yes", 1)
+
+
+# --- made for its reader ---
+
+
+def wheel_with(directory: Path, name: str, content: bytes) -> Path:
+    """Write the wheel ``thing``, one of whose members is this."""
+    path = write_wheel(directory, "thing", "1.0", {})
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, had in {**members, name: content}.items():
+            archive.writestr(one, content if one == name else had)
+    return path
+
+
+def test_metadata_without_end_is_refused(tmp_path: Path) -> None:
+    path = wheel_with(tmp_path, "thing-1.0.dist-info/METADATA", b"Name: thing\n" + bytes(5 << 20))
+    assert path.stat().st_size < 20_000
+    with pytest.raises(SparkforgeError, match=r"METADATA has more than 4 MiB"):
+        contents.of_wheel(str(path), str(tmp_path))
+
+
+def test_a_library_with_names_without_end_is_one_damaged_file(tmp_path: Path) -> None:
+    linked = elf_writer.elf_bytes(soname="n" * (2 << 20), needed=["n" * (1 << 20)])
+    found = contents.of_wheel(str(wheel_with(tmp_path, "thing/x.so", linked)), str(tmp_path))
+    assert found["libraries"] == []
+    assert "more than 4096 bytes" in found["damaged"][0]
+
+
+def test_a_library_that_has_no_room_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes(padding=2 << 20))
+    free = (64 << 20) + (1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: types.SimpleNamespace(free=free))
+    with pytest.raises(SparkforgeError, match=r"'thing/x.so' in thing-1.0-py3-none-any.whl needs 2 MiB, and"):
+        contents.of_wheel(str(path), str(tmp_path))
+    assert [one.name for one in tmp_path.iterdir()] == [path.name], "nothing may be left"
+
+
+def test_what_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SECONDS", -1)
+    path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
+    unpack(path, tmp_path / "image/site-packages")
+    plain = write_wheel(tmp_path / "plain", "thing", "1.0", {})
+    for attempt in (
+        lambda: contents.of_wheel(str(path), str(tmp_path)),
+        lambda: contents.of_wheel(str(plain), str(tmp_path)),
+        lambda: FileSystem("/", Deadline(-1, "It")).outside("/etc"),
+        lambda: contents.of_environments(str(tmp_path / "image")),
+        lambda: contents.of_environments("/", str(tmp_path / "image")),
+    ):
+        with pytest.raises(SparkforgeError, match="could not be read within -1 s") as raised:
+            attempt()
+        assert "it was made to be slow" in raised.value.remedy
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A file system with one package, beside a file of the host that is none of its business."""
+    (tmp_path / "outside").write_text("Name: outside\nVersion: 66\nRequires-Dist: secret\n")
+    elf_writer.write_elf(tmp_path / "outside.so", soname="outside.so")
+    unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/x.so": elf_writer.elf_bytes()}), tmp_path / "image/site")
+    return tmp_path / "image"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "climbing", "absolute", "through a directory", "loop", "large"])
+@pytest.mark.parametrize("name", ["METADATA", "RECORD"])
+def test_nothing_but_files_of_the_image_is_read(image: Path, name: str, kind: str) -> None:
+    info = image / "site/thing-1.0.dist-info"
+    path = info / name
+    path.unlink()
+    outside = image.parent / "outside"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        (image / "dev").mkdir()
+        path.symlink_to("/dev/zero")
+    elif kind == "climbing":
+        path.symlink_to("../../../outside")
+    elif kind == "absolute":
+        path.symlink_to(outside)
+    elif kind == "through a directory":
+        (info / "up").symlink_to(image.parent)
+        path.symlink_to("up/outside")
+    elif kind == "loop":
+        path.symlink_to(name)
+    else:
+        with path.open("wb") as stream:
+            stream.truncate(1 << 40)
+    (found,) = contents.of_environments(str(image))
+    assert (found["name"], found["requires"]) == ("thing", [])
+    assert found["version"] == ("" if name == "METADATA" else "1.0")
+    assert found["damaged"] == [f"/site/thing-1.0.dist-info/{name} is no {name} of a package, or too large"]
+    assert len(found["libraries"]) == (name == "METADATA")
+
+
+def test_a_link_within_the_image_is_followed(image: Path) -> None:
+    info = image / "site/thing-1.0.dist-info"
+    (image / "store").mkdir()
+    for name in ("METADATA", "RECORD"):
+        (info / name).rename(image / "store" / name)
+    (info / "METADATA").symlink_to("/store/METADATA")
+    (info / "RECORD").symlink_to("../../store/RECORD")
+    (found,) = contents.of_environments(str(image))
+    assert (found["version"], len(found["libraries"]), found["damaged"]) == ("1.0", 1, [])
+
+
+def test_a_link_that_is_turned_round_meanwhile_leads_nowhere(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look and the opening somebody puts a link in a directory's place."""
+    outside = FileSystem.outside
+
+    def turned(self: FileSystem, path: str) -> str:
+        found = outside(self, path)
+        if found.endswith("/RECORD"):
+            (image / "site").rename(image / "was")
+            (image / "site").symlink_to(image.parent / "elsewhere")
+        return found
+
+    unpack(image.parent / "thing-1.0-py3-none-any.whl", image.parent / "elsewhere")
+    monkeypatch.setattr(FileSystem, "outside", turned)
+    (one,) = packages.installed(["/site"], FileSystem(str(image))).values()
+    assert packages.record(one, FileSystem(str(image))) is None
+
+
+@pytest.mark.parametrize(
+    "row", ["/outside.so", "../../outside.so", "../../../../../../../../dev/null", "thing/up/outside.so", "a\0b"]
+)
+def test_record_names_nothing_outside_the_image(image: Path, row: str) -> None:
+    (image / "site/thing/up").symlink_to("../../..")
+    with (image / "site/thing-1.0.dist-info/RECORD").open("a") as stream:
+        stream.write(f"{row},sha256=YQ,\n")
+    (found,) = contents.of_environments(str(image))
+    assert [one["path"] for one in found["libraries"]] == ["/site/thing/x.so"]
+
+
+def test_no_name_of_a_package_reaches_the_terminal_as_it_is(image: Path) -> None:
+    attack = "\x1b]0;title\x07\x1b[2J\u202e"
+    info = image / "site/thing-1.0.dist-info"
+    (info / "METADATA").write_text(f"Name: thing{attack}\nVersion: 1{attack}\n")
+    library = elf_writer.elf_bytes(soname=f"a{attack}", needed=[f"b{attack}"])
+    (image / f"site/thing/{attack}.so").write_bytes(library)
+    (image / f"site/thing/{attack}damaged.so").write_bytes(library[:40])
+    with (info / "RECORD").open("a") as stream:
+        stream.write(f"thing/{attack}.so,sha256=YQ,\nthing/{attack}damaged.so,sha256=YQ,\n")
+    result = judge.judge(contents.of_environments(str(image)), SPARK)
+    said = f"{result}{judge.table(result)}"
+    assert {finding["kind"] for finding in result["findings"]} >= {"damaged", "soname"}
+    assert not re.search(r"\\x1b|\\x07|\\u202e|[\x1b\x07\u202e]", said)
+
+
+def test_of_many_damaged_files_some_are_named(image: Path) -> None:
+    found = package("thing", damaged=[f"{number} is damaged" for number in range(100)])
+    what = [finding["what"] for finding in judge.judge([found], SPARK)["findings"]]
+    assert (len(what), what[-1]) == (21, "80 more of its files are damaged.")
+
+
+def test_directories_without_end_are_refused(image: Path) -> None:
+    try:
+        path = str(image)
+        for _depth in range(1200):
+            path += "/d"
+            os.mkdir(path)
+        with pytest.raises(SparkforgeError, match="are nested more than 100 deep") as raised:
+            contents.of_environments(str(image))
+        assert raised.value.remedy
+    finally:
+        disk.remove(str(image / "d"))
+
+
+def test_names_without_end_in_one_directory_are_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filesystem, "NAMES_LIMIT", 50)
+    (image / "many").mkdir()
+    for number in range(51):
+        (image / "many" / str(number)).write_text("")
+    with pytest.raises(SparkforgeError, match="/many has more than 50 names"):
+        contents.of_environments(str(image))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "a circle of includes", "includes without end"])
+def test_a_loader_s_configuration_that_has_no_end_is_none(image: Path, kind: str) -> None:
+    (image / "etc").mkdir()
+    if kind == "pipe":
+        os.mkfifo(image / "etc/ld.so.cache")
+        os.mkfifo(image / "etc/ld.so.conf")
+    elif kind == "large":
+        for name in ("ld.so.cache", "ld.so.conf"):
+            with (image / "etc" / name).open("wb") as stream:
+                stream.truncate(1 << 40)
+    else:
+        for number in range(2000):
+            following = 0 if kind == "a circle of includes" and number == 5 else number + 1
+            (image / f"etc/{number}.conf").write_text(f"include {following}.conf\n/lib{number}\n")
+        (image / "etc/0.conf").rename(image / "etc/ld.so.conf")
+    (found,) = contents.of_environments(str(image))
+    assert len(found["libraries"]) == 1
+
+
+@pytest.mark.parametrize("kind", ["nothing", "a file", "an empty directory"])
+def test_a_target_without_packages_is_one_error(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "target"
+    if kind == "a file":
+        path.write_text("")
+    elif kind != "nothing":
+        path.mkdir()
+    result = run_module("inspect_info", target=str(path))
+    assert result["failed"]
+    assert str(path) in result["cause"]
+    assert result["remedy"]

@@ -1,0 +1,205 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an owner records of a host names neither the host nor its owner, wherever such a name stands."""
+
+from __future__ import annotations
+
+import copy
+import json
+import typing as t
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from sparkforge_proof.record import record
+from sparkforge_proof.record.redaction import redacted
+
+from tests.unit import recorded_spark
+
+SECRETS = {
+    "a host's name": "wolke7.internal.acme.example",
+    "a user's name": "alice",
+    "an IPv4 address": "10.23.45.67",
+    "an IPv6 address": "2001:470:8::17",
+    "a MAC address": "00:11:22:33:44:55",
+    "a MAC address with dashes": "00-11-22-33-44-55",
+    "a serial number": "1983925020080",
+    "another serial number": recorded_spark.SERIAL,
+    "a serial number in groups": "123456 7890",
+    "a serial number with dashes": "0000-1111-2222-3333",
+    "the number of a card": "4111 1111 1111 1111",
+    "a UUID": "4b825dc6-42cb-6eb9-a060-e54bf8d69288",
+    "a token": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "a variable with a token": "HF_TOKEN=hf_sXqPmKcVbGtRwZyLd",
+    "a header with a password": "Authorization: Basic YWxpY2U6czNjcmV0",
+    "a company": "acme",
+    "the name of a Wi-Fi": "FRITZ!Box 7590 QX",
+    "what a terminal obeys": "\x1bc",
+}
+FORMS = [
+    "{}",
+    "/home/{}/data",
+    "https://deb.{}/ubuntu",
+    "root={}",
+    "get {} exit",
+    "1.0+{}",
+    "NVIDIA GB10 {}",
+    "serial {}",
+]
+# A version of a package, or of firmware, may look like an address; nothing else is ever there.
+VERSIONS = {"packages", "offers", "software", "behind", "install", "versions", "firmware", "candidate"}
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
+    """Return a record as it is before the redaction."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "redacted", copy.deepcopy)
+        recorder = recorded_spark.recorder(tmp_path_factory.mktemp("spark"), recorded_spark.Commands())
+        found = t.cast(dict[str, t.Any], json.loads(json.dumps(recorder.record())))
+    host = json.loads((Path(__file__).parents[3] / "data/hosts/dgx-spark-7.6.json").read_text())
+    host["apt"]["held"] = ["cuda-nvcc-13-0"]
+    host["apt"]["broken"] = [{"name": "cuda-gdb-13-0", "state": "half-configured"}]
+    host["apt"]["lock_holder"] = {"pid": 812, "command": "/usr/bin/apt-get", "file": "/var/lib/dpkg/lock"}
+    host["gpu"]["processes"] = [{"pid": 4711, "name": "/usr/bin/python3", "used_mib": 20480}]
+    host["managed_files"] = {"/etc/ld.so.conf.d/sparkforge-cudss.conf": "9f86d081" * 8}
+    stack = {"name": "torch-2.14.1", "method": "wheel"}
+    host["environments"] = {"torch": {"current": "5d41402abc4b", "stack": stack, "torch": "2.14.1+cu130"}}
+    host["unread"] = [{"probe": "/etc/apt/preferences.d/x", "reason": "Permission denied"}]
+    return {**host, "record": found["record"]}
+
+
+def planted(value: t.Any, form: str, secret: t.Any, key: str = "") -> t.Any:
+    """Return a record with the secret in every value, and as a key and a name of every mapping."""
+    if isinstance(value, dict):
+        named = {form.format(secret): next(iter(value.values()), ""), f"cuda-{secret}": "1.0"} if value else {}
+        made = {name: planted(inner, form, secret, key if key in VERSIONS else name) for name, inner in value.items()}
+        return {**made, **copy.deepcopy(named)}
+    if isinstance(value, list):
+        return [planted(row, form, secret, key) for row in value]
+    if isinstance(value, str):
+        return value if key in VERSIONS and secret.count(".") == 3 else form.format(secret)
+    return int(secret) if str(secret).isdigit() else value
+
+
+def assert_gone(raw: dict[str, t.Any], form: str, secret: str) -> None:
+    assert list(places(redacted(planted(raw, form, secret)), secret.lower())) == []
+
+
+def places(value: t.Any, secret: str, path: str = "") -> t.Iterator[str]:
+    """Yield where a text stands."""
+    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in rows:
+        yield from places(inner, secret, f"{path}/{name}")
+    if (not rows and secret in str(value).lower()) or secret in path.rpartition("/")[2].lower():
+        yield f"{path}: {value}"
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=list(SECRETS))
+def test_a_secret_does_not_get_through_wherever_it_stands(raw: dict[str, t.Any], secret: str) -> None:
+    for form in FORMS:
+        assert_gone(raw, form, secret)
+
+
+# A word of a language may stay in a sentence, where it says nothing of its host: none of these is one.
+_names = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=3, max_size=12).map("zq{}".format)
+_groups = st.lists(st.from_regex(r"\A\d{4}\Z"), min_size=3, max_size=6)
+secrets = st.one_of(
+    _names,
+    st.lists(_names, min_size=2, max_size=4).map(".".join),
+    st.ip_addresses(v=4).map(str),
+    st.ip_addresses(v=6).map(lambda address: address.exploded),
+    st.from_regex(r"\A([0-9a-f]{2}:){5}[0-9a-f]{2}\Z"),
+    st.integers(2 * 10**9, 10**20).map(str),
+    st.tuples(_groups, st.sampled_from(" -")).map(lambda row: row[1].join(row[0])),
+    st.from_regex(r"\A[A-Z]{4,8}\d{6,8}[A-Z]\d?\Z"),
+    st.uuids().map(str),
+    st.from_regex(r"\A(hf|ghp|sk)_[A-Za-z0-9]{20,40}\Z"),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(secret=secrets, form=st.sampled_from(FORMS))
+def test_nor_does_any_secret_of_such_a_form(raw: dict[str, t.Any], secret: str, form: str) -> None:
+    assert_gone(raw, form, secret)
+
+
+def test_what_a_plan_reads_of_an_environment_stays(raw: dict[str, t.Any]) -> None:
+    assert redacted(raw)["environments"] == raw["environments"]
+
+
+def test_what_is_not_known_is_dropped_whatever_it_is(raw: dict[str, t.Any]) -> None:
+    more = {**raw, "hostname": "x", "record": {**raw["record"], "environ": {"A": "b"}}}
+    assert redacted(more) == redacted(raw)
+    assert redacted({"platform": {"A": "b"}, "cpu": "b", "python": ["b"]}) == {
+        "platform": None,
+        "cpu": None,
+        "python": [None],
+    }
+    assert "addresses" not in json.dumps(redacted(raw)["record"]["fabric"])
+
+
+@pytest.mark.parametrize(
+    ("uri", "recorded"),
+    [
+        # a name and a password for a proxy or a repository, and a token behind it
+        ("https://alice:s3cret@esm.ubuntu.com/apps/ubuntu", "https://esm.ubuntu.com/apps/ubuntu"),
+        ("https://alice:p@ss@esm.ubuntu.com/apps/ubuntu", "https://esm.ubuntu.com/apps/ubuntu"),
+        ("https://esm.ubuntu.com/apps?token=s3cret#x", "https://esm.ubuntu.com/apps"),
+        ("https://esm.ubuntu.com?token=s3cret", "https://esm.ubuntu.com"),
+        ("https://apt.acme.example:8443/s3cret/ubuntu/", "https://redacted-1.invalid/"),
+        ("http://10.1.2.3/ubuntu", "https://redacted-1.invalid/"),
+        ("https://notnvidia.com/ubuntu", "https://redacted-1.invalid/"),
+        (
+            "https://snapshot.ppa.launchpadcontent.net/alice/ubuntu",
+            "https://snapshot.ppa.launchpadcontent.net/redacted-1/ubuntu",
+        ),
+    ],
+)
+def test_an_address_keeps_what_is_public(uri: str, recorded: str) -> None:
+    assert redacted({"apt_sources": [{"uris": [uri]}]}) == {"apt_sources": [{"uris": [recorded]}]}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "2.28.3-1+cuda13.0",
+        "1:20.1.2-0ubuntu1~24.04.2",
+        "580.178.04-0ubuntu0.24.04.1",
+        "20240203",
+        "4.8+really4.7.5-1",
+        "7.0.0-1019.19~24.04.2",
+    ],
+)
+def test_a_version_of_debian_s_form_stays(kept: str) -> None:
+    assert redacted({"apt": {"packages": {"git": kept}}})["apt"]["packages"] == {"git": kept}
+
+
+@pytest.mark.parametrize(
+    "text", ["1.0+bobs.laptop", "1234567890123", "0000-1111-2222-3333", "4111.1111.1111.1111", "x"]
+)
+def test_a_version_with_words_or_the_digits_of_a_serial_number_is_0(text: str) -> None:
+    assert redacted({"apt": {"packages": {"git": text, "bobs-agent": "1"}}})["apt"]["packages"] == {"git": "0"}
+
+
+def test_the_report_of_a_proof_keeps_its_words_and_no_names(raw: dict[str, t.Any]) -> None:
+    report = redacted(raw)["record"]["report"]
+    (check,) = report["checks"]
+    assert check["cause"].startswith("RuntimeError: CUBLAS_STATUS_NOT_SUPPORTED in /home/redacted-")
+    assert (check["measured"], check["seconds"], report["driver"]) == ("0.0125 of 0.02", 1.5, "580.178.04")
+    assert "host" not in report and "wolke7" not in json.dumps(report)
+
+
+def test_the_same_text_is_the_same_everywhere_and_another_is_another() -> None:
+    rows = [{"mount": mount} for mount in ("/acme", "/nimbus", "/acme/data", "/home")]
+    mounts = [row["mount"] for row in redacted({"disk": rows})["disk"]]
+    assert mounts == ["/redacted-1", "/redacted-2", "/redacted-1/data", "/home"]
+
+
+def test_a_second_time_nothing_is_taken(raw: dict[str, t.Any]) -> None:
+    line = "BOOT_IMAGE=/boot/vmlinuz-6.17.0-1021-nvidia root=UUID=4f3b-acme quiet kho=off"
+    once = redacted({**raw, "kernel": {**raw["kernel"], "cmdline": line}})
+    assert once["kernel"]["cmdline"] == "quiet kho=off"
+    assert redacted(once) == once

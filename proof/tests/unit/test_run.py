@@ -1,0 +1,348 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the proof does around the checks: options, an environment that cannot be used, history. No torch is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from sparkforge_proof import catalogue, history as _history, lane, verdict
+from sparkforge_proof.run import Proof
+
+from tests.unit import interpreter
+
+FLOOR = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6}}
+
+
+def options(**changed: Any) -> dict[str, Any]:
+    return {"gpu_required": False, "profile": {"name": "generic"}, "checks": ["cpu.matmul.float32"], **changed}
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """An environment without torch."""
+    directory = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+    return directory / "bin" / "python"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"checks": ["matmull.*"]}, "'matmull.*' in checks matches no check"),
+        ({"profile": {"required_checks": ["atention.*"]}}, "'atention.*' in the profile's required checks matches no"),
+        ({"limits": {"memory_shar": 0.5}}, "limits has the unknown key 'memory_shar'"),
+        ({"limits": {"factor": -1}}, "limits.factor is -1"),
+        ({"limits": {"memory_share": 0.99}}, "limits.memory_share is 0.99"),
+        (
+            {"profile": {"name": "mine", "speed_floors": {"copy_gb_per_s": {"nominal": 273.0}}}},
+            "The floor copy_gb_per_s of the profile mine has no ratio",
+        ),
+        ({"profile": {"site_floors": {"copy_gb_per_s": {"ratio": 0.1}}}}, "has no nominal"),
+        ({"user": "nobody-of-this-name"}, "This host has no account nobody-of-this-name"),
+    ],
+    ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "user"],
+)
+def test_options_that_do_not_fit_are_refused_with_cause_and_remedy(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(SparkforgeError) as refused:
+        Proof(options(**changed))
+    assert words in refused.value.cause and refused.value.remedy
+
+
+def test_a_floor_that_the_site_lowers_is_in_the_report_and_one_that_it_raises_is_not() -> None:
+    lowered = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.2}}}))
+    assert lowered.profile["floors"] == {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.2}}
+    assert lowered.notices == [
+        "The floor of matmul_bfloat16_tflops is 0.2 of 93.6; the site lowered it from 0.6 of 93.6."
+    ]
+    raised = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.9}}}))
+    assert raised.notices == []
+
+
+def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in report["checks"]}
+
+
+def test_an_environment_without_torch_is_one_failure_and_the_rest_follows_from_it(bare: Path) -> None:
+    found = rows(report := Proof(options(python=str(bare))).run())
+    assert report["verdict"] == "fail"
+    assert found["python"]["cause"] == f"The environment of {bare} has no torch."
+    assert "playbooks/deploy.yml" in found["python"]["remedy"]
+    assert found["cpu.matmul.float32"]["status"] == "skip" and found["cpu.matmul.float32"]["blocked"]
+    assert report["summary"]["fail"] == 1
+
+
+def test_an_interpreter_that_is_not_there_and_one_that_does_not_start(tmp_path: Path) -> None:
+    missing = rows(Proof(options(python=str(tmp_path / "python"))).run())["python"]
+    assert missing["cause"] == f"The interpreter {tmp_path / 'python'} does not exist."
+    broken = tmp_path / "broken"
+    broken.write_text("#!/nowhere/python\n")
+    broken.chmod(0o755)
+    assert "does not start: No such file" in rows(Proof(options(python=str(broken))).run())["python"]["cause"]
+
+
+def test_an_interpreter_that_says_nothing_is_ended(tmp_path: Path) -> None:
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nsleep 600\n")
+    silent.chmod(0o755)
+    found = rows(Proof(options(python=str(silent), limits={"seconds": 1})).run())["python"]
+    assert "did not respond in time" in found["cause"]
+
+
+#: An interpreter of an environment that answers whatever it likes.
+HOSTILE = """#!{python}
+import json, os, sys
+pipe = json.load(open(sys.argv[2]))["lanes"][0]["results"]
+name = "cpu.matmul.float32"
+row = {{"event": "result", "name": name, "status": "pass"}}
+def say(data):
+    try:
+        os.write(pipe, data if isinstance(data, bytes) else json.dumps(data).encode() + b"\\n")
+    except OSError:
+        sys.exit()
+{code}
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "say(b'no JSON\\n' + b'[' * 100000 + b'\\n' + b'3\\n\\xff\\n{}\\n')",
+        "for more in ({'more': 1}, {'status': 'good'}, {'seconds': 'x'}, {'rates': 7}): say({**row, **more})",
+        "say({'event': 'ready', 'software': 7}); say({'event': 'ready'})",
+        "while True: say(b'x' * 65536)",
+        "while True: say(b'{}\\n')",
+        "import time\nif os.fork(): sys.exit(3)\nos.setsid()\nwhile os.path.exists(sys.argv[2]): time.sleep(0.1)",
+    ],
+    ids=["lines", "rows", "ready", "no end", "chatter", "left behind"],
+)
+def test_an_environment_that_answers_anything_is_one_failure(tmp_path: Path, code: str) -> None:
+    hostile = tmp_path / "hostile"
+    hostile.write_text(HOSTILE.format(python=sys.executable, code=code))
+    hostile.chmod(0o755)
+    report = Proof(options(python=str(hostile), limits={"seconds": 2})).run()
+    assert rows(report)["python"]["status"] == "fail" and report["verdict"] == "fail"
+
+
+def test_an_environment_has_no_word_on_the_host_s_checks_nor_a_second_one(tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile"
+    others = ("driver", "cpu.other", "attention.flash", "python")
+    code = f"say(row); say({{**row, 'status': 'fail'}}); [say({{**row, 'name': name}}) for name in {others}]"
+    hostile.write_text(HOSTILE.format(python=sys.executable, code=code))
+    hostile.chmod(0o755)
+    report = Proof(options(python=str(hostile), limits={"seconds": 20})).run()
+    before = rows(Proof(options(python=str(hostile)), check_mode=True).run())
+    assert rows(report)["cpu.matmul.float32"]["status"] == "pass" and rows(report)["driver"] == before["driver"]
+    # Neither what is no check nor one that was not asked for.
+    assert not rows(report).keys() & {"cpu.other", "attention.flash", "python"}
+
+
+def test_a_check_of_the_gpu_is_skipped_with_the_reason_where_none_is_required(bare: Path) -> None:
+    report = Proof(options(python=str(bare), checks=["attention.*"], profile={"required_checks": ["*"]})).run()
+    found = rows(report)["attention.flash"]
+    assert found["status"] == "skip" and "no GPU is required" in found["cause"] and not found["required"]
+
+
+def test_a_required_check_that_is_not_asked_for_is_told(bare: Path) -> None:
+    report = Proof(options(python=str(bare), profile={"required_checks": ["cpu.linalg.*"]})).run()
+    assert any(notice.startswith("Required but not selected: cpu.linalg.lapack") for notice in report["notices"])
+
+
+def test_check_mode_computes_nothing_remembers_nothing_and_does_not_fail(tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    report = Proof(options(python="/nowhere/python", history=str(history)), check_mode=True).run()
+    assert report["verdict"] == "unproven" and report["check_mode"]
+    assert rows(report)["cpu.matmul.float32"]["cause"] == "check mode computes nothing"
+    assert not history.exists()
+
+
+def test_a_report_of_a_clock_that_was_ahead_is_not_the_last_one_for_ever(tmp_path: Path, bare: Path) -> None:
+    history = tmp_path / "history"
+    Proof(options(python=str(bare), history=str(history), reference={"stack": "ahead"})).run()
+    [ahead] = history.iterdir()
+    ahead.rename(history / f"2999{ahead.name[4:]}")
+    second = Proof(options(python=str(bare), history=str(history), reference={"stack": "now"})).run()
+    assert second["drift"]["since"] is None
+    [kept] = history.iterdir()
+    assert json.loads(kept.read_text())["stack"] == "now"
+
+
+def test_each_run_is_remembered_and_the_next_one_says_what_differs(bare: Path, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    first = Proof(options(python=str(bare), history=str(history), reference={"stack": "one"})).run()
+    assert first["drift"] == {"since": None, "changes": []}
+    second = Proof(options(python=str(bare), history=str(history), reference={"stack": "two"})).run()
+    assert second["drift"]["since"] == first["started"]
+    assert {"what": "stack", "before": "one", "now": "two"} in second["drift"]["changes"]
+    assert len(list(history.iterdir())) == 2
+
+
+def test_the_oldest_reports_go_and_a_damaged_one_counts_as_none(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_history, "KEPT", 3)
+    history = tmp_path / "history"
+    history.mkdir()
+    for number in range(4):
+        (history / f"2026-01-0{number + 1}T000000Z.000000000.json").write_text("{}")
+    (history / "2026-01-05T000000Z.000000000.json").write_text("damaged")
+    report = Proof(options(python=str(bare), history=str(history))).run()
+    assert report["drift"]["since"] is None
+    kept = sorted(path.name for path in history.iterdir())
+    assert len(kept) == 3 and json.loads((history / kept[-1]).read_text())["verdict"] == "fail"
+
+
+def remembered(history: Path, number: int, **changed: Any) -> None:
+    rows = [{"name": "speed.copy", "rates": {"gb_per_s": 200.0 + number}}]
+    started = f"2026-01-{number:02d}T00:00:00Z"
+    report = {"format": verdict.FORMAT, "verdict": "proven", "scope": "gpu", "devices": [], "checks": rows}
+    name = f"{started.replace(':', '')}.000000000.json"
+    (history / name).write_text(json.dumps({**report, "started": started, **changed}))
+
+
+def test_the_first_proven_run_sets_the_hosts_floors_and_is_never_forgotten(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_history, "KEPT", 3)
+    history = tmp_path / "history"
+    history.mkdir()
+    remembered(history, 1, verdict="fail")
+    for number in range(2, 6):
+        remembered(history, number)
+    for _unused in range(2):
+        proof = Proof(options(python=str(bare), history=str(history)))
+        proof.run()
+        assert proof.profile["own_floors"] == {"copy_gb_per_s": {"nominal": 202.0, "since": "2026-01-02"}}
+    kept = sorted(path.name for path in history.iterdir())
+    assert len(kept) == 3 and kept[0].startswith("2026-01-02")
+    # What the site sets takes the place of what the host did.
+    own = {"copy_gb_per_s": {"nominal": 100.0, "ratio": 0.5}}
+    proof = Proof(options(python=str(bare), history=str(history), profile={"site_floors": own}))
+    proof.run()
+    assert proof.profile["own_floors"] == {}
+
+
+def test_what_a_site_sets_blocks_and_what_the_profile_does_not_vouch_for_keeps_saying_so() -> None:
+    floors = {
+        name: {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"} for name in ("copy_gb_per_s", "sm_clock_mhz")
+    }
+    proof = Proof(options(profile={"speed_floors": floors, "site_floors": {"sm_clock_mhz": {"ratio": 0.7}}}))
+    assert proof.profile["floors"]["copy_gb_per_s"]["evidence"] == "unknown"
+    assert proof.profile["floors"]["sm_clock_mhz"] == {"nominal": 93.6, "ratio": 0.7}
+
+
+def test_a_host_has_changed_when_its_kernel_or_a_cuda_package_has(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.88-1"}))
+    settings = options(python=str(bare), history=str(tmp_path / "history"))
+    assert Proof(settings).changed_host() == ["there is no proof yet"]
+    Proof(settings).run()
+    assert Proof(settings).changed_host() == []
+    monkeypatch.setattr(Proof, "_packages", staticmethod(lambda: {"cuda-nvcc-13-0": "13.0.96-1"}))
+    assert Proof(settings).changed_host() == ["cuda-nvcc-13-0: 13.0.88-1 -> 13.0.96-1"]
+
+
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 5, 15)])
+def test_what_runs_side_by_side_and_what_runs_alone(cores: int, on_the_host: int, on_the_gpu: int) -> None:
+    beside, after = catalogue.lanes(list(catalogue.CHECKS), cores)
+    assert [lane[0] == "device.cuda" for lane in beside].count(True) == on_the_gpu == len(beside) - on_the_host
+    for names in beside:
+        assert (names[0] == "device.cuda") == any(catalogue.CHECKS[name].device == "cuda" for name in names)
+    assert {catalogue.CHECKS[name].family for name in after} == {"device", "tensors", "speed"}
+    assert {name for lane in (*beside, after) for name in lane} == set(catalogue.CHECKS)
+    assert all(catalogue.CHECKS[name].device != "cuda" for name in beside[0])
+
+
+def test_a_staged_environment_is_proven_by_its_own_receipt_and_interpreter(tmp_path: Path) -> None:
+    environments = tmp_path / "envs" / "torch"
+    for name, version in (("old", "2.9.1"), ("new", "2.10.0")):
+        directory = environments / name
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        receipt = {"schema": 1, "lock_id": name, "packages": {"torch": version}, "modules": {}, "library_paths": []}
+        (directory / "receipt.json").write_text(json.dumps(receipt))
+    (environments / "current").symlink_to("old")
+    (tmp_path / "receipts").mkdir()
+    current = {**json.loads((environments / "old" / "receipt.json").read_text()), "name": "torch"}
+    (tmp_path / "receipts" / "env-torch.json").write_text(json.dumps(current))
+    reference = {"root": str(tmp_path), "environment": "torch"}
+
+    staged = Proof(options(reference={**reference, "environment_id": "new"}))
+    assert staged.python == str(environments / "new" / "bin" / "python")
+    report = staged.run()
+    assert (report["environment_id"], staged.is_current()) == ("new", False)
+    assert staged.reference["receipt"]["packages"] == {"torch": "2.10.0"}
+    assert staged.reference["receipt"]["paths"]["environment"] == str(environments / "new")
+    assert "envs/torch/new/bin/python" in rows(report)["python"]["cause"]
+
+    used = Proof(options(reference={**reference, "environment_id": None}))
+    assert used.python == str(environments / "old" / "bin" / "python")
+    assert (used.run()["environment_id"], used.is_current()) == ("old", True)
+    assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
+    assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
+    with pytest.raises(SparkforgeError, match="is not a valid environment id"):
+        Proof(options(reference={**reference, "environment_id": "../old"}))
+
+
+#: An interpreter of an environment that says as whom it was started, and with what.
+TELLS = """#!{python}
+import json, os, sys
+rows = (line.split(":") for line in open("/proc/self/status"))
+said = {{"status": {{key: value.split() for key, value in rows}}, "variables": dict(os.environ)}}
+said["owner"] = os.stat(os.path.dirname(sys.argv[1])).st_uid
+json.dump(said, open({told!r}, "w"))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account compute")
+def test_the_checks_have_the_account_s_rights_and_no_others(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "of the module")
+    told, python, account = open_path / "told", open_path / "python", pwd.getpwnam("nobody")
+    told.touch()
+    told.chmod(0o666)
+    python.write_text(TELLS.format(python=interpreter.PYTHON, told=str(told)))
+    python.chmod(0o755)
+    Proof(options(python=str(python), user="nobody")).run()
+    said = json.loads(told.read_text())
+    status = said["status"]
+    assert (status["Uid"], status["Gid"]) == ([str(account.pw_uid)] * 4, [str(account.pw_gid)] * 4)
+    assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == 0
+    assert "SECRET" not in said["variables"]
+    # What is run next lies where the account writes nothing.
+    assert said["owner"] == 0
+
+
+def test_a_daemon_of_an_environment_does_not_outlive_its_proof(open_path: Path) -> None:
+    told, python = open_path / "told", open_path / "python"
+    told.touch()
+    told.chmod(0o666)
+    python.write_text(f"#!/bin/sh\nsetsid sleep 600 &\necho $! > {told}\nsleep 0.2\n")
+    python.chmod(0o755)
+    user = "nobody" if os.geteuid() == 0 else None
+    # The daemon keeps the results' pipe, so that the proof waits for as long.
+    Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
+    state = Path(f"/proc/{int(told.read_text())}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device of a host without a group of its own is root's."""
+    stat, exists = os.stat, os.path.exists
+    device = SimpleNamespace(st_gid=0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "chown", lambda *_arguments: None)
+    monkeypatch.setattr(os.path, "exists", lambda path: path == "/dev/nvmap" or exists(path))
+    monkeypatch.setattr(os, "stat", lambda path, **how: device if path == "/dev/nvmap" else stat(path, **how))
+    lanes = lane.Lanes(interpreter.PYTHON, {}, {}, {}, "nobody")
+    assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path))["extra_groups"]

@@ -1,0 +1,263 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The runner with checks that crash, hang, print and fork; what they compute with is of no matter here."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sparkforge_proof import runner
+
+PROGRAM = """
+import os, signal, sys, time
+from sparkforge_proof import runner
+from sparkforge_proof.check import (
+    Definition, Failed, Measured, Skipped, Unanswered)
+
+def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
+def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
+def absent(context): raise Skipped("There is none.")
+def raises(context): raise ValueError("no such thing")
+def crashes(context):
+    os.write(1, b"about to go\\n")
+    os.kill(os.getpid(), signal.SIGSEGV)
+def leaves(context): os._exit(0)
+def hangs(context): time.sleep(600)
+def hangs_and_holds(context):
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(7)
+def slow(context):
+    return Measured("1", "2", rates={{"tflops": 1.0}}, warning=Unanswered("slow", "It is slow.", "Wait."))
+def runs_out(context): raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+def is_killed(context): os.kill(os.getpid(), signal.SIGKILL)
+def second_time(context):
+    tried = os.path.join(context.directory, "tried")
+    if not os.path.exists(tried):
+        open(tried, "w").close()
+        os._exit(3)
+    return Measured("1", "1")
+def refuses(context): raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+def refuses_and_prints(context):
+    prints(context)
+    refuses(context)
+def reaches_too_far(context): raise RuntimeError("CUDA error: an illegal memory access was encountered")
+def prints(context):
+    os.write(1, b"FATAL: kernel fmha is for sm80-sm100, but was built for sm121\\n")
+    return Measured("1", "1")
+
+def steps(context, end):
+    for part in ("one", "two", "three"):
+        if part not in context.passed_over:
+            context.step(part)
+            if part == "two":
+                end()
+    return Measured(f"without {{dict(context.passed_over)}}", "1")
+def steps_crashes(context): return steps(context, lambda: os.kill(os.getpid(), signal.SIGSEGV))
+def steps_hangs(context): return steps(context, lambda: time.sleep(600))
+
+def meets(context):
+    # Whoever comes first waits for the other.
+    there = os.path.dirname(context.directory)
+    os.mkdir(os.path.join(there, f"met-{{os.path.basename(context.directory)}}"))
+    while len([name for name in os.listdir(there) if name.startswith("met-")]) < 2:
+        time.sleep(0.01)
+    return Measured("1", "1")
+def opened(context):
+    if not os.path.exists(os.path.join(os.path.dirname(context.directory), "opened")):
+        raise Failed("It is closed.", "Wait.")
+    return Measured("1", "1")
+
+functions = dict(meets=meets, opened=opened, on_the_gpu=right, steps_crashes=steps_crashes, steps_hangs=steps_hangs,
+                 right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
+                 hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
+                 refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
+                 runs_out=runs_out, is_killed=is_killed, second_time=second_time)
+runner.CHECKS = {{
+    f"{{name}}{{number}}": Definition(
+        f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
+        1.5 if "hangs" in name else 30, function, steps="steps" in name)
+    for name, function in functions.items() for number in (1, 2)}}
+runner.CHECKS["device.cuda"] = Definition("device.cuda", "device", "cuda", False, 30, wrong)
+runner.main(sys.argv[1])
+"""
+
+
+def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
+    """Return the results by name; torch is an empty module, for nothing is computed."""
+    (found,) = run_lanes(tmp_path, checks, torch=torch)
+    return found
+
+
+def run_lanes(
+    tmp_path: Path, *lanes: tuple[str, ...], torch: str = "", before: Callable[[], None] | None = None
+) -> list[dict[str, dict[str, Any]]]:
+    """Return the results of each lane; where something is done before, a closed gate is opened behind it."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text(
+        "from . import version\n__version__ = version.__version__\n" + torch
+    )
+    (tmp_path / "torch" / "version.py").write_text("__version__ = '0'\ncuda = None\n")
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM.format()))
+    pipes = [os.pipe() for _lane in lanes]
+    gate = os.pipe()
+    listed = [
+        {"checks": checks, "directory": str(tmp_path / str(number)), "results": writing}
+        for number, (checks, (_reading, writing)) in enumerate(zip(lanes, pipes, strict=True))
+    ]
+    job = {"lanes": listed, "profile": {}, "reference": {}, "limits": {"factor": 1.0}}
+    (tmp_path / "job.json").write_text(json.dumps({**job, "gate": gate[0] if before else None}))
+    collections = Path(runner.__file__).parents[6]
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "job.json")],
+        pass_fds=[gate[0], *(writing for _reading, writing in pipes)],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{collections}"},
+        stdout=subprocess.DEVNULL,
+    )
+    for _reading, writing in pipes:
+        os.close(writing)
+    streams, found = [os.fdopen(reading) for reading, _writing in pipes], []
+    for stream in streams:
+        assert json.loads(stream.readline())["event"] == "ready"
+    if before:
+        # Half a second in which nothing is said.
+        assert select.select(streams, [], [], 0.5)[0] == []
+        before()
+    os.close(gate[1])
+    for stream in streams:
+        with stream:
+            said = [json.loads(line) for line in stream]
+        found.append({line["name"]: line for line in said})
+    assert process.wait(30) == 0
+    os.close(gate[0])
+    return found
+
+
+def test_each_ending_is_a_result_and_none_is_the_end(tmp_path: Path) -> None:
+    names = [f"{kind}{n}" for n in (1, 2) for kind in ("right", "crashes", "leaves", "raises", "wrong", "absent")]
+    found = run(tmp_path, *names)
+    assert set(found) == set(names)
+    assert {name: found[name]["status"] for name in names if name.endswith("2")} == {
+        "right2": "pass",
+        "crashes2": "fail",
+        "leaves2": "fail",
+        "raises2": "fail",
+        "wrong2": "fail",
+        "absent2": "skip",
+    }
+    assert found["crashes1"]["cause"].startswith("The process that ran crashes1 was killed by SIGSEGV.")
+    assert "about to go" in found["crashes1"]["cause"]
+    assert "exited with status 0 before returning a result" in found["leaves1"]["cause"]
+    assert found["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing. It was run twice."
+    assert found["absent1"]["cause"] == "There is none."
+    assert all(row["remedy"] for row in found.values() if row["status"] == "fail")
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("crashes", "was killed by SIGSEGV"), ("hangs", "did not respond within 2 seconds")]
+)
+def test_a_part_that_ends_its_check_is_passed_over_and_the_other_parts_run(tmp_path: Path, name: str, how: str) -> None:
+    found = run(tmp_path, f"steps_{name}1", "right1")
+    assert found[f"steps_{name}1"]["measured"] == f"without {{'two': '{how}'}}"
+    assert found["right1"]["status"] == "pass"
+
+
+def test_lanes_run_side_by_side_and_what_ends_in_one_does_not_touch_the_other(tmp_path: Path) -> None:
+    one, other = run_lanes(tmp_path, ("meets1", "crashes1", "right1"), ("meets2", "right2"))
+    assert [one[name]["status"] for name in ("meets1", "crashes1", "right1")] == ["pass", "fail", "pass"]
+    assert [other[name]["status"] for name in ("meets2", "right2")] == ["pass", "pass"]
+
+
+def test_a_lane_begins_when_its_gate_is_opened(tmp_path: Path) -> None:
+    (found,) = run_lanes(tmp_path, ("opened1",), before=(tmp_path / "opened").touch)
+    assert found["opened1"]["status"] == "pass"
+
+
+def test_cuda_starts_in_the_process_of_the_family_behind_and_what_needs_it_is_skipped_where_it_does_not(
+    tmp_path: Path,
+) -> None:
+    found = run(tmp_path, "device.cuda", "on_the_gpu1", "right1", "on_the_gpu2")
+    assert {name: row["status"] for name, row in found.items()} == {
+        "device.cuda": "fail",
+        "on_the_gpu1": "skip",
+        "right1": "pass",
+        "on_the_gpu2": "skip",
+    }
+    assert found["on_the_gpu1"]["blocked"] and "see device.cuda" in found["on_the_gpu1"]["cause"]
+
+
+def test_a_figure_that_json_has_no_word_for_is_left_out(tmp_path: Path) -> None:
+    found = run(tmp_path, "right1", "wrong1")
+    assert found["right1"]["rates"] == {"gb_per_s": 3.0} and found["right1"]["ratio"] == 0.5
+    assert found["wrong1"]["ratio"] is None
+
+
+def test_a_hang_is_ended_after_its_own_time_and_the_next_one_runs(tmp_path: Path) -> None:
+    found = run(tmp_path, "hangs1", "right1")
+    assert found["hangs1"]["cause"] == "hangs1 did not respond within 2 seconds and was stopped. It was run twice."
+    assert found["right1"]["status"] == "pass"
+
+
+def test_what_a_check_started_does_not_keep_its_end_from_being_seen(tmp_path: Path) -> None:
+    found = run(tmp_path, "hangs_and_holds1", "right1")
+    assert "exited with status 7" in found["hangs_and_holds1"]["cause"]
+    assert found["right1"]["status"] == "pass"
+
+
+def test_what_a_kernel_prints_fails_the_check_that_printed_it_alone(tmp_path: Path) -> None:
+    found = run(tmp_path, "right1", "prints1", "right2")
+    assert [found[name]["status"] for name in ("right1", "prints1", "right2")] == ["pass", "fail", "pass"]
+    assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in found["prints1"]["cause"]
+    # What computes on the CPU is not mended by what a GPU's code is built for.
+    assert "for this CPU" in found["prints1"]["remedy"] and "CUDA" not in found["prints1"]["remedy"]
+
+
+def test_why_a_check_has_no_answer_is_told_and_only_a_number_is_wrong(tmp_path: Path) -> None:
+    reasons = {
+        "slow1": "slow",
+        "refuses1": "refused",
+        "refuses_and_prints1": "wrong",
+        "reaches_too_far1": "crash",
+        "wrong1": "wrong",
+        "hangs1": "timeout",
+        "crashes1": "crash",
+        "runs_out1": "memory",
+        "is_killed1": "memory",
+    }
+    found = run(tmp_path, *reasons)
+    assert {name: row["reason"] for name, row in found.items()} == reasons
+    slow = found.pop("slow1")
+    assert (slow["status"], slow["cause"], slow["remedy"]) == ("warn", "It is slow.", "Wait.")
+    assert slow["rates"] == {"tflops": 1.0}
+    assert {row["status"] for row in found.values()} == {"fail"}
+
+
+def test_a_check_without_an_answer_is_run_once_more_and_a_wrong_number_is_not(tmp_path: Path) -> None:
+    found = run(tmp_path, "second_time1", "wrong1", "crashes1", "right1")
+    assert (found["second_time1"]["status"], found["second_time1"]["reason"]) == ("pass", "")
+    assert found["second_time1"]["measured"] == "1 (at the second try; the first: crash)"
+    assert "It was run twice." in found["crashes1"]["cause"] and "twice" not in found["wrong1"]["cause"]
+
+
+def test_a_torch_that_starts_cuda_when_it_is_imported_is_named(tmp_path: Path) -> None:
+    torch = "class cuda:\n    @staticmethod\n    def is_initialized():\n        return True\n"
+    found = run(tmp_path, "right1", torch=torch)
+    assert found["right1"]["status"] == "fail" and "initialised CUDA" in found["right1"]["cause"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(11, "was killed by SIGSEGV"), (9, "was killed by SIGKILL"), (3 << 8, "exited with status 3")]
+)
+def test_a_status_in_words(status: int, words: str) -> None:
+    assert runner.how_it_ended(status).startswith(words)

@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import os
+import pathlib
+import stat
+
+import pytest
+from sparkforge_proof import sampler
+from sparkforge_proof.sampler import NoSampler, Process, Sample
+
+
+def tool(directory: pathlib.Path, script: str) -> None:
+    path = directory / "nvidia-smi"
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path
+
+
+# -- one look
+
+
+def test_a_line_of_a_data_centre_gpu_is_read():
+    assert sampler.parse("1755, 1980, 690.12, 700.00, 63, 100, 0x0000000000000024\n") == Sample(
+        1755.0, 1980.0, 690.12, 700.0, 63.0, 100.0, frozenset({"software power cap", "software thermal slowdown"})
+    )
+
+
+def test_what_a_gb10_does_not_say_is_none():
+    line = "2405, 3003, 11.20, [N/A], 45, [Not Supported], Not Active"
+    assert sampler.parse(line) == Sample(2405.0, 3003.0, 11.2, None, 45.0, None)
+
+
+@pytest.mark.parametrize("line", ["", "No devices were found", "1, 2, 3"])
+def test_another_answer_is_told(line: str):
+    with pytest.raises(NoSampler, match="answered"):
+        sampler.parse(line)
+
+
+def test_the_tool_is_asked_for_one_device(path: pathlib.Path):
+    tool(path, f'echo "$@" >>{path}/asked; echo "1000, 1980, 300, 700, 50, 7, 0x0"')
+    assert sampler.sample("GPU-1").sm_clock_mhz == 1000.0
+    assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i GPU-1")
+
+
+def test_an_older_driver_is_asked_by_its_own_names(path: pathlib.Path):
+    tool(
+        path, 'case "$*" in *event*) echo "not a valid field to query" >&2; exit 2;; esac\necho "5, 6, 7, 8, 9, 1, 0x8"'
+    )
+    assert sampler.sample("0").reasons == {"hardware slowdown"}
+
+
+def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    tool(path, "echo 'NVIDIA-SMI has failed because it could not talk to the driver'; exit 9")
+    with pytest.raises(NoSampler, match="could not talk"):
+        sampler.sample("0")
+    monkeypatch.setenv("PATH", str(path / "nowhere"))
+    with pytest.raises(NoSampler, match="PATH"):
+        sampler.processes("0")
+
+
+# -- who computes
+
+
+def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path):
+    tool(path, "echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'")
+    assert sampler.processes("0") == [Process(4242, "python train.py --sizes 1,2", 1024), Process(7, "[Not Found]")]
+
+
+PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}
+
+
+def test_the_family_is_the_line_of_ancestors_and_what_the_runner_started():
+    # 60 is the runner, 70 a check, 71 another of its children; 80 was started from the same shell.
+    assert sampler.family(70, PARENTS) == {70, 60, 50, 71, 72}
+
+
+def test_an_orphan_has_no_family_but_its_own():
+    assert sampler.family(90, PARENTS) == {90}
+    assert sampler.family(90, {**PARENTS, 91: 90}) == {90, 91}
+
+
+def test_own_processes_are_no_strangers():
+    listed = [Process(70, "python"), Process(4242, "train")]
+    assert sampler.strangers(listed, {70}, {70, 4242}, computing=True) == [Process(4242, "train")]
+    assert sampler.strangers(listed[:1], {70}, {70}, computing=True) == []
+
+
+def test_in_a_container_one_unseen_process_is_this_one():
+    listed = [Process(31337, "python")]
+    assert sampler.strangers(listed, {70}, {70}, computing=True) == []
+    assert sampler.strangers(listed, {70}, {70}, computing=False) == listed
+    assert len(sampler.strangers([*listed, Process(31338, "train")], {70}, {70}, computing=True)) == 1
+
+
+def test_a_seen_process_is_a_stranger_also_while_this_one_computes():
+    listed = [Process(4242, "train")]
+    assert sampler.strangers(listed, {70}, {70, 4242}, computing=True) == listed
+
+
+def test_the_processes_of_this_machine_are_seen():
+    assert sampler.parents()[os.getpid()] == os.getppid()

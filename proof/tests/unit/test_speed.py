@@ -1,0 +1,273 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import types
+import typing as t
+
+import pytest
+from sparkforge_proof.check import REGISTERED, Context, Failed
+from sparkforge_proof.checks import speed
+from sparkforge_proof.sampler import Process, Sample
+
+HEALTHY = Sample(2405.0, 3003.0, 74.0, None, 61.0, 98.0)
+FLOOR = speed.Floor(2400.0, 0.6, "of the profile gb10")
+
+
+def profile(**floors: t.Any) -> dict[str, t.Any]:
+    return {"name": "gb10", "floors": floors}
+
+
+def test_speed_proves_nothing_about_numbers():
+    checks = [definition for definition in REGISTERED.values() if definition.family == "speed"]
+    assert sorted(definition.name for definition in checks) == [
+        "speed.clocks",
+        "speed.copy",
+        "speed.matmul_bfloat16",
+        "speed.matmul_float16",
+    ]
+    assert all(not definition.numeric and definition.device == "cuda" for definition in checks)
+
+
+# -- floors
+
+
+def test_the_profile_sets_the_floor_whatever_is_known_of_the_device():
+    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
+    assert floor is not None
+    assert floor.least == 125
+    assert floor.words("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
+
+
+@pytest.mark.parametrize("floors", [{}, {"copy_gb_per_s": None}])
+def test_without_a_floor_in_the_profile_what_is_known_of_the_device_counts(floors: dict[str, None]):
+    floor = speed.floor_of("copy_gb_per_s", profile(**floors), "NVIDIA H200")
+    assert floor is not None
+    assert (floor.nominal, floor.ratio) == (4800.0, speed.DEFAULT_RATIO)
+
+
+@pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H200 NVL"])
+def test_of_other_devices_nothing_is_known_and_the_rate_is_told_without_judgement(device: str):
+    assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
+    bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
+    assert failure is None
+    assert bound == f"no floor of the copy is known for {device}, and the profile has none"
+
+
+def test_of_thor_no_rate_of_products_is_known():
+    assert speed.floor_of("matmul_bfloat16_tflops", {}, "NVIDIA Thor") is None
+    assert speed.floor_of("copy_gb_per_s", {}, "NVIDIA Jetson AGX Thor") is not None
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"nominal": 213.0}, "has no ratio"),
+        ({"ratio": 0.6}, "has no nominal"),
+        ({"nominal": 213.0, "ratio": None}, "has no ratio"),
+        ({"nominal": "fast", "ratio": 0.6}, "has the nominal 'fast'"),
+        ({"nominal": 213.0, "ratio": 60}, "has the ratio 60"),
+        ({"nominal": 213.0, "ratio": 0}, "has the ratio 0"),
+        ({"nominal": -1, "ratio": 0.6}, "has the nominal -1"),
+        ({"nominal": float("nan"), "ratio": 0.6}, "has the nominal nan"),
+        ({"nominal": True, "ratio": 0.6}, "has the nominal True"),
+        (213.0, "is not a mapping"),
+    ],
+)
+def test_a_floor_that_cannot_be_read_is_named(entry: t.Any, said: str):
+    with pytest.raises(Failed) as raised:
+        speed.floor_of("matmul_bfloat16_tflops", profile(matmul_bfloat16_tflops=entry), "NVIDIA GB10")
+    assert raised.value.cause == f"The floor matmul_bfloat16_tflops of the profile gb10 {said}."
+    assert "nominal" in raised.value.remedy
+
+
+def test_floors_that_are_no_mapping_are_named():
+    with pytest.raises(Failed, match="not a mapping"):
+        speed.floor_of("copy_gb_per_s", {"name": "gb10", "floors": [1]}, "NVIDIA GB10")
+
+
+def test_numbers_that_ansible_made_strings_of_are_read():
+    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": "250", "ratio": "0.5"}), "")
+    assert floor is not None
+    assert floor.least == 125
+
+
+def test_a_rate_below_its_floor_fails_and_one_at_it_passes():
+    assert speed.judged("the copy", 1440.0, "MHz", FLOOR, "NVIDIA GB10")[1] is None
+    bound, failure = speed.judged("the copy", 1439.0, "MHz", FLOOR, "NVIDIA GB10")
+    assert failure is not None
+    assert failure.cause == f"The copy runs at 1439 MHz, below its floor: {bound}."
+    assert failure.measured == "1439 MHz"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "blocks"),
+    [("", True), ("measured on a GB10", True), ("from the data sheet", False), ("unknown: a guess", False)],
+)
+def test_only_a_floor_that_was_measured_or_that_the_site_means_blocks(evidence: str, blocks: bool):
+    floor = dataclasses.replace(FLOOR, evidence=evidence)
+    bound, problem = speed.judged("the copy", 12.0, "GB/s", floor, "NVIDIA GB10")
+    assert problem is not None
+    assert problem.blocks is blocks
+    assert evidence in bound and evidence in problem.cause
+    clock = speed.clock_fault([dataclasses.replace(HEALTHY, sm_clock_mhz=1000.0)], floor, "NVIDIA GB10")[2]
+    assert clock is not None
+    assert clock.blocks is blocks
+
+
+def test_a_floor_of_the_hosts_own_blocks_beside_one_that_only_warns():
+    own = speed.own_floor("copy_gb_per_s", {"own_floors": {"copy_gb_per_s": {"nominal": 200.0, "since": "2026-11-22"}}})
+    assert own is not None
+    sheet = speed.Floor(273.0, 0.6, "of the profile gb10", "from the data sheet")
+    bound, slower = speed.judged("the copy", 155.0, "GB/s", sheet, "NVIDIA GB10", own)
+    assert slower is not None
+    assert not slower.blocks
+    assert "0.75 of the 200 that this host reached on 2026-11-22" in bound
+    drifted = speed.judged("the copy", 149.0, "GB/s", sheet, "NVIDIA GB10", own)[1]
+    assert drifted is not None
+    assert drifted.blocks and "reached on 2026-11-22" in drifted.cause and "verify_speed_floors" in drifted.remedy
+    assert speed.judged("the copy", 199.0, "GB/s", sheet, "NVIDIA GB10", own)[1] is None
+
+
+def test_a_slow_device_blocks_only_below_a_floor_that_was_measured_on_its_kind_or_set_by_the_site():
+    stuck = [dataclasses.replace(HEALTHY, sm_clock_mhz=611.0)] * 5
+    for evidence, blocks in (("unknown: reported", False), ("", True), ("measured on NVIDIA GB10", True)):
+        found = speed.clock_fault(stuck, dataclasses.replace(FLOOR, evidence=evidence), "NVIDIA GB10")[2]
+        assert found is not None
+        assert (found.reason, found.blocks) == ("slow", blocks)
+
+
+def test_a_cap_that_the_owner_set_is_no_fault():
+    capped = dataclasses.replace(HEALTHY, sm_clock_mhz=1200.0, reasons=frozenset({speed.CAPPED}))
+    assert speed.clock_fault([capped] * 5, FLOOR, "NVIDIA GB10")[2] is None
+
+
+def test_what_is_known_of_a_device_says_what_it_rests_on():
+    assert all(known.evidence.startswith(("measured on ", "from the data sheet")) for known in speed.KNOWN)
+
+
+def test_each_rate_that_becomes_a_floor_is_one_of_a_check():
+    assert {check for check, _rate in speed.RATES.values()} <= set(REGISTERED)
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
+    """A device with torch that reaches the rate or the clock that it is given, and does nothing else."""
+
+    def make(
+        rate: float = 1.0, clock: float = 2405.0, reasons: frozenset[str] = frozenset(), **profile: t.Any
+    ) -> Context:
+        cuda = types.SimpleNamespace(get_device_name=lambda: "NVIDIA GB10")
+        monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
+        monkeypatch.setattr(speed, "_rest", lambda index: None)
+        monkeypatch.setattr(speed, "_index", lambda: "0")
+        monkeypatch.setattr(speed, "_product", lambda context, dtype: (1000, None))
+        monkeypatch.setattr(speed, "_rate", lambda work, seconds=1.0: rate)
+        sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, reasons=reasons)
+        monkeypatch.setattr(speed, "_under_load", lambda index, work: [sample] * 5)
+        return Context(device="cuda", profile=profile)
+
+    return make
+
+
+def test_a_product_that_is_slower_than_nobody_measured_warns_with_its_rate(device: t.Callable[..., Context]):
+    floors = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"}}
+    found = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors))
+    assert found.rates == {"tflops": 40.0}
+    assert found.warning is not None
+    assert "runs at 40 TFLOP/s, below its floor" in found.warning.cause
+    own = {"matmul_bfloat16_tflops": {"nominal": 60.0, "since": "2026-11-22"}}
+    found = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors, own_floors=own))
+    assert "this host reached on 2026-11-22" in found.warning.cause and found.warning.blocks
+    capped = device(rate=20e3, name="gb10", floors=floors, own_floors=own, reasons=frozenset({speed.CAPPED}))
+    assert not speed.matmul_bfloat16(capped).warning.blocks
+    assert speed.matmul_bfloat16(device(rate=30e3, name="gb10", floors=floors, own_floors=own)).warning is None
+
+
+def test_a_clock_below_a_floor_that_only_warns_is_told_with_its_rates(device: t.Callable[..., Context]):
+    floors = {"sm_clock_mhz": {"nominal": 2400.0, "ratio": 0.6, "evidence": "from the data sheet"}}
+    found = speed.clocks(device(clock=1200.0, name="gb10", floors=floors))
+    assert (found.rates["sm_clock_mhz"], found.warning is not None) == (1200.0, True)
+    assert "at least 1440 MHz (0.6 of the 2400 of the profile gb10: from the data sheet)" in found.bound
+    assert speed.clocks(device(name="gb10", floors=floors)).warning is None
+    held = speed.clocks(device(clock=611.0, name="gb10", floors=floors)).warning
+    assert "500 to 850 MHz" in held.cause and not held.blocks
+
+
+# -- a device in use
+
+
+def test_who_uses_the_device_is_named():
+    reason = speed.busy([Process(4242, "python train.py"), Process(7, "ollama")], [0.0])
+    assert reason is not None
+    assert "python train.py (process 4242), ollama (process 7)" in reason
+
+
+def test_a_device_that_does_not_come_to_rest_is_busy_and_one_that_does_is_not():
+    assert "90 %" in (speed.busy([], [100.0, 95.0, 90.0]) or "")
+    assert speed.busy([], [100.0, 95.0, 3.0]) is None
+    assert speed.busy([], [None]) is None
+    assert speed.busy([], []) is None
+
+
+# -- clocks
+
+
+def test_a_healthy_device_keeps_its_clock():
+    assert speed.clock_fault([HEALTHY] * 4, FLOOR, "NVIDIA GB10") == (2405.0, 74.0, None)
+
+
+def test_one_slow_sample_of_many_is_no_fault():
+    slow = dataclasses.replace(HEALTHY, sm_clock_mhz=600.0)
+    assert speed.clock_fault([HEALTHY, slow, HEALTHY], FLOOR, "NVIDIA GB10")[2] is None
+
+
+def fault(device: str = "NVIDIA GB10", **changes: t.Any) -> Failed:
+    failure = speed.clock_fault([dataclasses.replace(HEALTHY, **changes)] * 5, FLOOR, device)[2]
+    assert failure is not None
+    return failure
+
+
+def test_the_fault_of_the_power_delivery_is_named():
+    found = fault(sm_clock_mhz=611.0, power_w=29.0)
+    assert "about 30 W" in found.cause
+    assert "RMA" in found.remedy
+    assert found.measured == "SM clock 611 MHz at 29 W"
+
+
+def test_few_watts_alone_are_no_fault_for_a_cap_lowers_them_too():
+    assert speed.clock_fault([dataclasses.replace(HEALTHY, power_w=29.0)], FLOOR, "NVIDIA GB10")[2] is None
+    assert "about 30 W" not in fault("NVIDIA T4", sm_clock_mhz=611.0, power_w=29.0).cause
+
+
+@pytest.mark.parametrize("clock", [500.0, 611.0, 850.0])
+def test_a_clock_held_low_is_named(clock: float):
+    found = fault(sm_clock_mhz=clock, reasons=frozenset({"software power cap"}), power_limit_w=700.0)
+    assert f"limited to {clock:.0f} MHz" in found.cause
+    assert "500 to 850 MHz" in found.cause
+    assert "60 seconds" in found.remedy
+    assert found.measured.endswith("software power cap")
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "remedy"),
+    [
+        ("software thermal slowdown", "Heat", "fans"),
+        ("hardware thermal slowdown", "Heat", "fans"),
+        ("software power cap", "The power limit of 250 W", "--power-limit"),
+        ("sync boost", "below its floor", "nvidia-smi -q"),
+    ],
+)
+def test_what_holds_the_clock_back_is_named(reason: str, cause: str, remedy: str):
+    found = fault("NVIDIA H200", sm_clock_mhz=1000.0, power_limit_w=250.0, reasons=frozenset({reason}))
+    assert cause in found.cause
+    assert remedy in found.remedy
+
+
+def test_a_clock_without_a_floor_and_power_is_told():
+    quiet = Sample(611.0)
+    assert speed.clock_fault([quiet], None, "NVIDIA X") == (611.0, None, None)

@@ -1,0 +1,44 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""By how many units each operator of the survey may be off."""
+
+from __future__ import annotations
+
+import platform
+
+import pytest
+from sparkforge_proof.checks import survey_bounds as bounds
+
+
+def test_what_is_not_in_the_table_has_the_bound_of_its_format() -> None:
+    assert bounds.bounds("add", "float32") == (bounds.DEFAULT["float32"],) * 2
+    assert bounds.bounds("pinverse", "float64") == (64.0, 93.0)
+
+
+def test_no_row_of_the_table_is_stricter_than_what_all_others_have() -> None:
+    for (name, form), both in bounds.CALIBRATED.items():
+        assert min(both) >= bounds.DEFAULT[form], name
+        assert max(both) > bounds.DEFAULT[form], f"{name} {form} needs no row"
+        assert not bounds.left_out(name), f"{name} is left out"
+
+
+def test_a_variant_is_left_out_with_its_operator_and_every_one_has_a_reason() -> None:
+    assert bounds.left_out("normal.in_place") == bounds.left_out("normal") != ""
+    assert bounds.left_out("nn.functional.layer_norm") == bounds.left_out("normalize") == ""
+    assert all(bounds.LEFT_OUT.values())
+
+
+@pytest.mark.parametrize(
+    ("device", "capabilities", "expected"),
+    [
+        ("cuda", ["9.0"], 1.0),
+        ("cuda", ["12.1"], 50.0),
+        ("cpu", ["12.1"], 1.0 if platform.machine() == "x86_64" else 50.0),
+    ],
+)
+def test_on_a_device_that_was_not_calibrated_a_little_too_much_warns(
+    device: str, capabilities: list[str], expected: float
+) -> None:
+    assert bounds.unknown(device, capabilities) == expected

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Unit tests of what the checks of memory decide without torch."""
+
+from __future__ import annotations
+
+import pytest
+from sparkforge_proof.check import REGISTERED
+from sparkforge_proof.checks import tensors
+from sparkforge_proof.checks.tensors import GIB, MIB
+
+MEMINFO = """\
+MemTotal:       125000000 kB
+MemFree:          2000000 kB
+MemAvailable:   100000000 kB
+Buffers:            10000 kB
+"""
+
+
+@pytest.mark.parametrize("name", ["copy", "elementwise", "random", "memory"])
+def test_what_a_cpu_can_do_is_checked_there_too(name: str):
+    assert REGISTERED[f"tensors.{name}"].device == "cuda"
+    assert REGISTERED[f"cpu.tensors.{name}"].device == "cpu"
+
+
+def test_streams_and_graphs_are_of_the_gpu_alone():
+    assert "cpu.tensors.streams" not in REGISTERED
+    assert "cpu.tensors.graph" not in REGISTERED
+
+
+def test_the_share_is_taken_but_never_the_reserve():
+    assert tensors.share_of(100 * GIB, 0.5, 8 * GIB) == 50 * GIB
+    assert tensors.share_of(100 * GIB, 1.0, 8 * GIB) == 92 * GIB
+    assert tensors.share_of(4 * GIB, 0.5, 8 * GIB) == 0
+
+
+def test_memory_is_taken_in_pieces():
+    assert tensors.pieces_of(3 * GIB + 200 * MIB, GIB) == [GIB] * 3 + [64 * MIB] * 3
+    assert tensors.pieces_of(63 * MIB, GIB) == []
+
+
+def test_page_cache_counts_as_available():
+    assert tensors.available_memory(MEMINFO) == 100000000 * 1024
+
+
+def test_a_kernel_that_does_not_say_is_not_believed():
+    assert tensors.available_memory("MemTotal: 5 kB\n") == 0
+
+
+def test_a_leak_takes_something_in_every_round():
+    assert tensors.leaked([1000, 900, 800, 700], 50)
+    assert not tensors.leaked([1000, 900, 900, 900], 50)
+    assert not tensors.leaked([1000, 900, 1000, 900], 50)
+    assert not tensors.leaked([1000, 990, 980, 970], 50)
+
+
+def test_one_round_proves_no_leak():
+    assert not tensors.leaked([1000, 0], 50)
