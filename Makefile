@@ -80,13 +80,13 @@ CHANGED = $(shell { git diff --name-only --diff-filter=d "$$(git merge-base HEAD
 fast: setup ## while you work, under a minute: ruff on changed files, and every unit test that starts no program
 	$(BIN)/ruff check $(or $(CHANGED),.)
 	$(BIN)/ruff format --check $(or $(CHANGED),.)
-	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit $(wildcard tests/golden)
+	$(BIN)/pytest -q -r fE $(WORKERS) --no-programs tests/unit tests/golden proof/tests/unit
 
 test: setup ## every test but the long ones: lint, unit, containers, molecule
-	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests
+	$(ROOT) $(BIN)/pytest $(WORKERS) -m "not long" --durations=15 tests proof/tests
 
 test-long: test-fleet ## the long ones: molecule and builds on ARM64, emulated elsewhere (more than an hour), a fleet of 16
-	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests
+	$(ROOT) $(BIN)/pytest -v -m long --durations=15 --ignore=tests/fleet tests proof/tests
 
 test-fleet: setup ## of test-long only the rollout on 16 containers, with faults
 	$(ROOT) $(BIN)/pytest -v --durations=15 tests/fleet
@@ -117,7 +117,7 @@ lint: setup ## the linters alone
 	$(BIN)/pytest tests/lint
 
 unit: setup ## the unit tests alone
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest tests/unit proof/tests/unit
 
 integration: setup ## the tests on containers alone
 	$(ROOT) $(BIN)/pytest tests/integration

@@ -22,7 +22,7 @@ from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel.requirement import normalised
 from ..plugin_utils import files, proof
-from ..plugin_utils.action import OnController, WithProgram
+from ..plugin_utils.action import AsksProgram, OnController
 from ..plugin_utils.lock import resolve
 from .stack_lock import network
 
@@ -32,13 +32,17 @@ Finding = dict[str, t.Any]
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
-class ActionModule(OnController, WithProgram):
+class ActionModule(AsksProgram, OnController):
     """A directory is looked at on the host, everything else here."""
 
-    ARGUMENTS = program.INSPECT
+    ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {**program.INSPECT, "program": program.ARGUMENT}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result."""
+        with proof.refusals():
+            return self._work(arguments, task_vars)
+
+    def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         target = arguments["target"].strip()
         if target.startswith("/") and not target.endswith(".whl"):
             given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}

@@ -80,8 +80,26 @@ class OnHost(ActionBase):
                 gc.enable()
 
 
-class WithProgram(OnHost):
-    """A module that has the proof's program do its work: one call where the host has that program, else it is sent."""
+class AsksProgram(ActionBase):
+    """An action whose module has the proof's program do its work."""
+
+    def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the module's result: by one call where the host has the program, else it is sent to it."""
+        content, sha256 = proof.program()
+        arguments["program"] = {"sha256": sha256}
+        done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        if not done.pop("needs_program", False):
+            return done
+        directory = self._connection._shell.tmpdir or self._make_tmp_path()
+        path = self._connection._shell.join_path(directory, proof.NAME)
+        self._transfer_data(path, content)
+        self._fixup_perms2([directory, path])
+        arguments["program"]["path"] = path
+        return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
+
+
+class WithProgram(AsksProgram, OnHost):
+    """A module that is nothing but a call of the proof's program."""
 
     TRANSFERS_FILES = False
     _supports_check_mode = True
@@ -91,20 +109,6 @@ class WithProgram(OnHost):
         """Return the module's result."""
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         return {**result, **self.asked(dict(self._task.args), task_vars or {})}
-
-    def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Call the module, and once more with the program where the host lacks it."""
-        content, sha256 = proof.program()
-        arguments["program"] = {"sha256": sha256}
-        done = self._execute_module(module_args=arguments, task_vars=task_vars)
-        if not done.pop("needs_program", False):
-            return done
-        directory = self._connection._shell.tmpdir or self._make_tmp_path()
-        path = self._connection._shell.join_path(directory, proof.NAME)
-        self._transfer_data(path, content)
-        self._fixup_perms2([directory, path])
-        arguments["program"]["path"] = path
-        return self._execute_module(module_args=arguments, task_vars=task_vars)
 
 
 class OnController(ActionBase):

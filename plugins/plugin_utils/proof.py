@@ -10,6 +10,7 @@ that one file itself is in ``proof``.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -21,6 +22,7 @@ import typing as t
 import yaml
 
 from ..module_utils._core import bundle
+from ..module_utils._core.errors import SparkforgeError
 
 HOME = pathlib.Path(__file__).parents[2]
 SOURCES = HOME / "proof/src"
@@ -48,6 +50,15 @@ def module(name: str) -> t.Any:
     return importlib.import_module(f"sparkforge_proof.{name}")
 
 
+@contextlib.contextmanager
+def refusals() -> t.Iterator[None]:
+    """Raise what the package refuses as this collection's own error, of which it carries a copy."""
+    try:
+        yield
+    except module("_shared.module_utils._core.errors").SparkforgeError as error:
+        raise SparkforgeError(error.cause, error.remedy, **error.details) from error
+
+
 @functools.cache
 def program() -> tuple[bytes, str]:
     """Return the package as one file that Python runs, and its sha256."""
@@ -64,7 +75,7 @@ def sources(start: str = "cli") -> dict[str, str]:
         for name in _PAGE_FILES
     }
     return {
-        **own.files(f"sparkforge_proof.{start}"),
+        **own.files(f"sparkforge_proof.{start}", *(["sparkforge_proof.__main__"] if start == "cli" else [])),
         **page,
         "sparkforge_proof/profiles.json": json.dumps(profiles, sort_keys=True),
         "__main__.py": _MAIN.format(start),

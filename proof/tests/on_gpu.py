@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / ".collections")]
+sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / ".collections"), str(CHECKOUT / "proof/src")]
 
 from proof.tests import outcome, provisioned
 from proof.tests.environment import Environment, remove

@@ -13,9 +13,9 @@ import platform
 import runpy
 import shutil
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import follow, model
+from sparkforge_proof._shared.module_utils._core import receipts
+from sparkforge_proof._shared.module_utils._environment import naming, receipt as recorded
+from sparkforge_proof._shared.module_utils._unit import follow, model
 
 from proof.tests.environment import Environment
 

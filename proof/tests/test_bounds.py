@@ -13,7 +13,7 @@ import pytest
 
 from proof.tests.environment import Environment
 
-COLLECTIONS = Path(__file__).parents[2] / ".collections"
+SOURCES = Path(__file__).parents[1] / "src"
 SCRIPT = """
 import torch
 from sparkforge_proof.checks.bounds import Cases
@@ -44,6 +44,6 @@ def test_a_comparison_says_what_is_wrong(healthy: Environment, actual: str, expe
     script = SCRIPT.format(actual=actual, expected=expected)
     done = subprocess.run(
         [str(healthy.python), "-c", script],
-        check=True, capture_output=True, text=True, env={"PYTHONPATH": str(COLLECTIONS), "PATH": "/usr/bin:/bin"},
+        check=True, capture_output=True, text=True, env={"PYTHONPATH": str(SOURCES), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert said in done.stdout

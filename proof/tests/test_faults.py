@@ -79,4 +79,4 @@ def test_every_planter_is_used() -> None:
 def test_no_planter_knows_of_the_checks_or_of_another_planter() -> None:
     for path in PLANTERS.glob("*.py"):
         text = path.read_text()
-        assert "ansible_collections" not in text and "planters" not in text, path
+        assert "sparkforge_proof" not in text and "planters" not in text, path

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from proof.tests.environment import Environment
 
-COLLECTIONS = Path(__file__).resolve().parents[2] / ".collections"
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 PROGRAM = """
 import functools, json, sys
-sys.path.insert(0, {collections!r})
+sys.path.insert(0, {sources!r})
 from sparkforge_proof.checks import inference, matmul
 from sparkforge_proof import check, settings
 import torch
@@ -77,7 +77,7 @@ print(json.dumps(found))
 
 
 def test_numbers_of_four_bits_and_what_is_said_of_a_product_of_them(healthy: Environment) -> None:
-    text = PROGRAM.format(collections=str(COLLECTIONS))
+    text = PROGRAM.format(sources=str(SOURCES))
     done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])

@@ -40,7 +40,7 @@ print(json.dumps(found))
 
 
 def test_a_faulty_operator_is_seen_and_one_that_is_only_wrapped_is_not(healthy: Environment, tmp_path: Path) -> None:
-    variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}"}
+    variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
     command = [str(healthy.python), "-c", PROGRAM, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -15,11 +15,11 @@ import pytest
 
 from proof.tests.environment import Environment
 
-COLLECTIONS = Path(__file__).resolve().parents[2] / ".collections"
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 #: Runs checks in this process and prints what each said.
 PROGRAM = """
 import json, sys, types
-sys.path.insert(0, {collections!r})
+sys.path.insert(0, {sources!r})
 {before}
 from sparkforge_proof.checks import sizes, survey
 from sparkforge_proof import catalogue, check, settings
@@ -81,9 +81,7 @@ def said(
     between: str = "",
     limits: dict[str, float] | None = None,
 ) -> dict[str, list[str]]:
-    text = PROGRAM.format(
-        collections=str(COLLECTIONS), before=before, between=between, checks=checks, limits=limits or {}
-    )
+    text = PROGRAM.format(sources=str(SOURCES), before=before, between=between, checks=checks, limits=limits or {})
     done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout.splitlines()[-1]))

@@ -9,8 +9,8 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
+from sparkforge_proof._shared.module_utils._elf import fatbin
+from sparkforge_proof._shared.module_utils._wheel import installed as packages
 from sparkforge_proof.check import Context, Failed
 from sparkforge_proof.checks import architectures
 

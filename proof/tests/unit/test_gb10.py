@@ -17,7 +17,7 @@ import yaml
 from sparkforge_proof import catalogue, cli, runner, verdict
 from sparkforge_proof.check import FAIL, PASS, Failed, Result
 
-CHECKOUT = Path(__file__).parents[5]
+CHECKOUT = Path(__file__).parents[3]
 PROFILE = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
 GB10 = ("12.1", "aarch64")
 ON_GPU = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cuda"]

@@ -15,9 +15,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import receipt as sealing
 from sparkforge_proof import host
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof._shared.module_utils._unit import receipt as sealing
 from sparkforge_proof.check import Result
 
 REFERENCE: dict[str, t.Any] = {

@@ -11,9 +11,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import naming, receipt as recorded
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import elf_bytes
+from sparkforge_proof._shared.module_utils._environment import naming, receipt as recorded
+from sparkforge_proof._shared.module_utils._wheel import installed as packages
 from sparkforge_proof.check import Context, Failed, Skipped
 from sparkforge_proof.checks import identity, origins
 

@@ -15,13 +15,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import disk
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.deadline import Deadline
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import filesystem
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf.filesystem import FileSystem
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
+from sparkforge_proof._shared.module_utils._core import disk
+from sparkforge_proof._shared.module_utils._core.deadline import Deadline
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof._shared.module_utils._elf import filesystem
+from sparkforge_proof._shared.module_utils._elf.filesystem import FileSystem
+from sparkforge_proof._shared.module_utils._wheel import installed as packages
 from sparkforge_proof.files import contents, judge
 
 from lab.stand_ins import write_wheel

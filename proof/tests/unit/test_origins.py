@@ -11,7 +11,6 @@ import sys
 import typing as t
 from pathlib import Path
 
-import ansible_collections
 import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import write_elf
 from sparkforge_proof.checks import origins
@@ -178,8 +177,8 @@ def test_the_site_packages_that_a_pth_file_adds_are_the_environments_own(tmp_pat
         f"libraries = [origins.library(path) for path in {[str(path) for path in (foreign, own / '_x.so')]}]\n"
         "assert origins.strays(libraries, origins.places({}, None)) == []\n"
     )
-    path = next(path for path in ansible_collections.__path__ if os.path.isdir(f"{path}/sparkforge"))
-    subprocess.run([environment / "bin/python", "-c", script], check=True, env={"PYTHONPATH": os.path.dirname(path)})
+    sources = os.path.dirname(os.path.dirname(os.path.dirname(origins.__file__)))
+    subprocess.run([environment / "bin/python", "-c", script], check=True, env={"PYTHONPATH": sources})
 
 
 def test_maps_are_read_as_the_kernel_writes_them(tmp_path: Path) -> None:

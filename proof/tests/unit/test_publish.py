@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from grafana_foundation_sdk.cog import plugins as grafana_plugins
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
 from sparkforge_proof import publish
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 
-CHECKOUT = Path(__file__).parents[5]
+CHECKOUT = Path(__file__).parents[3]
 DASHBOARD = CHECKOUT / "docs/grafana-dashboard.json"
 REPORT: dict[str, Any] = {
     "format": 3, "stack": "torch-2.13.0", "environment_id": "0123", "profile": "gb10", "scope": "gpu",

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+import pkgutil
 import typing as t
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -132,10 +131,7 @@ def test_a_proof_without_torch_is_said_and_the_record_is_whole(tmp_path: Path) -
 def test_the_one_file_is_what_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    archive = tmp_path / "sparkforge-record.pyz"
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr("packages.json", "{}")
-        made.writestr("profiles.json", "{}")
+    monkeypatch.setattr(pkgutil, "get_data", lambda _package, _name: b"{}")
     made_of: list[t.Any] = []
 
     class Recorded:
@@ -147,7 +143,6 @@ def test_the_one_file_is_what_is_written(
             return {"unread": [{"probe": "apt", "reason": "x"}], "record": {"seconds": 12.4}}
 
     monkeypatch.setattr(record, "Recorder", Recorded)
-    monkeypatch.setattr(sys, "argv", [str(archive)])
     monkeypatch.chdir(tmp_path)
     assert record.main(["--python", "/opt/python"]) == 0
     assert made_of == [({}, "/opt/python"), None]

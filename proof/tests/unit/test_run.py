@@ -16,8 +16,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from sparkforge_proof import catalogue, history as _history, lane, verdict
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.run import Proof
 
 from tests.unit import interpreter

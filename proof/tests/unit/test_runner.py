@@ -118,11 +118,11 @@ def run_lanes(
     ]
     job = {"lanes": listed, "profile": {}, "reference": {}, "limits": {"factor": 1.0}}
     (tmp_path / "job.json").write_text(json.dumps({**job, "gate": gate[0] if before else None}))
-    collections = Path(runner.__file__).parents[6]
+    sources = Path(runner.__file__).parents[1]
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "job.json")],
         pass_fds=[gate[0], *(writing for _reading, writing in pipes)],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{collections}"},
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{sources}"},
         stdout=subprocess.DEVNULL,
     )
     for _reading, writing in pipes:

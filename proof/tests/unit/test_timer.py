@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.doc_fragments import proof
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.modules import cuda_proof
 from sparkforge_proof import timer
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 
 
 def test_the_timer_proves_with_every_option_of_the_module() -> None:

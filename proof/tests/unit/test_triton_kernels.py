@@ -14,7 +14,7 @@ import pytest
 from sparkforge_proof.check import Failed, Skipped
 from sparkforge_proof.checks import kernels, triton_kernels
 
-LOGS = pathlib.Path(__file__).parents[3] / "data" / "logs"
+LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
 
 
 # -- what compilers say

@@ -94,10 +94,11 @@ def test_without_an_inventory_this_machine_is_recorded_without_ansible(
     assert cli.main(["record", "--dry-run"]) == Exit.DONE
     assert "sparkforge-record.pyz\nNothing was run or written." in capsys.readouterr().out
     ran: list[Any] = []
+    wanted = {"__main__.py", "sparkforge_proof/record/packages.json", "sparkforge_proof/profiles.json"}
 
     def run(words: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         with zipfile.ZipFile(words[1]) as archive:
-            ran.extend([words[2:], {"__main__.py", "packages.json", "profiles.json"} <= set(archive.namelist())])
+            ran.extend([words[2:], wanted <= set(archive.namelist())])
         return subprocess.CompletedProcess(words, 2)
 
     monkeypatch.setattr(subprocess, "run", run)
