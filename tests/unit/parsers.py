@@ -48,6 +48,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import u
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import apt as mirror
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import load
 from sparkforge_proof import sampler
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError as ProofError
 from sparkforge_proof.files import contents, judge
 
 from proof.tests.unit import gpu_library
@@ -79,14 +80,16 @@ def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exc
     )
 
 
-def of_file(read: t.Callable[[str], object], *seeds: bytes, name: str = "file") -> Parser:
+def of_file(
+    read: t.Callable[[str], object], *seeds: bytes, name: str = "file", raises: tuple[type[Exception], ...] = ()
+) -> Parser:
     def from_file(data: bytes, place: Path) -> object:
         path = place / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
         return read(str(path))
 
-    return Parser(seeds, from_file)
+    return Parser(seeds, from_file, raises)
 
 
 def _packed(mode: str) -> bytes:
@@ -272,6 +275,7 @@ PARSERS: dict[str, Parser] = {
         lambda path: judge.judge([contents.of_wheel(path, str(Path(path).parent))], judge.Device()),
         wheel_tree.wheel("thing", "1.0"),
         name="thing-1.0-py3-none-any.whl",
+        raises=(ProofError,),
     ),
     "loader cache": Parser(
         [
