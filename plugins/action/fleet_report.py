@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import typing as t
 
+from ..module_utils._core import shown
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import report as _report
 from ..plugin_utils.fleet.report import fleet as _fleet, page as _page
@@ -43,6 +44,7 @@ class ActionModule(OnController):
         "activate": {"type": "str", "default": ""},
         "joined": {"type": "list", "elements": "str", "default": []},
         "url": {"type": "str", "default": ""},
+        "notes": {"type": "list", "elements": "str", "default": []},
     }
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -61,7 +63,8 @@ class ActionModule(OnController):
         further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
         served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
         # As ansible.builtin.debug does: the verdicts should be seen without -v.
-        for line in [*(_fleet.line(row) for row in mine), page, *served, *further]:
+        notes = [shown.text(" ".join(str(note).split())) for note in arguments["notes"]]
+        for line in [*(_fleet.line(row) for row in mine), *notes, page, *served, *further]:
             self._display.display(f"report | {line}")
         return {
             # The files change with each run, since they say when they were written; no host does.

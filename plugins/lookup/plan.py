@@ -66,6 +66,7 @@ ROLES = (
     "python_env",
     "pytorch",
     "serving",
+    "source_unit",
     "torch_extensions",
     "triton",
     "verify",

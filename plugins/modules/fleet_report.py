@@ -65,6 +65,11 @@ options:
       - The URL of O(directory), without a file name. If set, a line shows where the page is.
     type: str
     default: ""
+  notes:
+    description: Sentences that are shown after the lines of the hosts.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full

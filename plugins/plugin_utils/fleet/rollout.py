@@ -129,7 +129,11 @@ def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
     environment = (observed.get("environments") or {}).get(variables.get("python_env_name") or "torch") or {}
     stack = environment.get("stack") or {}
     if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
-        return f"; until its stack is built, it keeps the wheels of {stack['name']}"
+        root, name = variables.get("sparkforge_root") or "/opt/sparkforge", variables.get("python_env_name") or "torch"
+        return (
+            f"; until its stack is built, it is usable with the official wheels of {stack['name']}"
+            f" (. {root}/bin/activate-{name}), and stack_method: wheel stays with them"
+        )
     return ""
 
 

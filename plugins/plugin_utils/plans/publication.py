@@ -13,7 +13,7 @@ import typing as t
 from ...module_utils._core import platforms
 from ...module_utils._wheel.requirement import normalised
 from ..stack.model import Stack
-from . import Plan
+from . import Plan, source_unit
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
@@ -34,8 +34,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         return Plan()
     stack: Stack = settings["stack"]
     machine = observation["kernel"]["machine"]
-    locked = stack["lock"]["run_requirements"].get(platforms.locked(stack["python"]["version"], machine)) or {}
+    platform = platforms.locked(stack["python"]["version"], machine)
+    locked = stack["lock"]["run_requirements"].get(platform) or {}
     lines = [line for part in ("beside", *built) for line in locked.get(part) or ()]
+    # The official wheels of what did not compile, and what those have beside them.
+    instead = source_unit.official(stack, platform)
+    lines += [line for name in instead if name not in built for line in [instead[name], *(locked.get(name) or ())]]
     lines += settings.get("python_env_extra_requirements") or ()
     whole = all(unit.get("status") not in ("would_build", "running") for unit in built.values())
     problems = _unmet(wheels, _pins(lines), _target(stack["python"]["version"], machine), whole)

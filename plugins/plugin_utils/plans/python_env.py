@@ -17,7 +17,7 @@ from ...module_utils._wheel.requirement import normalised
 from ...module_utils._wheel.wheel import Wheel, requirement
 from ..stack.model import Stack
 from ..versions import older
-from . import Plan, archives
+from . import Plan, archives, source_unit
 
 #: What is compiled against torch: whether it fits shows only when it is imported.
 COMPILED = ("torchaudio", "torchvision", "triton")
@@ -43,12 +43,14 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
     units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
     wheels = [wheel for unit in units for wheel in unit["wheels"]]
-    missing = _missing(stack, manifest, units) if from_units else []
+    # The official wheels of units that did not compile (role source_unit).
+    instead = _instead(stack, manifest, platform) if manifest else {}
+    missing = [name for name in _missing(stack, manifest, units) if name not in instead] if from_units else []
     if from_units:
         locked = stack["lock"]["run_requirements"].get(platform) or {}
-        parts = ["beside", *(unit["name"] for unit in units)]
+        parts = ["beside", *(unit["name"] for unit in units), *instead]
         beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
-        requirements = [*map(requirement, wheels), *beside]
+        requirements = [*map(requirement, wheels), *instead.values(), *beside]
     else:
         requirements = given or list(stack["lock"]["wheels"].get(platform) or ())
     if missing:
@@ -117,6 +119,14 @@ def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.
         return list(manifest["pending"])
     built = {unit["name"] for unit in units}
     return [name for name in stack["units"] if name in (*UNITS, *stack["extensions"]) and name not in built]
+
+
+def _instead(stack: Stack, manifest: t.Mapping[str, t.Any], platform: str) -> dict[str, str]:
+    """Return the lines of official wheels for the units that the builder went on without."""
+    if manifest.get("pending") is not None:
+        return {}
+    missing = _missing(stack, manifest, [unit for unit in manifest.get("units") or () if unit["wheels"]])
+    return {name: line for name, line in source_unit.official(stack, platform).items() if name in missing}
 
 
 def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: str) -> Plan:

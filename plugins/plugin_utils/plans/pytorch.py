@@ -18,12 +18,9 @@ from . import Plan
 from .pytorch_build import Build, true
 from .pytorch_libraries import LIBRARIES, blas, libraries
 from .pytorch_variables import given_variables
-from .units import TOOLS, combined, platform_of, units
+from .units import COMPUTE_LIBRARY, TOOLS, combined, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
-#: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.
-COMPUTE_LIBRARY = "compute_library"
-
 #: MiB. One nvcc of the attention kernels was seen to take 5.3 GB (pytorch#130443).
 MEMORY_PER_JOB = 5428
 #: MiB, of the tree, its objects and the wheel.
@@ -58,6 +55,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
             "root": settings["sparkforge_root"],
             "unit": combined("pytorch", [of_stack, of_user], platform, {}),
             "known_fixes": settings["__pytorch_known_fixes"],
+            # What did not compile in this run (role source_unit).
+            "unbuilt": settings.get("sparkforge_unbuilt") or {},
         },
     )
     _make(build)
@@ -161,6 +160,7 @@ def _onednn(build: Build, arm: bool) -> None:
     """
     library = str(build.settings.get("compute_library") or "").rstrip("/")
     unwanted = not all(true(build.given.get(name) or "1") for name in ("USE_MKLDNN", "USE_MKLDNN_ACL"))
+    unwanted = unwanted or COMPUTE_LIBRARY in build.settings.get("unbuilt", {})
     if arm and not library and not unwanted and COMPUTE_LIBRARY in build.stack["units"]:
         library = f"{{depends.{COMPUTE_LIBRARY}.prefix}}"
         build.depends.append(COMPUTE_LIBRARY)

@@ -33,6 +33,8 @@ MERGED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "
 ADDED = [name for name, metadata in _LAYERED.items() if metadata["layers"] == "add"]
 #: The rest, and what stands for it where no layer has it.
 REPLACED = {name: metadata["without"] for name, metadata in _LAYERED.items() if metadata["layers"] == "replace"}
+#: The unit of Arm's Compute Library, where the stack has one and the host is an aarch64.
+COMPUTE_LIBRARY = "compute_library"
 #: The distribution's, by their paths.
 TOOLS = {"cmake": "/usr/bin/cmake", "ninja": "/usr/bin/ninja"}
 #: What a stack says of a unit that is no option of source_build.

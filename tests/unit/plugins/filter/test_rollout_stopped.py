@@ -46,11 +46,16 @@ def wheels(**variables: t.Any) -> dict[str, t.Any]:
 
 def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
     said = stopped(True, wheels(sparkforge_outcome="was not built: gcc: killed\n", sparkforge_bridge={"failed": ""}))
-    assert said == "was not built: gcc: killed; until its stack is built, it keeps the wheels of torch-2.14.1"
-    assert "keeps the wheels" in stopped(False, wheels())
+    assert said == (
+        "was not built: gcc: killed; until its stack is built, it is usable with the official wheels of torch-2.14.1"
+        " (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel stays with them"
+    )
+    assert "usable with the official wheels" in stopped(False, wheels())
     # Nothing stopped, or the wheels are what is wanted.
     assert stopped(True, wheels()) == ""
-    assert "keeps the wheels" not in stopped(True, wheels(sparkforge_outcome="failed", stack={"method": "wheel"}))
+    assert "usable with the official wheels" not in stopped(
+        True, wheels(sparkforge_outcome="failed", stack={"method": "wheel"})
+    )
 
 
 def test_a_host_whose_bridge_and_build_failed_says_both() -> None:

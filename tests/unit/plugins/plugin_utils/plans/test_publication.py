@@ -29,7 +29,9 @@ def wheel(name: str, version: str, *requires: str) -> dict[str, t.Any]:
     return {"name": name, "version": version, "requires": list(requires)}
 
 
-def refused(lock: t.Sequence[str] = LOCK, machine: str = "aarch64", **changed: t.Any) -> str:
+def refused(
+    lock: t.Sequence[str] = LOCK, machine: str = "aarch64", official: t.Sequence[str] = (), **changed: t.Any
+) -> str:
     built = {
         "llvm": {"wheels": []},
         "triton": {"wheels": [wheel("triton", "3.2.0+cu130.sf5e6f7a8b")]},
@@ -40,7 +42,12 @@ def refused(lock: t.Sequence[str] = LOCK, machine: str = "aarch64", **changed: t
     stack = {
         "name": "mine",
         "python": {"version": "3.12"},
-        "lock": {"run_requirements": {"cp312-linux-aarch64": {"pytorch": lines, "beside": [], "flash": ["a==1"]}}},
+        "units": ["llvm", "triton", "pytorch", "torchvision"],
+        "versions": {"torch": "2.6.0", "triton": "3.2.0", "torchvision": "0.21.0"},
+        "lock": {
+            "wheels": {"cp312-linux-aarch64": official},
+            "run_requirements": {"cp312-linux-aarch64": {"pytorch": lines, "beside": [], "flash": ["a==1"]}},
+        },
     }
     settings = {"stack": stack, "sparkforge_built": built, **changed}
     return str(publication.plan(settings, {"kernel": {"machine": machine}}).as_result()["refused"])
@@ -103,3 +110,11 @@ def test_in_check_mode_what_is_still_to_be_built_may_bring_what_nothing_has() ->
     assert "requires sympy ==1.13.1, and 1.14.0 is in the lock" in refused(["sympy==1.14.0"], sparkforge_built=built)
     built["triton"]["status"] = "unchanged"
     assert "requires triton ==3.2.0, which the lock does not have" in refused(sparkforge_built=built)
+
+
+def test_an_official_wheel_in_the_place_of_a_unit_that_did_not_compile_counts() -> None:
+    torch = {"wheels": [wheel("torch", "2.6.0+cu130.sf1a2b3c4d", "triton==3.2.0")]}
+    built = {"llvm": {"wheels": []}, "pytorch": torch}
+    assert "requires triton ==3.2.0, which the lock does not have" in refused(sparkforge_built=built)
+    line = f"triton==3.2.0 --hash=sha256:{'a' * 64}"
+    assert refused(official=[line], sparkforge_built=built) == ""

@@ -24,6 +24,7 @@ STACK: dict[str, t.Any] = {
     "method": "build",
     "python": {"version": "3.12"},
     "units": ["llvm", "triton", "pytorch", "torchvision"],
+    "versions": {"torch": "2.9.1", "triton": "3.5.1", "torchvision": "1"},
     "extensions": ["torchvision"],
     "activation": {"TRITON_PTXAS_PATH": "/usr/local/cuda/bin/ptxas"},
     "archives": [
@@ -241,3 +242,18 @@ def test_the_default_stack_does_not_replace_a_newer_pytorch_and_says_how_to() ->
 )
 def test_every_other_change_is_made(environments: dict[str, t.Any], changed: dict[str, t.Any]) -> None:
     assert not plan(environments=environments, **changed).refusals
+
+
+def test_a_unit_that_did_not_compile_comes_as_its_official_wheel_with_what_that_needs() -> None:
+    line = f"torchvision==1 --hash=sha256:{'e' * 64}"
+    lock = {**STACK["lock"], "wheels": {"cp312-linux-aarch64": [*LOCKED, line]}}
+    built = [unit for unit in UNITS if unit["name"] != "torchvision"]
+    made = plan(units=built, stack={**STACK, "lock": lock})
+    requirements = made.steps["environment"]["requirements"]
+    assert line in requirements and "pillow==1 --hash=x" in requirements
+    assert not any(one.startswith("Torch_Vision") for one in requirements)
+    assert "torchvision" in made.steps["environment"]["imports"]
+    # Of another version there is none, and PyTorch's is another environment.
+    assert "torchvision of the stack torch-2.9.1 is not built" in str(plan(units=built).as_result()["refused"])
+    alone = plan(units=[unit for unit in built if unit["name"] != "pytorch"], stack={**STACK, "lock": lock})
+    assert "pytorch of the stack torch-2.9.1 is not built" in str(alone.as_result()["refused"])

@@ -60,6 +60,7 @@ def plan(
     host: dict[str, t.Any] | None = None,
     facts: dict[str, t.Any] | None = None,
     unit: dict[str, t.Any] | None = None,
+    unbuilt: dict[str, str] | None = None,
     **settings: t.Any,
 ) -> dict[str, t.Any]:
     """What the role gives to source_build, with what is missing and the notes; in check mode, which refuses no library.
@@ -70,7 +71,7 @@ def plan(
     if "environment" in settings:
         unit = {**unit, "environment": settings.pop("environment")}
     given = {**DEFAULTS, **{f"pytorch_{name}": value for name, value in settings.items()}, "pytorch_unit": unit}
-    beside = {"stack": facts or stack(), "ansible_check_mode": True, **ROLE}
+    beside = {"stack": facts or stack(), "ansible_check_mode": True, "sparkforge_unbuilt": unbuilt, **ROLE}
     made = pytorch.plan({**given, **beside}, host or spark())
     if made.refusals:
         raise Refused(made.as_result()["refused"])
@@ -243,6 +244,8 @@ def test_on_aarch64_onednn_computes_with_the_compute_library_that_the_stack_pins
     assert "lib/libarm_compute.a" in library["expect"]["files"]
 
     # It is not built where a directory of the host's takes its place, where oneDNN is not wanted, nor on x86-64.
+    without = plan(facts=facts, unbuilt={"compute_library": "it did not compile"})
+    assert (without["depends"], without["before"]) == ([], []) and "oneDNN is off" in without["notes"][0]
     own = plan(facts=facts, compute_library="/opt/acl")
     assert (own["environment"]["ACL_ROOT_DIR"], own["depends"], own["before"]) == ("/opt/acl", [], [])
     host = spark()
