@@ -270,3 +270,39 @@ def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
     assert calls
     assert all(set(call) <= known for call in calls)
     assert {field.name for field in dataclasses.fields(Unit)} <= known
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
+def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Path, strict: bool) -> None:
+    """None of these can be built; tests/integration/test_bridge.py has what an environment is made of then."""
+    # A source without a commit is refused by the module before anything is made.
+    sources = {name: {"name": name, "kind": "wheel", "source": {"repo": "/x"}} for name in ("triton", "pytorch")}
+    stack = {
+        "units": {"llvm": {}, "triton": {}, "pytorch": {}}, "versions": {"triton": "3.8.0"},
+        "python": {"version": "3.12"},
+        "lock": {"wheels": {"cp312-linux-aarch64": [f"triton==3.8.0 --hash=sha256:{SHA}"]}},
+    }  # fmt: skip
+    role = {
+        "ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.source_unit"},
+        "vars": {"source_unit_plan": {"steps": {"units": list(sources.values())}, "refused": "", "notes": []}},
+    }
+    told = {
+        "ansible.builtin.debug": {
+            "msg": "UNBUILT {{ sparkforge_unbuilt | default({}) }} AND {{ ansible_failed_task.name }}"
+        }
+    }
+    play = {
+        "hosts": "all", "gather_facts": False, "tasks": [{"block": [role], "rescue": [told]}],
+        "vars": {
+            "ansible_facts": {"spark_info": SPARK}, "stack": stack, "sparkforge_root": str(tmp_path / "root"),
+            "ansible_become": False, "source_unit_strict": strict,
+        },
+    }  # fmt: skip
+    (tmp_path / "play.yml").write_text(json.dumps([play]))
+    done = run_playbook(tmp_path, "-i", "spark01,", "-c", "local", "play.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = " ".join(done.stdout[done.stdout.index("UNBUILT") :].split())
+    assert f"AND Build {'triton' if strict else 'pytorch'}" in said
+    way = "spark01 did not build triton, so environments get its official wheel; the next run tries again. "
+    assert (way in said) is not strict, said
+    assert not (tmp_path / "root").exists()
