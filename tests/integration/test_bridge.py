@@ -182,7 +182,7 @@ def test_an_extension_that_does_not_compile_is_the_official_wheel_in_the_built_e
     told = (
         "report | spark01 did not build torchaudio, so environments get its official wheel; the next run tries again. "
     )
-    assert len(said) == 1 and said[0].startswith(told) and "LAB_TORCH" in said[0]
+    assert len(said) == 1 and said[0].startswith(told)
     assert "next, on spark01: . /opt/sparkforge/bin/activate-torch" in play.output
     assert link(fleet, "current") not in ("", failed[0])
     seen = "import torch, torchaudio; print(torch.__version__, torchaudio.ORIGIN)"
