@@ -33,7 +33,6 @@ LOCK = "0123456789ab"
 PORT = 8629
 USER, PASSWORD = "fleet", "pass:word & $6$ {SSHA}"
 MODULE = "sparkforge.dgx_spark.wheelhouse"
-SERVER_FILE = "/etc/nginx/conf.d/sparkforge-wheelhouse.conf"
 SECRETS = "/etc/nginx/sparkforge-wheelhouse"
 
 
