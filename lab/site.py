@@ -172,7 +172,7 @@ def index(names: Iterable[str]) -> str:
     parts: dict[str, list[str]] = {"roles": [], "evidence": [], "how_to": [], "project": []}
     for name in rest:
         kind = "roles" if name.startswith("roles/") else "evidence" if name.startswith("docs/evidence/") else ""
-        parts[kind or ("how_to" if name == "docs/runs-on-spark" else "project")].append(name)
+        parts[kind or ("how_to" if name in ("docs/runs-on-spark", "docs/update-rules") else "project")].append(name)
     return INDEX.format(**{kind: "\n".join(found) for kind, found in parts.items()})
 
 

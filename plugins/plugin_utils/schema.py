@@ -39,6 +39,7 @@ _TYPES = {
 #: Where the schemas are: those of what people write, and that of what we write for others to read.
 _DIRECTORIES = (
     os.path.join(os.path.dirname(__file__), "stack"),
+    os.path.join(os.path.dirname(__file__), "update"),
     os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")),
 )
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -38,6 +39,16 @@ _OPTIONS = (
     # What nobody needs any more is for the administrator to judge: autoremove could sweep DGX packages away.
     *("-o", "APT::Get::AutomaticRemove=0"),
 )
+
+
+def read_only() -> tuple[str, ...]:
+    """Return the options with which apt only reads.
+
+    An ordinary account cannot lock, and root would write a cache, and a log of each plan that is simulated.
+    """
+    cache = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dir::Log::Planner=/dev/null")
+    return ("-o", "Debug::NoLocking=1", *(cache if os.geteuid() == 0 else ()))
+
 
 #: What apt and dpkg say, of themselves and of what they need, in the order of the whole table.
 _RULES = load(memory, network, apt)

@@ -93,6 +93,7 @@ def row(
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
         "stopped": list(look.get("stopped") or []),
+        "held": list(look.get("held") or []),
         "drift": _drift(look, current, observation),
         "changes": would,
         "stops": reasons,
@@ -117,6 +118,7 @@ def unread(host: str, problem: str, unreachable: bool) -> Row:
         "proof": None,
         "staged_proof": None,
         "stopped": [],
+        "held": [],
         "drift": [],
         "changes": {},
         "stops": [],
@@ -333,6 +335,7 @@ def _details(item: Row) -> str:
         why = f": {build['cause']}" if build.get("cause") else ""
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
     lines += item["stopped"]
+    lines += _some("held by sparkforge update: ", item["held"])
     for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _some(what, (item[key] or {}).get("failed") or [])
     lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])

@@ -20,16 +20,27 @@ from ...module_utils._wheelhouse.signature import NAMESPACE
 _KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")
 
 
-def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
+SETTING = "sparkforge_wheelhouse_signers"
+#: What a person does about a manifest that is not signed as it should be.
+REMEDY = (
+    "Find out who wrote it; if it was your builder, publish it again with playbooks/build.yml, which prints the "
+    "key to pin."
+)
+
+
+def check(
+    manifest: Manifest, signers: t.Sequence[str], where: str, setting: str = SETTING, remedy: str = REMEDY
+) -> None:
     """Refuse a manifest that none of ``signers`` has signed.
 
     :param signers: public keys of OpenSSH; none, and every manifest is taken.
     :param where: how messages call the manifest.
+    :param setting: the variable that has ``signers``.
     :raises SparkforgeError: also where a signer is not a public key.
     """
     if not signers:
         return
-    allowed = "".join(f"* {_key(signer)}\n" for signer in signers)
+    allowed = "".join(f"* {_key(signer, setting)}\n" for signer in signers)
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as place:
         Path(place, "keys").write_text(allowed, encoding="ascii")
         Path(place, "signature").write_text(manifest.get("signature", ""), encoding="utf-8")
@@ -39,23 +50,19 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
             done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
             raise SparkforgeError(
-                "sparkforge_wheelhouse_signers is set, but the controller has no ssh-keygen to verify signatures.",
+                f"{setting} is set, but the controller has no ssh-keygen to verify signatures.",
                 "Install the OpenSSH client on the controller.",
             ) from error
     if done.returncode != 0:
-        what = "signed by none of sparkforge_wheelhouse_signers" if manifest.get("signature") else "not signed"
-        raise SparkforgeError(
-            f"{where} is {what}.",
-            "Find out who wrote it; if it was your builder, publish it again with playbooks/build.yml, which prints "
-            "the key to pin.",
-        )
+        what = f"signed by none of {setting}" if manifest.get("signature") else "not signed"
+        raise SparkforgeError(f"{where} is {what}.", remedy)
 
 
-def _key(signer: str) -> str:
+def _key(signer: str, setting: str) -> str:
     found = _KEY.fullmatch(signer.strip())
     if not found:
         raise SparkforgeError(
-            f"sparkforge_wheelhouse_signers has {signer[:40]!r}, which is not an OpenSSH public key.",
+            f"{setting} has {signer[:40]!r}, which is not an OpenSSH public key.",
             "Copy the line that playbooks/build.yml prints at its end: ssh-ed25519 AAAA…",
         )
     return found.group(1)

@@ -75,6 +75,24 @@ def test_inspect_needs_no_inventory_and_no_password(
     assert line.endswith("-e '{inspect_target: xformers==0.1 ; id}'")
 
 
+def test_a_forecast_is_a_check_of_the_playbook(
+    inventory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = dry(capsys, "update", "--forecast", "spark-1", "spark-2", "--json", "-i", str(inventory), "--no-password")
+    assert line.startswith(f"ansible-playbook -i {inventory} sparkforge.dgx_spark.update -e ")
+    assert variables(line) == {"update_format": "json"} and line.endswith("-l spark-1,spark-2 --check --diff")
+    line = dry(
+        capsys, "update", "-i", str(inventory), "--accept", "a", "--accept", "b", "--ledger", "https://l/{{ x }}"
+    )
+    assert variables(line) == {"update_accept": ["a", "b"], "update_ledger": "https://l/{{ x }}"}
+    record = tmp_path / "record.json"
+    record.touch()
+    line = dry(capsys, "update", "--record", str(record))
+    assert line.startswith("ansible-playbook -i localhost, ") and "--ask-pass" not in line
+    assert variables(line) == {"update_records": [str(record)]}
+    assert cli.main(["update", "--record", str(tmp_path / "none.json")]) == Exit.USAGE
+
+
 def test_a_record_runs_the_archive_on_the_hosts(
     inventory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

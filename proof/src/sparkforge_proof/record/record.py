@@ -24,8 +24,8 @@ import time
 import typing as t
 
 from .. import history
-from .._shared.module_utils._apt.apt_get import Apt
-from .._shared.module_utils._apt.deb_version import compare_versions
+from .._shared.module_utils._apt import ota
+from .._shared.module_utils._apt.apt_get import Apt, read_only
 from .._shared.module_utils._apt.plan import PROTECTED, check_plan
 from .._shared.module_utils._apt.policy import choose
 from .._shared.module_utils._apt.wanted import missing, parse_wanted
@@ -33,6 +33,7 @@ from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._fabric.observation import FabricInfo
 from .._shared.module_utils._host.probe import SparkInfo
 from .._shared.module_utils._host.reader import Host
+from .._shared.module_utils._update.observation import UpdateInfo
 from ..host import run_command
 from .redaction import redacted
 
@@ -42,11 +43,6 @@ PACKAGES = "packages.json"
 #: Seconds: of one command, of the load with the import of torch, and of all together without ``--prove``.
 COMMAND_LIMIT, LOAD_LIMIT, LIMIT = 20.0, 25.0, 50.0
 ROOT, HISTORY = "/opt/sparkforge", "/var/log/sparkforge/proof"
-# Where NVIDIA's checker keeps what each release consists of, readable for any account: "Updating a fleet of GB10
-# systems" (2026-09-05), of nvidia-spark-ota-check 1.0.16-1.
-RECIPES = "/opt/nvidia/spark-ota-check/metadata"
-# An ordinary account cannot lock, and root would write what apt makes of its package lists.
-_APT, _APT_OF_ROOT = ("-o", "Debug::NoLocking=1"), ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
 # A driver refuses a name that it does not know, and is asked again without it.
 _QUERY = (
     "pstate vbios_version persistence_mode clocks.sm clocks.mem clocks.max.sm clocks.applications.graphics power.draw "
@@ -131,7 +127,7 @@ class Recorder:
             "release": re.findall(RELEASE, self._word("/etc/dgx-release"), re.M),
             "machine": {name: self._word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
             "firmware": self._part("firmware", self._firmware),
-            "ota": self._part("ota", lambda: self._ota(apt["packages"])),
+            "ota": self._part("ota", lambda: ota.newest(self.host, apt["packages"])),
             "kernels": [name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")],
             "memory": {
                 name: int(size)
@@ -146,6 +142,7 @@ class Recorder:
             "torch": torches,
             "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
             "fabric": self._part("fabric", FabricInfo(self.host).run),
+            "update": self._part("update", lambda: self._update(apt["packages"])),
             "report": self._part("report", lambda: history.History(self.host.path(HISTORY)).last()),
         }
         if profiles:
@@ -158,8 +155,7 @@ class Recorder:
 
         def ask(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
             variables = [f"{name}={value}" for name, value in environment.items()]
-            own = _APT_OF_ROOT if os.geteuid() == 0 else ()
-            return self._run(["env", *variables, argv[0], *_APT, *own, *argv[1:]])
+            return self._run(["env", *variables, argv[0], *read_only(), *argv[1:]])
 
         apt = Apt(ask, lock_timeout=0)
         names = {one.name for wanted in self.packages.values() for text in wanted for one in parse_wanted(text)}
@@ -183,6 +179,14 @@ class Recorder:
             found[method] = answer
         return found
 
+    def _update(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
+        """Return what the next upgrade would do, as apt and fwupd say it."""
+        host = Host(self.host.root, run=lambda argv: self._run(["env", "LC_ALL=C.UTF-8", "LANGUAGE=C", *argv]))
+        found = UpdateInfo(host, ROOT).observe(installed)
+        for row in host.unread:
+            self.host.note(row["probe"], row["reason"])
+        return found
+
     def _firmware(self) -> list[dict[str, t.Any]]:
         command = self.host.command("fwupdmgr")
         if not command:
@@ -192,21 +196,6 @@ class Recorder:
             places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
             devices = json.loads(self._ask(["env", *places, command, "get-devices", "--json"])).get("Devices") or []
         return [{"name": device.get("Name"), "version": device.get("Version")} for device in devices]
-
-    def _ota(self, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:
-        """Return the newest release that NVIDIA's checker knows, and what of its packages is older or missing here."""
-        texts = [self.host.read(f"{RECIPES}/{name}") for name in self.host.names(RECIPES) if "ebeta" not in name]
-        recipes = [json.loads(text) for text in texts if text]
-        if not recipes:
-            return None
-        newest = max(recipes, key=lambda recipe: str(recipe["metadata"].get("releaseDate")))
-        rows = [(row["name"], installed.get(row["name"], ""), row["version"]) for row in newest.get("package") or []]
-        return {
-            "name": newest["metadata"].get("name"),
-            "released": str(newest["metadata"].get("releaseDate"))[:10],
-            "software": {row["name"]: row["version"] for row in newest.get("software") or []},
-            "behind": {name: [has, want] for name, has, want in rows if not has or compare_versions(has, want) < 0},
-        }
 
     def _torches(self) -> list[dict[str, str]]:
         """Return each interpreter that has torch: its path, torch's version, and the folder of the package."""

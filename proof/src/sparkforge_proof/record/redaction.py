@@ -251,10 +251,12 @@ RULES = _table(
         "keys",
         "apt broken lock_holder pins apt_sources clock cpu cuda_toolkits disk driver gpu devices processes kernel "
         "loader memory os dgx python stack unread record build wheels install remove refused would_remove "
-        "would_downgrade protected versions ota firmware torch fabric links ports management kho pcie report checks",
+        "would_downgrade protected versions ota firmware torch fabric links ports management kho pcie report checks "
+        "update plan problem update.kernels dkms boot system archives grub secure_boot unattended cdi",
     ),
-    (("name", "version"), "packages offers ota.behind"),
+    (("name", "version"), "packages offers ota.behind host_packages"),
     (("words", "version"), "software"),
+    (("name", "words"), "own_holds"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),
     (("path", "path"), "entries"),
@@ -269,14 +271,22 @@ RULES = _table(
     (
         bool,
         "enabled keyring_present synchronized nvidia_fs open_kernel_module hardware present unified_memory headers "
-        "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted",
+        "venv root up connectx7 carrier wireless gpu_required numeric required blocked blocks accepted running image "
+        "kernels.driver read_only used one_time tool on key vendor_once refresh reboot_required virtual",
     ),
-    (_MIB, "available_mib total_mib swap_total_mib memory_total_mib memory_used_mib used_mib reserved_mib speed_mbps"),
-    (_COUNT, "count index priority offset format seconds swappiness mtu width port wifi_powersave ratio"),
+    (
+        _MIB,
+        "available_mib total_mib swap_total_mib memory_total_mib memory_used_mib used_mib reserved_mib speed_mbps "
+        "download_mib growth_mib",
+    ),
+    (
+        _COUNT,
+        "count index priority offset format seconds swappiness mtu width port wifi_powersave ratio mib lists_days",
+    ),
     (frozenset({0}), "pid epoch"),
     (frozenset({"GPU-00000000-0000-0000-0000-000000000000"}), "uuid"),
     (frozenset({"00000000-0000-0000-0000-000000000000"}), "boot_id"),
-    ("name", "name held package pin components unavailable"),
+    ("name", "name held package pin components unavailable kept phased autoremove"),
     ("path", "file signed_by suites device mount nvcc path command processes.name torch.python"),
     ("uri", "uris origins"),
     (
@@ -284,15 +294,15 @@ RULES = _table(
         "candidate previous versions.version install.version remove.version would_remove.version protected.version "
         "would_downgrade.version",
     ),
-    (_DOTTED, "version cuda_version nvcc_version compute_capability report.driver"),
-    (re.compile(r"0x[0-9a-f]{1,8}|\d{1,5}(\.\d{1,4}){0,3}"), "firmware.version"),
+    (_DOTTED, "static_driver version cuda_version nvcc_version compute_capability report.driver"),
+    (re.compile(r"0x[0-9a-f]{1,8}|\d{1,5}(\.\d{1,4}){0,3}"), "firmware.version firmware.update"),
     (re.compile(r"\d(\.\d{1,2}){1,2}((a|rc|\.dev)\d{1,8})?(\+(cu\d{2,3}|cpu))?"), "torch.version environments.torch"),
     ("release", "release kernels report.kernel"),
     ("parameters", "cmdline"),
     (
         "words",
         "state probe reason cause remedy diagnosis no_load measured bound family status verdict scope profile notices "
-        "evidence checks.name report.stack report.method",
+        "evidence checks.name report.stack report.method origin unattended.origins patterns blacklist error default",
     ),
     (re.compile(r"arm64|amd64"), "architecture"),
     (re.compile(r"aarch64|x86_64"), "machine"),
@@ -305,7 +315,7 @@ RULES = _table(
     (re.compile(r"(torch|vllm|sglang)-\d{1,2}(\.\d{1,2}){1,2}|cpu|lab"), "stack.name"),
     (re.compile(r"build|wheel"), "method"),
     (re.compile(r"(en|wl)(P\d{1,2})?(p\d{1,3})?s\d{1,3}(f\d{1,2})?(np\d)?"), "interface halves"),
-    (re.compile(r"roce(P\d)?p\d{1,2}s\d{1,2}f\d|mlx5_\d{1,2}"), "rdma"),
+    (re.compile(r"roce(P\d)?p\d{1,2}s\d{1,2}f\d|mlx5_\d{1,2}"), "rdma infiniband"),
     (re.compile(r"[\d.]{1,5} GT/s PCIe"), "speed"),
     (re.compile(r"on|off"), "asked"),
     (re.compile(r"OTA[\d.]{1,6}"), "ota.name"),

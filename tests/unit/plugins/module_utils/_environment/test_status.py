@@ -13,6 +13,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
@@ -122,6 +123,7 @@ def test_a_host_on_which_nothing_was_installed_has_nothing(tree: Tree) -> None:
         "staged_proof": None,
         "scheduled": False,
         "stopped": [],
+        "held": [],
         "plan": None,
     }
 
@@ -134,6 +136,11 @@ def test_a_server_that_stays_off_is_told_with_its_reason(tree: Tree) -> None:
     )
     (tree.root / "serving/other/stopped").symlink_to("/etc/shadow")
     assert tree.look()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
+
+
+def test_what_an_upgrade_holds_is_read_from_its_receipt(tree: Tree) -> None:
+    receipts.write(str(tree.root), receipts.HOLDS, {"holds": {"libnccl2": "nccl-of-ubuntu"}})
+    assert tree.look()["held"] == ["libnccl2 (nccl-of-ubuntu)"]
 
 
 def test_environments_come_with_their_state_the_current_one_first(tree: Tree) -> None:

@@ -61,6 +61,7 @@ def look(**changed: t.Any) -> dict[str, t.Any]:
         "staged_proof": None,
         "scheduled": False,
         "stopped": [],
+        "held": [],
         "plan": PLAN,
         **changed,
     }
@@ -90,6 +91,11 @@ def test_a_host_as_the_stack_wants_it() -> None:
         "\n"
         "1 host: 1 as the stack wants it."
     )
+
+
+def test_what_an_upgrade_holds_is_named_with_its_rule() -> None:
+    said = text(row(held=["libnccl2 (nccl-of-ubuntu)"]))
+    assert "  held by sparkforge update: libnccl2 (nccl-of-ubuntu)" in said.splitlines()
 
 
 def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Makes docs/update-rules.md of the ledger, and a signed file of it to publish: python -m lab.ledger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+import typing as t
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "update-rules.md"
+
+INTRODUCTION = """\
+# What upgrades broke
+
+The rules by which `sparkforge update --forecast` judges the next upgrade of a Spark. `hold`: keep these packages back,
+or begin nothing; `steps`: do this before or after the upgrade; `note`: know it. A source that says (read) has the day
+on which it was read, any other the day of the page.
+
+This page is made by `python -m lab.ledger` from `roles/update/files/ledger/`. To add a rule, add a file with both
+examples.
+"""
+
+
+def page(rules: t.Iterable[t.Mapping[str, t.Any]]) -> str:
+    """Return the page: a section for each rule."""
+    return "\n".join([INTRODUCTION, *(section(rule) for rule in rules)])
+
+
+def section(rule: t.Mapping[str, t.Any]) -> str:
+    """Return what a person wants to know of one rule."""
+    span = [f"from {rule['from']}"] if rule.get("from") else []
+    span += [f"to {rule['to']}"] if rule.get("to") else []
+    order = f", {rule['order']} the upgrade" if rule.get("order") else ""
+    rows = [
+        f"### {rule['id']}",
+        f"**{rule['title'].strip()}.** ({rule['verdict']}{order})",
+        f"{rule['changes'].strip()}{' (' + ' '.join(span) + ')' if span else ''} {rule['hosts'].strip()}",
+        f"**What breaks:** {rule['breaks'].strip()}",
+        f"**Do:** {rule['remedy'].strip()}",
+        f"**Over when:** {rule['over']['test'].strip()}",
+        "\n".join(f"* [{one['title']}]({one['url']}), {one['date']}" for one in rule["source"]),
+    ]
+    return "\n\n".join(rows) + "\n"
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Write the page, or a signed file, or with ``--check`` tell whether the page is current."""
+    parser = argparse.ArgumentParser(prog="python -m lab.ledger", description="Write the page of the ledger.")
+    parser.add_argument("--check", action="store_true", help="only tell whether the page is current")
+    parser.add_argument("--bundle", type=pathlib.Path, metavar="FILE", help="write the ledger as one signed file")
+    parser.add_argument(
+        "--root", type=pathlib.Path, help="the directory with keys/wheelhouse, made where it is missing"
+    )
+    given = parser.parse_args(argv)
+    sys.path.insert(0, str(ROOT / ".collections"))
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse.signature import Signer
+    from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import ledger
+
+    shipped = ledger.load()
+    if given.bundle:
+        if not given.root:
+            parser.error("--bundle needs --root")
+        signer = Signer(str(given.root.absolute()))
+        signer.make(check_mode=False)
+        given.bundle.write_text(json.dumps(signer.sign(t.cast(t.Any, ledger.bundle(shipped)))), encoding="utf-8")
+        print(f"{given.bundle}: {len(shipped.rules)} rules of {shipped.date}, signed by {signer.public_key}")
+        return 0
+    text = page(shipped.rules)
+    if not given.check:
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        print(f"{PAGE.relative_to(ROOT)} is not current: run python -m lab.ledger", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,361 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The upgrade of a host with a way back: what it was is kept first, and each state survives a loss of power.
+
+``<root>/update/state.json`` names the phase; it is written atomically, before and after what the phase is about. Every
+step may be called again: it goes on from what dpkg has on the disk, whatever the state says of it. Nothing here boots
+the host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tarfile
+import typing as t
+
+from .._apt.apt_get import Apt
+from .._apt.plan import Plan, Step, names_of, parse_simulation
+from .._core import disk, receipts
+from .._core.errors import SparkforgeError
+from .._host.reader import Host
+from . import boot
+from .observation import UPGRADES
+
+#: Until a new kernel can be booted once, and by a power cycle left again, none is installed: what brings one is held.
+NEW_KERNEL = "new-kernel"
+_IMAGE = re.compile(r"linux-image-(unsigned-)?\d")
+_META = re.compile(r"linux-(?!libc-dev|base|firmware|tools|perf)[a-z](?!.*-\d+\.\d+)")
+
+SCHEMA = 1
+SNAPSHOT, UPGRADING, UPGRADED, PROVEN, KEPT = "snapshot", "upgrading", "upgraded", "proven", "kept"
+RETURNING, RETURNED = "returning", "returned"
+#: Phases after which the next upgrade may begin.
+ENDED = (KEPT, RETURNED)
+#: Modified configuration files are kept, as everywhere in this collection; recommended packages come as apt has it set.
+OPTIONS = (
+    *("-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0"),
+    *("-o", "APT::Get::AutomaticRemove=0", "-o", "APT::Sandbox::User="),
+)
+CONFIGURATION = "etc.tar.gz"
+REFUSE = "Nothing was changed. "
+
+State = dict[str, t.Any]
+
+
+def path_of(root: str) -> str:
+    """Return where the state of an upgrade is."""
+    return os.path.join(root, "update", "state.json")
+
+
+def read(root: str) -> State | None:
+    """Return the state of the last upgrade, or None.
+
+    :raises SparkforgeError: for one that is there and cannot be read: it may be all that leads back.
+    """
+    try:
+        with open(path_of(root), encoding="utf-8") as stream:
+            found = json.load(stream)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise SparkforgeError(
+            f"{path_of(root)} cannot be read: {error}.", "Look at it, and move it away if the host is as you want it."
+        ) from error
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise SparkforgeError(
+            f"{path_of(root)} is not a state of this version.", "Finish that upgrade with the version that began it."
+        )
+    return found
+
+
+class Upgrade:
+    """One host's upgrade.
+
+    :param apt: apt-get on the host.
+    :param root: of the collection.
+    :param host: what the host's files are read through; its root is that of a test's tree.
+    """
+
+    def __init__(self, apt: Apt, root: str, host: Host, mode: str = "full") -> None:
+        self.apt, self.root, self.host = apt, root, host
+        self.word = UPGRADES[mode]
+        self.folder = os.path.join(root, "update")
+
+    # -- state
+
+    def _write(self, state: State, phase: str | None = None) -> State:
+        if phase:
+            state["phase"] = phase
+        disk.write_file(path_of(self.root), (json.dumps(state, indent=1, sort_keys=True) + "\n").encode())
+        return state
+
+    def _state(self) -> State:
+        state = read(self.root)
+        if state is None:
+            raise SparkforgeError("No upgrade was begun on this host.", "Run the step begin first.")
+        return state
+
+    # -- begin: what it was
+
+    def begin(self, expected: t.Mapping[str, t.Any], holds: t.Mapping[str, str], over: t.Sequence[str] = ()) -> State:
+        """Keep what apt and the boot will change, and hold what the ledger holds; go on with one that was begun.
+
+        :param expected: the plan of the forecast, ``install`` and ``remove``.
+        :param holds: package to the id of the rule that holds it.
+        :param over: packages whose rule is over.
+        :raises SparkforgeError: if the host is in no state to begin; nothing was changed then.
+        """
+        state = read(self.root)
+        if state and state["phase"] not in ENDED:
+            return state
+        self._check()
+        # Before anything is held or released.
+        self._as_forecast(self._plan(), expected)
+        self._release(over)
+        plan = self._plan()
+        kernels = [step for step in plan.install if _IMAGE.match(step.name) and not step.previous]
+        metas = [step.name for step in plan.install if kernels and step.previous and _META.match(step.name)]
+        self._hold({**holds, **dict.fromkeys(metas, NEW_KERNEL)})
+        plan = self._plan()
+        self._as_forecast(plan, expected)
+        against = [step for step in [*plan.install, *plan.remove] if step.name in holds or _is_new_kernel(step)]
+        if against:
+            raise SparkforgeError(
+                f"apt would change {names_of(against)}, although what brings it is held.",
+                "Find out with `apt-get -s full-upgrade` which package wants it, and hold that one.",
+            )
+        if not plan.install and not plan.remove:
+            return {"schema": SCHEMA, "phase": KEPT, "changed": {}, "new": [], "lacking": []}
+        disk.remove(self.folder)
+        disk.make_directories(os.path.join(self.folder, "debs"))
+        os.chmod(self.folder, 0o700)  # a copy of /etc has secrets in it
+        changed = {step.name: step.previous for step in [*plan.install, *plan.remove] if step.previous}
+        kept = self._keep(changed)
+        self._keep_configuration()
+        state = {
+            "schema": SCHEMA,
+            "changed": changed,
+            "new": sorted(step.name for step in plan.install if not step.previous),
+            "packages": self.apt.packages().versions,
+            "kept": sorted(kept),
+            "lacking": sorted(set(changed) - set(kept)),
+            "kernel": boot.running(self.host),
+            "driver": boot.driver(self.host),
+            "boot_id": boot.boot_id(self.host),
+            "broke": None,
+        }
+        boot.keep_kernel(self.host, self.folder, state["kernel"])
+        disk.fsync_tree(self.folder)
+        return self._write(state, SNAPSHOT)
+
+    def _check(self) -> None:
+        found = self.apt.packages()
+        if found.broken:
+            names = ", ".join(row["name"] for row in found.broken[:6])
+            raise SparkforgeError(
+                f"dpkg was interrupted: {names}.",
+                f"{REFUSE}Run `dpkg --configure -a` and `apt-get -f install`, then again.",
+            )
+        holder = self.apt.state.lock_holder()
+        if holder:
+            raise SparkforgeError(
+                f"Another apt runs: process {holder['pid']} ({holder['command']}).", f"{REFUSE}Wait until it ends."
+            )
+        place = self.host.path("/boot")
+        if os.path.isdir(place) and os.statvfs(place).f_flag & os.ST_RDONLY:
+            raise SparkforgeError("/boot is read-only.", f"{REFUSE}Run `mount -o remount,rw /boot`, then again.")
+
+    def _plan(self) -> Plan:
+        return parse_simulation(
+            self.apt.run(["apt-get", "--simulate", "-q", *OPTIONS, self.word], f"simulate {self.word}")
+        )
+
+    @staticmethod
+    def _as_forecast(plan: Plan, expected: t.Mapping[str, t.Any]) -> None:
+        """Refuse a plan that does more than what was forecast: the archive may have moved meanwhile."""
+        known = {(step["name"], step["version"]) for step in expected.get("install") or []}
+        gone = {step["name"] for step in expected.get("remove") or []}
+        more = [step for step in plan.install if (step.name, step.version) not in known]
+        more += [step for step in plan.remove if step.name not in gone]
+        if more:
+            raise SparkforgeError(
+                f"apt would now do more than was forecast: {names_of(more)}.",
+                f"{REFUSE}Forecast again, and begin again.",
+            )
+
+    def _keep(self, changed: t.Mapping[str, str]) -> set[str]:
+        """Keep the files of the versions that go, as far as a source or apt's cache has them; return the packages."""
+        policies = self.apt.policies(sorted(changed)) if changed else {}
+        debs, kept = os.path.join(self.folder, "debs"), set()
+        for name, version in changed.items():
+            plain, file = name.partition(":")[0], version.replace(":", "%3a")
+            cached = [
+                one
+                for one in self.host.names("/var/cache/apt/archives")
+                if one.startswith(f"{plain}_{file}_") and one.endswith(".deb")
+            ]
+            if cached:
+                shutil.copy2(self.host.path(f"/var/cache/apt/archives/{cached[0]}"), os.path.join(debs, cached[0]))
+                kept.add(name)
+                continue
+            policy = policies.get(name) or policies.get(plain)
+            if policy and version in policy.origins:
+                with contextlib.suppress(SparkforgeError):
+                    argv = ["env", "-C", debs, "apt-get", "download", "-q", *OPTIONS, f"{name}={version}"]
+                    self.apt.run(argv, f"download {name} {version}")
+                    kept.add(name)
+        return kept
+
+    def _keep_configuration(self) -> None:
+        path = os.path.join(self.folder, CONFIGURATION)
+        temporary = disk.beside(path)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
+                archive.add(self.host.path("/etc"), "etc")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+
+    # -- holds
+
+    def holds(self) -> dict[str, str]:
+        """Return our own holds, package to rule, that dpkg has."""
+        ours = (receipts.read(self.root, receipts.HOLDS) or {}).get("holds") or {}
+        held = set(self.apt.packages().held)
+        return {name: rule for name, rule in ours.items() if name in held}
+
+    def _hold(self, holds: t.Mapping[str, str]) -> None:
+        there = self.apt.packages()
+        new = {name: rule for name, rule in holds.items() if name in there.versions and name not in there.held}
+        if new:
+            # Before: a hold that nobody knows of would stay for ever.
+            receipts.write(self.root, receipts.HOLDS, {"holds": {**self.holds(), **new}})
+            self.apt.run(["apt-mark", "hold", *sorted(new)], "hold packages")
+
+    def _release(self, over: t.Sequence[str]) -> None:
+        ours = self.holds()
+        ended = sorted(name for name in over if name in ours)
+        if ended:
+            self.apt.run(["apt-mark", "unhold", *ended], "take holds back")
+            left = {name: rule for name, rule in ours.items() if name not in ended}
+            if left:
+                receipts.write(self.root, receipts.HOLDS, {"holds": left})
+            else:
+                receipts.remove(self.root, receipts.HOLDS)
+
+    # -- the upgrade and its way back
+
+    def _finish_dpkg(self) -> None:
+        """Let dpkg finish what was cut off."""
+        if self.apt.packages().broken:
+            self.apt.run(["dpkg", "--force-confold", "--configure", "-a"], "configure what was interrupted")
+            self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, "-f", "install"], "mend what was interrupted")
+
+    def upgrade(self) -> State:
+        """Upgrade by apt, or go on with it."""
+        state = self._state()
+        if state["phase"] not in (SNAPSHOT, UPGRADING):
+            return state
+        self._write(state, UPGRADING)
+        self._finish_dpkg()
+        planned = {*state["changed"], *state["new"]}
+        plan = self._plan()
+        more = [step for step in [*plan.install, *plan.remove] if step.name not in planned]
+        if more:
+            raise SparkforgeError(
+                f"apt would now also change {names_of(more)}, which nothing was kept of.",
+                "Run the command again with update_state: back, then forecast again.",
+            )
+        if plan.install or plan.remove:
+            self.apt.run(["apt-get", "--yes", "-q", *OPTIONS, self.word], self.word)
+        return self._write(state, UPGRADED)
+
+    def check(self) -> State:
+        """Tell whether the host came back from its reboot as it has to be.
+
+        :raises SparkforgeError: for what broke.
+        """
+        state = self._state()
+        kernel, driver = boot.running(self.host), boot.driver(self.host)
+        if state["driver"] and not driver:
+            raise SparkforgeError(
+                f"The driver {state['driver']} was loaded before the upgrade, and none is now.", "Look at `dmesg`."
+            )
+        if state["kernel"] and kernel != state["kernel"]:
+            raise SparkforgeError(
+                f"The host came back with the kernel {kernel}, not {state['kernel']}.", "Look at GRUB."
+            )
+        return state
+
+    def keep(self) -> State:
+        """End an upgrade that was proven: what was kept of the time before goes."""
+        state = self._state()
+        if state["phase"] in ENDED:
+            return state
+        if state["phase"] not in (UPGRADED, PROVEN):
+            raise SparkforgeError(
+                f"The upgrade is in the phase {state['phase']}, and cannot be kept.", "Run the same command again."
+            )
+        self._write(state, PROVEN)
+        for name in ("debs", "boot", CONFIGURATION):
+            disk.remove(os.path.join(self.folder, name))
+        return self._write(state, KEPT)
+
+    def back(self, broke: str | None = None) -> State:
+        """Go back to the packages that were there before, as far as they were kept; say what could not."""
+        state = self._state()
+        if state["phase"] == RETURNED:
+            return state
+        if state["phase"] == KEPT:
+            raise SparkforgeError("The upgrade was kept, and its way back is gone.", "Install older versions by hand.")
+        state["broke"] = state["broke"] or broke
+        self._write(state, RETURNING)
+        self._finish_dpkg_back()
+        now = self.apt.packages().versions
+        debs = os.path.join(self.folder, "debs")
+        wanted = [name for name in state["kept"] if now.get(name) != state["changed"][name]]
+        files = [self._file(debs, name, state["changed"][name]) for name in wanted]
+        # The kernel that runs is never removed: it is the one before, or the host is not yet where it can go back.
+        running = boot.running(self.host)
+        new = [name for name in state["new"] if name in now and not (running and name.endswith(f"-{running}"))]
+        arguments = [*files, *(f"{name}-" for name in new)]
+        if arguments:
+            options = [*OPTIONS, "--allow-downgrades", "--allow-change-held-packages", "--no-install-recommends"]
+            self.apt.run(["apt-get", "--yes", "-q", *options, "install", *arguments], "go back")
+        now = self.apt.packages().versions
+        state["lacking"] = sorted(name for name, version in state["changed"].items() if now.get(name) != version)
+        state["left"] = sorted(name for name in state["new"] if name in now)
+        return self._write(state, RETURNED)
+
+    def _finish_dpkg_back(self) -> None:
+        # What cannot be configured is about to be replaced: it must not stop the way back.
+        with contextlib.suppress(SparkforgeError):
+            self._finish_dpkg()
+
+    @staticmethod
+    def _file(debs: str, name: str, version: str) -> str:
+        start = f"{name.partition(':')[0]}_{version.replace(':', '%3a')}_"
+        found = next((one for one in disk.names(debs) if one.startswith(start) and one.endswith(".deb")), None)
+        if found is None:
+            raise SparkforgeError(
+                f"{debs} has no file of {name} {version} any more.", "Install it by hand, then again."
+            )
+        return os.path.join(debs, found)
+
+
+def _is_new_kernel(step: Step) -> bool:
+    return bool(_IMAGE.match(step.name)) and step.version is not None and not step.previous
+
+
+def needs_boot(state: t.Mapping[str, t.Any], host: Host) -> bool:
+    """Tell whether an upgrade changed the driver, whose module stays loaded until the host boots."""
+    if state.get("phase") == UPGRADED and state["boot_id"] != boot.boot_id(host):
+        return False  # it was booted before this run was cut off
+    names = [*(state.get("changed") or {}), *(state.get("new") or [])]
+    return any(re.match(r"(lib)?nvidia-|linux-modules-nvidia-|linux-image-\d", name) for name in names)

@@ -1,0 +1,118 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Observe what the next upgrade of a host would do."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: update_info
+short_description: Observe what the next upgrade of a host would do
+version_added: "0.1.0"
+description:
+  - Lets apt simulate the upgrade, with every source, pin, hold and phased update of the host.
+  - Reads all that decides whether the host survives it. This is the space in C(/boot), the driver's modules of each
+    kernel, DKMS, Secure Boot, the boot loader, unattended upgrades, what fwupd has not finished, NVIDIA's recipes of
+    the release, and what environments take from packages.
+  - Changes nothing, locks nothing, and starts no update.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+author: The sparkforge maintainers (!UNKNOWN)
+options:
+  mode:
+    description:
+      - V(full) is what C(apt full-upgrade) and NVIDIA's updater do.
+      - V(safe) is C(apt upgrade), which removes nothing.
+    type: str
+    choices: [full, safe]
+    default: full
+  refresh:
+    description:
+      - Whether to fetch the package lists into a temporary directory first. The lists of the host stay as they are.
+      - Otherwise the forecast is as old as the lists of the host.
+    type: bool
+    default: false
+  root:
+    description: The collection's root directory.
+    type: path
+    default: /opt/sparkforge
+notes:
+  - An ordinary user gets the same, except files that only root can read.
+"""
+
+EXAMPLES = r"""
+- name: Observe the next upgrade
+  sparkforge.dgx_spark.update_info:
+  register: update_seen
+"""
+
+RETURN = r"""
+update_info:
+  description: The observation, which P(sparkforge.dgx_spark.update_forecast#module) judges.
+  returned: always
+  type: dict
+  contains:
+    plan:
+      description: What apt would install and remove, keep back, defer and no longer need, and the bytes it takes.
+      type: dict
+      sample:
+        install: [{name: libnccl2, previous: 2.28.3-1+cuda13.0, version: 2.30.7-1+cuda13.2, origin: NVIDIA}]
+        remove: []
+    kernels:
+      description: The kernels, and whether each has the driver's modules and headers.
+      type: list
+      elements: dict
+      sample: [{release: 6.17.0-1021-nvidia, running: true, image: true, driver: true, headers: true, mib: 90}]
+    firmware:
+      description: The devices of fwupd, with the state of their last update.
+      type: list
+      elements: dict
+      sample: [{name: UEFI dbx, version: "371", state: pending, error: null, update: null}]
+    unread:
+      description: What exists but could not be read, with the reason.
+      type: list
+      elements: dict
+      sample: []
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._core import modules
+from ..module_utils._host.apt_state import AptState
+from ..module_utils._host.reader import Host
+from ..module_utils._update.observation import UPGRADES, UpdateInfo
+
+
+def main() -> None:
+    """Run the module."""
+    module = AnsibleModule(
+        argument_spec={
+            "mode": {"type": "str", "choices": list(UPGRADES), "default": "full"},
+            "refresh": {"type": "bool", "default": False},
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+        },
+        supports_check_mode=True,
+    )
+
+    def run(argv: list[str]) -> tuple[int, str, str]:
+        environment = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+        status, stdout, stderr = module.run_command(argv, environ_update=environment, handle_exceptions=False)
+        return int(status), stdout, stderr
+
+    def work() -> dict[str, t.Any]:
+        host = Host(run=run)
+        look = UpdateInfo(host, module.params["root"], module.params["mode"], module.params["refresh"])
+        found = look.observe(AptState(host).packages().versions)
+        return {"changed": False, "update_info": {**found, "unread": host.unread}}
+
+    modules.run(module, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/update.yml --check: two hosts, which are this machine with its own apt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.playbooks.run_playbook import ROOT, run_playbook
+
+PLAYBOOK = str(ROOT / "playbooks/update.yml")
+HOSTS = {
+    "spark01": {"ansible_connection": "local"},
+    "spark02": {"ansible_connection": "local"},
+    "lost": {"ansible_host": "127.0.0.1", "ansible_port": 1},
+}
+
+
+def forecast(place: Path, *arguments: str) -> tuple[int, str]:
+    (place / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
+    done = run_playbook(place, "-i", "hosts.json", PLAYBOOK, *arguments)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
+    state = Path("/var/lib/dpkg/status")
+    before = hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())
+    code, said = forecast(
+        tmp_path, "--check", "-e", "update_format=json", "-e", f"update_file={tmp_path}/forecast.json"
+    )
+    assert code == 0, said
+    assert (hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())) == before
+    found = json.loads((tmp_path / "forecast.json").read_text())
+    assert [row["host"] for row in found["hosts"]] == list(HOSTS)
+    assert [row["answer"] for row in found["hosts"]][2] == "not read" and "changed=0" in said
+    assert found["ledger"]["rules"] >= 25 and found["ledger"]["age_days"] >= 0
+    assert all(one["source"] for row in found["hosts"] for one in row["findings"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("update_ledger=/nowhere", "The ledger /nowhere cannot be read"),
+        ("update_ledger=https://ledger.invalid/x", "update_ledger_signers has no key"),
+        ('{"update_accept": ["kernel-8"]}', "kernel-8, which is no rule of the ledger"),
+    ],
+)
+def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, words: str) -> None:
+    code, said = forecast(tmp_path, "--check", "-l", "spark01", "-e", setting)
+    assert code != 0 and said.count("fatal:") <= 1 and words in " ".join(said.split())

@@ -1,0 +1,36 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The page of the ledger, and the file that others can fetch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.update import ledger as reader
+
+from lab import ledger
+
+
+def test_the_committed_page_is_current() -> None:
+    assert ledger.main(["--check"]) == 0, "run python -m lab.ledger"
+
+
+def test_each_rule_has_a_section_with_its_sources() -> None:
+    text = ledger.PAGE.read_text(encoding="utf-8")
+    rules = reader.load().rules
+    assert [line[4:] for line in text.splitlines() if line.startswith("### ")] == [rule["id"] for rule in rules]
+    assert all(source["url"] in text for rule in rules for source in rule["source"])
+
+
+def test_a_file_to_publish_is_taken_with_the_key_that_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ledger.json"
+    assert ledger.main(["--bundle", str(file), "--root", str(tmp_path / "root")]) == 0
+    key = capsys.readouterr().out.strip().rpartition("signed by ")[2]
+    assert reader.load(str(file), [key]).rules == reader.load().rules
+    assert set(json.loads(file.read_text())) == {"format", "date", "rules", "seal", "signature"}
