@@ -1,0 +1,393 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A small honest model server for tests: a Llama computed by torch as engines do it, and faults that can be planted.
+
+It has pages of 16 tokens, chunks of 64, texts that are computed together, and a prefix cache; it answers
+``/v1/completions`` and ``/v1/chat/completions`` in vLLM's form. Needs torch, safetensors and transformers' tokenizer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.server
+import json
+import queue
+import random
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+import torch.nn.functional as f
+import transformers
+
+PAGE, CHUNK, TOGETHER = 16, 64, 32
+FAULTS = {
+    "rope_scaling": "the scaling of rotary positions is ignored",
+    "page_off_by_one": "the last token of each full page is read from the page before",
+    "neighbours_cache": "in a batch, a text reads the first page of its neighbour",
+    "swapped_tokens": "two tokens at the end of a chunk change places",
+    "logit_bias": "logit_bias is dropped",
+    "seed": "the seed is ignored",
+    "fp8_scale": "weights are quantised to FP8, and one layer's scale is half as large again",
+    "template": "messages get another template",
+    "context": "of a text only the last 200 tokens are read",
+    "prefix_cache": "a page is found again by what is in it, whatever was before it",
+    "temperature": "temperature 0 draws",
+    "top_k": "top_k is ignored",
+    "max_tokens": "one token too many is generated",
+    "stop": "stop is ignored",
+    "drafts": "every third token is a draft that nobody verified",
+    "tokenizer": "texts get another first token",
+}
+
+
+@dataclass
+class Sequence:
+    """One text that is being answered."""
+
+    ids: list[int]
+    prompt: int
+    options: dict[str, Any]
+    pages: list[int] = field(default_factory=list)
+    done: int = 0
+    logprobs: list[torch.Tensor] = field(default_factory=list)
+    finish: str = ""
+    ready: threading.Event = field(default_factory=threading.Event)
+    draw: random.Random = field(default_factory=random.Random)
+
+
+class Engine:
+    """Computes texts together, page by page."""
+
+    def __init__(self, path: Path, dtype: torch.dtype, fault: str, fp8: bool) -> None:
+        self.fault, self.dtype = fault, dtype
+        self.config = json.loads((path / "config.json").read_text())
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        self.weights = {
+            name: tensor.to(dtype) for name, tensor in safetensors.torch.load_file(path / "model.safetensors").items()
+        }
+        self.fp8 = fp8 or fault == "fp8_scale"
+        self.layers = self.config["num_hidden_layers"]
+        self.heads, self.shared = self.config["num_attention_heads"], self.config["num_key_value_heads"]
+        self.head = self.config["head_dim"]
+        rope = self.config["rope_parameters"]
+        factor = 1.0 if fault == "rope_scaling" else rope.get("factor", 1.0)
+        self.steps = rope["rope_theta"] ** (-torch.arange(0, self.head, 2) / self.head) / factor
+        # For each page, of each layer, keys and values: page, layer, key or value, token, head, number.
+        self.cache: dict[int, torch.Tensor] = {}
+        self.known: dict[str, int] = {}
+        self.waiting: queue.Queue[Sequence] = queue.Queue()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def answer(self, ids: list[int], options: dict[str, Any]) -> Sequence:
+        """Wait until a text is answered."""
+        one = Sequence(list(ids), len(ids), options)
+        seed = options.get("seed")
+        one.draw = random.Random(None if seed is None or self.fault == "seed" else seed)
+        self.waiting.put(one)
+        one.ready.wait()
+        return one
+
+    def run(self) -> None:
+        """Compute, as long as there is anything: all running texts take a step together."""
+        running: list[Sequence] = []
+        while True:
+            if not running:
+                running.append(self.waiting.get())
+                # Those that come at the same moment are a batch.
+                time.sleep(0.02)
+            while len(running) < TOGETHER and not self.waiting.empty():
+                running.append(self.waiting.get_nowait())
+            with torch.inference_mode():
+                self.step(running)
+            for one in [one for one in running if one.finish]:
+                running.remove(one)
+                one.ready.set()
+
+    def step(self, running: list[Sequence]) -> None:
+        """Take every text a chunk or a token further."""
+        for one in running:
+            if not one.pages:
+                self.find_pages(one)
+        spans = [(one.done, min(len(one.ids), one.done + CHUNK)) for one in running]
+        tokens = []
+        for one, (start, end) in zip(running, spans, strict=True):
+            part = one.ids[start:end]
+            if self.fault == "swapped_tokens" and end - start == CHUNK:
+                part[-2:] = part[:-3:-1]
+            tokens += part
+        scores = self.forward(running, spans, tokens)
+        at = 0
+        for one, (start, end) in zip(running, spans, strict=True):
+            rows = scores[at : at + end - start]
+            at += end - start
+            one.logprobs += list(rows)
+            one.done = end
+            if end == len(one.ids):
+                self.extend(one, rows[-1])
+
+    def find_pages(self, one: Sequence) -> None:
+        """Give a text its pages: those that are known, and new ones."""
+        digest = ""
+        for start in range(0, len(one.ids) + one.options["max_tokens"] + 1, PAGE):
+            part = one.ids[start : start + PAGE]
+            digest = "" if self.fault == "prefix_cache" else digest
+            digest = hashlib.sha256(f"{digest} {start} {part}".encode()).hexdigest()
+            whole = start + PAGE < one.prompt and not one.options["echo"]
+            if whole and digest in self.known and one.done == start:
+                one.pages.append(self.known[digest])
+                one.done = start + PAGE
+                one.logprobs += [torch.zeros(self.config["vocab_size"])] * PAGE
+                continue
+            number = len(self.cache)
+            shape = (self.layers, 2, PAGE, self.shared, self.head)
+            self.cache[number] = torch.zeros(shape, dtype=self.dtype)
+            one.pages.append(number)
+            if start + PAGE < one.prompt:
+                self.known[digest] = number
+
+    def linear(self, x: torch.Tensor, name: str, layer: int) -> torch.Tensor:
+        """Multiply with a weight, in FP8 where that is asked for."""
+        weight = self.weights[f"model.layers.{layer}.{name}.weight"]
+        if self.fp8:
+            wrong = 1.5 if self.fault == "fp8_scale" and layer == 1 and name == "mlp.down_proj" else 1.0
+            return f.linear(_fp8(x), _fp8(weight) * wrong)
+        return f.linear(x, weight)
+
+    def norm(self, x: torch.Tensor, name: str) -> torch.Tensor:
+        """RMS norm, within in float32."""
+        wide = x.float()
+        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.config["rms_norm_eps"])
+        return wide.to(self.dtype) * self.weights[name]
+
+    def forward(self, running: list[Sequence], spans: list[tuple[int, int]], tokens: list[int]) -> torch.Tensor:
+        """Return the log-probabilities behind each token of each text's part."""
+        x = self.weights["model.embed_tokens.weight"][torch.tensor(tokens)]
+        positions = torch.cat([torch.arange(start, end) for start, end in spans])
+        angles = (positions[:, None] * self.steps).float()
+        cos, sin = (
+            torch.cat([wave, wave], -1).to(self.dtype)[:, None] for wave in (angles.cos(), angles.sin())
+        )
+
+        def turned(y: torch.Tensor) -> torch.Tensor:
+            left, right = y.chunk(2, -1)
+            return y * cos + torch.cat([-right, left], -1) * sin
+
+        for layer in range(self.layers):
+            y = self.norm(x, f"model.layers.{layer}.input_layernorm.weight")
+            q, k, v = (
+                self.linear(y, f"self_attn.{name}_proj", layer).unflatten(-1, (-1, self.head)) for name in "qkv"
+            )
+            q, k = turned(q), turned(k)
+            parts, at = [], 0
+            for number, (one, (start, end)) in enumerate(zip(running, spans, strict=True)):
+                size = end - start
+                self.store(one, layer, start, k[at : at + size], v[at : at + size])
+                parts.append(self.attend(running, number, layer, (start, end), q[at : at + size]))
+                at += size
+            x = x + self.linear(torch.cat(parts).flatten(1), "self_attn.o_proj", layer)
+            y = self.norm(x, f"model.layers.{layer}.post_attention_layernorm.weight")
+            gate = f.silu(self.linear(y, "mlp.gate_proj", layer)) * self.linear(y, "mlp.up_proj", layer)
+            x = x + self.linear(gate, "mlp.down_proj", layer)
+        return f.linear(self.norm(x, "model.norm.weight"), self.weights["lm_head.weight"]).float().log_softmax(-1)
+
+    def store(self, one: Sequence, layer: int, start: int, k: torch.Tensor, v: torch.Tensor) -> None:
+        """Write keys and values into a text's pages."""
+        for offset in range(len(k)):
+            page, place = divmod(start + offset, PAGE)
+            self.cache[one.pages[page]][layer, 0, place] = k[offset]
+            self.cache[one.pages[page]][layer, 1, place] = v[offset]
+
+    def attend(
+        self, running: list[Sequence], number: int, layer: int, span: tuple[int, int], q: torch.Tensor
+    ) -> torch.Tensor:
+        """Return what a part of a text attends to, in all that is before it."""
+        start, end = span
+        pages = running[number].pages[: -(-end // PAGE)]
+        if self.fault == "neighbours_cache" and len(running) > 1 and end > PAGE:
+            neighbour = running[number - 1].pages
+            pages = [neighbour[0], *pages[1:]]
+        both = torch.stack([self.cache[page][layer] for page in pages], 1).flatten(1, 2)[:, :end]
+        if self.fault == "page_off_by_one":
+            both = both.clone()
+            for place in range(2 * PAGE - 1, end, PAGE):
+                both[:, place] = both[:, place - PAGE]
+        k, v = both.repeat_interleave(self.heads // self.shared, 2).transpose(1, 2)
+        mask = torch.arange(end)[None] <= torch.arange(start, end)[:, None]
+        return f.scaled_dot_product_attention(q.transpose(0, 1)[None], k[None], v[None], mask)[0].transpose(0, 1)
+
+    def extend(self, one: Sequence, row: torch.Tensor) -> None:
+        """Choose the next token, or end the text."""
+        options = one.options
+        count = len(one.ids) - one.prompt
+        limit = options["max_tokens"] + (self.fault == "max_tokens")
+        text = self.tokenizer.decode(one.ids[one.prompt :])
+        if any(word in text for word in options["stop"]) and self.fault != "stop":
+            one.finish = "stop"
+        elif count >= limit:
+            one.finish = "length"
+        else:
+            one.ids.append(self.chosen(one, row, count))
+
+    def chosen(self, one: Sequence, row: torch.Tensor, count: int) -> int:
+        """Return the next token."""
+        options, scores = one.options, row.double().clone()
+        for token, bias in options["logit_bias"].items() if self.fault != "logit_bias" else ():
+            scores[int(token)] += bias
+        temperature = options["temperature"] or (0.7 if self.fault == "temperature" else 0)
+        if self.fault == "drafts" and count % 3 == 2:
+            return int(scores.topk(2).indices[1])
+        if not temperature:
+            return int(scores.argmax())
+        p = (scores / temperature).softmax(-1)
+        order = p.argsort(descending=True)
+        keep = options["top_k"] if options["top_k"] > 0 and self.fault != "top_k" else len(order)
+        total, kept = 0.0, []
+        for token in order[:keep].tolist():
+            kept.append(token)
+            total += float(p[token])
+            if total >= options["top_p"]:
+                break
+        return one.draw.choices(kept, [float(p[token]) for token in kept])[0]
+
+
+def _fp8(x: torch.Tensor) -> torch.Tensor:
+    scale = x.float().abs().amax().clamp(min=1e-12) / 448
+    return ((x.float() / scale).to(torch.float8_e4m3fn).float() * scale).to(x.dtype)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers in vLLM's form."""
+
+    engine: Engine
+    name: str
+    key: str
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def send(self, status: int, body: Any) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def allowed(self) -> bool:
+        if self.key and self.headers.get("Authorization") != f"Bearer {self.key}":
+            self.send(401, {"error": {"message": "Unauthorized"}})
+            return False
+        return True
+
+    def do_GET(self) -> None:
+        if not self.allowed():
+            return
+        longest = self.engine.config["max_position_embeddings"]
+        self.send(200, {"object": "list", "data": [{"id": self.name, "max_model_len": longest}]})
+
+    def do_POST(self) -> None:
+        if not self.allowed():
+            return
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if asked.get("model") != self.name:
+            self.send(404, {"error": {"message": f"The model {asked.get('model')} does not exist."}})
+            return
+        chat = self.path.endswith("/chat/completions")
+        tokenizer, fault = self.engine.tokenizer, self.engine.fault
+        if chat:
+            template = "{% for m in messages %}{{ m['content'] }}{% endfor %}" if fault == "template" else None
+            made = tokenizer.apply_chat_template(
+                asked["messages"], template, add_generation_prompt=True, tokenize=True, return_dict=True
+            )
+            ids = made["input_ids"]
+        elif isinstance(asked["prompt"], str):
+            ids = tokenizer(asked["prompt"]).input_ids
+            ids = [*ids[:1], *ids] if fault == "tokenizer" else ids
+        else:
+            ids = asked["prompt"]
+        if fault == "context":
+            ids = ids[-200:]
+        options = {
+            "max_tokens": asked.get("max_tokens", 16),
+            "temperature": asked.get("temperature", 1.0),
+            "top_k": asked.get("top_k", -1),
+            "top_p": asked.get("top_p", 1.0),
+            "seed": asked.get("seed"),
+            "stop": asked.get("stop") or [],
+            "logit_bias": asked.get("logit_bias") or {},
+            "echo": asked.get("echo", False),
+        }
+        one = self.engine.answer(ids, options)
+        if asked.get("stream"):
+            text = tokenizer.decode(one.ids[one.prompt :])
+            events = [{"choices": [{"text": text}]}]
+            self.send(200, "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n")
+            return
+        self.send(200, self.form(one, chat, asked))
+
+    def form(self, one: Sequence, chat: bool, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return an answer in vLLM's form."""
+        tokenizer = self.engine.tokenizer
+        text = tokenizer.decode(one.ids[one.prompt :])
+        for word in one.options["stop"] if one.finish == "stop" else ():
+            text = text.partition(word)[0]
+        count = len(one.ids) - one.prompt
+        choice: dict[str, Any] = {"index": 0, "finish_reason": one.finish}
+        start = 0 if asked.get("echo") else one.prompt
+        rows = [None if at == 0 else one.logprobs[at - 1] for at in range(start, len(one.ids))]
+        tokens = one.ids[start:]
+        number = asked.get("top_logprobs", 5) if chat else asked.get("logprobs") or 0
+        tops = [
+            None if row is None else {f"token_id:{at}": float(row[at]) for at in row.topk(number).indices.tolist()}
+            for row in rows
+        ]
+        lp = [None if row is None else float(row[token]) for row, token in zip(rows, tokens, strict=True)]
+        if chat:
+            choice["message"] = {"role": "assistant", "content": text}
+            choice["token_ids"] = tokens
+            content = [
+                {"token": tokenizer.decode([token]), "logprob": value, "top_logprobs": [
+                    {"token": name, "logprob": at} for name, at in (top or {}).items()
+                ]}
+                for token, value, top in zip(tokens, lp, tops, strict=True)
+            ]
+            choice["logprobs"] = {"content": content}
+        else:
+            choice["text"] = text
+            names = [f"token_id:{token}" for token in tokens]
+            choice["logprobs"] = {"tokens": names, "token_logprobs": lp, "top_logprobs": tops}
+            choice["prompt_token_ids"] = one.ids[: one.prompt]
+        usage = {"prompt_tokens": one.prompt, "completion_tokens": count, "total_tokens": len(one.ids)}
+        return {"object": "text_completion", "model": self.name, "choices": [choice], "usage": usage}
+
+
+def main() -> None:
+    """Serve until it is ended; print the port once it answers."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--fault", choices=["", *FAULTS], default="")
+    parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--fp8", action="store_true")
+    parser.add_argument("--name", default="small")
+    parser.add_argument("--key", default="")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    Handler.engine = Engine(given.model, getattr(torch, given.dtype), given.fault, given.fp8)
+    Handler.name, Handler.key = given.name, given.key
+    http.server.ThreadingHTTPServer.request_queue_size = 64
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", given.port), Handler)
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sub-command ``endpoint``: asks a server, compares, and prints what is wrong."""
+
+# A command prints: there is no module here.
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import typing as t
+
+from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
+from .._shared.module_utils._core.errors import SparkforgeError
+from . import answers, tiny
+from .client import Endpoint
+
+#: What the process ends with, as the proof's own: 2 is a wrong command line, or a server that cannot be asked.
+PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
+#: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
+LONGEST = 2100
+_EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 something is not as
+it was asked for without a wrong number, 130 interrupted"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="sparkforge-proof endpoint",
+        description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every log-probability is"
+        " compared with float32, which transformers computes here.",
+        epilog=_EPILOG,
+    )
+    made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
+    made.add_argument("--model", required=True, metavar="PATH", help="the directory (or GGUF file) that it serves")
+    made.add_argument("--served-name", default="", metavar="NAME", help="its name there (default: the only one)")
+    made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must bring")
+    made.add_argument("--key-variable", metavar="NAME", help="an environment variable with that key")
+    made.add_argument("--format", choices=FORMATS, default="auto", help="what it computes in (default: as config.json)")
+    made.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu", help="where the reference computes")
+    made.add_argument("--longest", type=int, default=LONGEST, metavar="TOKENS", help=f"the longest text ({LONGEST})")
+    made.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for an answer (default: 120)")
+    made.add_argument("--seed", type=int, default=0, help="seed of the texts (default: from the date)")
+    made.add_argument("--json", metavar="FILE", help="write the report to this file")
+    made.add_argument("--quiet", action="store_true", help="print only the verdict")
+    made.add_argument(
+        "--make-model",
+        choices=tuple(tiny.FAMILIES),
+        metavar="FAMILY",
+        help=f"make a tiny model with random weights at PATH, and end: {', '.join(tiny.FAMILIES)}",
+    )
+    return made
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    """Ask the server, print what is wrong, and return the exit status."""
+    given = parser().parse_args(argv)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if given.make_model:
+            tiny.make(given.model, given.make_model, given.seed)
+            print(f"{given.model}: a {given.make_model} model with random weights")
+            return PROVEN
+        report = prove(given)
+        if given.json:
+            _write(given.json, report)
+    except SparkforgeError as error:
+        print(f"{error.cause} {error.remedy}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("Interrupted: nothing is proven. Run it again; the server was only asked.", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if not given.quiet:
+        for row in report["checks"]:
+            said = f"{row['cause']} {row['remedy']}".strip() if row["status"] != PASS else row["measured"]
+            print(f"{row['status']:4}  {row['name']}: {said}")
+    counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
+    print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
+    return status(report)
+
+
+def status(report: t.Mapping[str, t.Any]) -> int:
+    """Return what the process ends with."""
+    if any(row["status"] == FAIL and row["reason"] == WRONG for row in report["checks"]):
+        return WRONG_NUMBER
+    return {"proven": PROVEN, "unproven": UNPROVEN}.get(report["verdict"], FAILED)
+
+
+def prove(given: argparse.Namespace) -> dict[str, t.Any]:
+    """Run the checks and return the report.
+
+    :raises SparkforgeError: the server cannot be asked, or the model cannot be read.
+    """
+    if not given.url:
+        raise SparkforgeError("No server is named.", "Write its URL: endpoint http://127.0.0.1:8000 --model PATH.")
+    if given.timeout <= 0 or given.longest < 32:
+        raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
+    began = time.monotonic()
+    endpoint = Endpoint(given.url, key(given), given.timeout)
+    # What is quick to refuse goes first: the server, then the directory, then minutes of loading.
+    listed = answers.models(endpoint.get("/v1/models"))
+    one = _named(listed, given.served_name)
+    reference, where = _loaded(given)
+    from .checks import Checks
+    from .session import Session
+    from .texts import Texts
+
+    limits = [given.longest, where.context, one.get("max_model_len"), (one.get("meta") or {}).get("n_ctx_train")]
+    longest = min(int(limit) for limit in limits if limit)
+    seed = given.seed or int(time.strftime("%Y%m%d", time.gmtime()))
+    first = _first(reference.tokenizer)
+    session = Session(endpoint, str(one["id"]), reference)
+    drawn = Texts(reference.words(), first, longest, seed)
+    session.settle(drawn.draw(6))
+    results = [_row(name, numeric, function) for name, numeric, function in Checks(session, drawn).rows()]
+    return _report(given, results, time.monotonic() - began, reference.form.name, str(one["id"]), seed)
+
+
+def key(given: argparse.Namespace) -> str:
+    """Return the key that requests bring; empty where none is named.
+
+    :raises SparkforgeError: it cannot be read, or no header can hold it.
+    """
+    if given.key_file:
+        try:
+            with open(given.key_file, encoding="utf-8") as stream:
+                found = stream.read(4096).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            said = getattr(error, "strerror", None) or "it is no text"
+            raise SparkforgeError(f"The key file {given.key_file} cannot be read: {said}.", "Correct it.") from None
+    elif given.key_variable:
+        found = os.environ.get(given.key_variable, "").strip()
+    else:
+        return ""
+    if not found or not found.isascii() or not found.isprintable() or " " in found:
+        where = given.key_file or f"the variable {given.key_variable}"
+        raise SparkforgeError(f"There is no key in {where}.", "Put the key there, in one line.")
+    return found
+
+
+def _named(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
+    names = [str(one["id"]) for one in listed]
+    if name and name not in names:
+        raise SparkforgeError(f"The server has no model {name}.", f"It lists {', '.join(names[:5])}.")
+    if not name and len(names) > 1:
+        raise SparkforgeError(f"The server lists {len(names)} models.", f"Name one: --served-name {names[0]}.")
+    return listed[names.index(name)] if name else listed[0]
+
+
+def _loaded(given: argparse.Namespace) -> t.Any:
+    from . import reference
+
+    where = reference.folder(given.model)
+    try:
+        import torch
+        import transformers  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise SparkforgeError(
+            f"{sys.executable} has no {error.name}.", "Run this with the interpreter of the server's environment."
+        ) from None
+    from . import formats
+
+    cuda = torch.cuda.is_available()
+    if given.device == "cuda" and not cuda:
+        raise SparkforgeError("torch has no GPU here.", "Use --device cpu.")
+    form = formats.FORMATS[where.format if given.format == "auto" else given.format]
+    form = form.stored() if where.stored and form.name == where.format else form
+    device = "cuda" if given.device != "cpu" and cuda else "cpu"
+    return reference.Reference(where, form, device), where
+
+
+def _first(tokenizer: t.Any) -> list[int]:
+    """Return what the tokenizer puts before every text: a model is not used to anything else."""
+    empty = list(tokenizer("").input_ids)
+    return empty if len(empty) <= 1 else empty[:1]
+
+
+def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
+    began = time.monotonic()
+    row = Result(name, PASS, family="endpoint", numeric=numeric, required=numeric)
+    try:
+        found = function()
+        row.measured, row.bound, row.ratio = found.measured, found.bound, found.ratio
+    except Skipped as reason:
+        row.status, row.cause = SKIP, str(reason)
+    except Failed as failure:
+        row.status, row.cause, row.remedy, row.reason = FAIL, failure.cause, failure.remedy, failure.reason
+        row.measured, row.bound, row.ratio = failure.measured, failure.bound, failure.ratio
+    except SparkforgeError as error:
+        # What answers one request and breaks off at the next is no server to rely on; the other checks still say more.
+        row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
+    row.seconds = round(time.monotonic() - began, 2)
+    return row
+
+
+def _report(
+    given: argparse.Namespace, results: t.Sequence[Result], seconds: float, form: str, served: str, seed: int
+) -> dict[str, t.Any]:
+    failed = [row for row in results if row.status == FAIL]
+    compared = any(row.numeric and row.status == PASS for row in results[:2])
+    return {
+        "kind": "endpoint",
+        "verdict": "fail" if failed else "proven" if compared else "unproven",
+        "url": given.url,
+        "served": served,
+        "model": os.path.abspath(given.model),
+        "format": form,
+        "seed": seed,
+        "host": socket.gethostname(),
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "seconds": round(seconds, 1),
+        "summary": {one: sum(row.status == one for row in results) for one in (PASS, WARN, FAIL, SKIP)},
+        "checks": [dataclasses.asdict(row) for row in results],
+    }
+
+
+def _write(path: str, report: t.Mapping[str, t.Any]) -> None:
+    """Write the report whole or not at all.
+
+    :raises SparkforgeError: it cannot be written.
+    """
+    try:
+        with open(f"{path}.new", "w", encoding="utf-8") as stream:
+            # JSON has no infinity.
+            stream.write(json.dumps(_finite(report), indent=2, sort_keys=True, allow_nan=False) + "\n")
+        os.replace(f"{path}.new", path)
+    except OSError as error:
+        raise SparkforgeError(f"The report cannot be written: {error}.", "Name another file.") from None
+
+
+def _finite(value: t.Any) -> t.Any:
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return str(value) if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else value
+
+
+def _interrupt(*_: t.Any) -> None:
+    raise KeyboardInterrupt

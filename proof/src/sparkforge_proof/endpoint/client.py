@@ -1,0 +1,201 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""HTTP to an OpenAI-compatible server: each way in which it can fail is one cause and one remedy."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+import typing as t
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from .._shared.module_utils._core.errors import SparkforgeError
+
+#: Bytes of an answer: more is no answer to what is asked here.
+LONGEST = 64 * 1024 * 1024
+#: Characters of a server's own words in a message.
+QUOTED = 300
+
+
+class Declined(SparkforgeError):
+    """The server understood and refused what was asked (HTTP 400, 404, 405, 422, 501)."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """urllib would take the key along to wherever a redirect leads."""
+
+    def redirect_request(self, *_: t.Any, **__: t.Any) -> None:
+        return None
+
+
+class Endpoint:
+    """One server.
+
+    :param url: with or without ``/v1`` at its end.
+    :param key: what requests bring as the bearer token; in no message.
+    :param timeout: seconds that an answer may take.
+    """
+
+    def __init__(self, url: str, key: str = "", timeout: float = 120.0) -> None:
+        split = urllib.parse.urlsplit(url)
+        try:
+            port = split.port
+        except ValueError:
+            port = -1
+        if split.scheme not in ("http", "https") or not split.hostname or port == -1 or split.query or split.fragment:
+            raise SparkforgeError(
+                f"{_without_secret(url)!r} is not the URL of a server.", "Write it as http://127.0.0.1:8000."
+            )
+        if split.username or split.password:
+            raise SparkforgeError(
+                "The URL has a user name or a password.", "Put the key into a file and use --key-file."
+            )
+        path = split.path.rstrip("/")
+        self.base = f"{split.scheme}://{split.netloc}{path[: -len('/v1')] if path.endswith('/v1') else path}"
+        self.timeout = timeout
+        self._key = key
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+
+    def get(self, path: str) -> t.Any:
+        """Return what is at a path, read as JSON."""
+        return self._json(path, self._ask(path, None))
+
+    def post(self, path: str, body: t.Mapping[str, t.Any]) -> t.Any:
+        """Return the answer to a request, read as JSON."""
+        return self._json(path, self._ask(path, body))
+
+    def stream(self, path: str, body: t.Mapping[str, t.Any]) -> list[t.Any]:
+        """Return the events of a streamed answer, up to its ``[DONE]``."""
+        text = self._text(path, self._ask(path, {**body, "stream": True}))
+        events, done = [], False
+        for line in text.splitlines():
+            if not line.strip() or line.startswith((":", "event:", "id:", "retry:")):
+                continue
+            if not line.startswith("data:"):
+                raise self._garbage(path, line)
+            data = line[len("data:") :].strip()
+            if data == "[DONE]":
+                done = True
+                continue
+            events.append(self._json(path, data.encode()))
+        if not done:
+            raise SparkforgeError(
+                f"{self.base}{path} ended its stream without [DONE].", "Look at the server's log: it broke off."
+            )
+        return events
+
+    def _ask(self, path: str, body: t.Mapping[str, t.Any] | None) -> bytes:
+        headers = {"Accept": "application/json", "User-Agent": "sparkforge-proof"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode()
+        url = self.base + path
+        deadline = time.monotonic() + self.timeout
+        try:
+            request = urllib.request.Request(url, data, headers)  # noqa: S310 - http or https, see __init__
+            with self._opener.open(request, timeout=self.timeout) as answer:
+                return self._read(url, answer, deadline)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise self._refused(url, error.code, self._said(error)) from None
+        except (socket.timeout, TimeoutError):
+            raise self._slow(url) from None
+        except urllib.error.URLError as error:
+            if isinstance(error.reason, (socket.timeout, TimeoutError)):
+                raise self._slow(url) from None
+            raise SparkforgeError(
+                f"{url} cannot be reached: {error.reason}.", "Start the server, or correct the URL."
+            ) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise SparkforgeError(
+                f"{url} broke off its answer: {self._masked(str(error) or type(error).__name__)}.",
+                "Look at the server's log for what ended it.",
+            ) from None
+
+    def _read(self, url: str, answer: t.Any, deadline: float) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while part := answer.read1(1 << 16):
+            parts.append(part)
+            size += len(part)
+            if size > LONGEST:
+                raise SparkforgeError(
+                    f"{url} answered with more than {LONGEST >> 20} MiB.", "This is no answer of a model server."
+                )
+            # A server that sends a byte a second keeps every limit of the socket.
+            if time.monotonic() > deadline:
+                raise self._slow(url)
+        return b"".join(parts)
+
+    def _slow(self, url: str) -> SparkforgeError:
+        return SparkforgeError(
+            f"{url} did not answer within {self.timeout:g} s.",
+            "Wait until the server has loaded its model and is idle, or raise --timeout.",
+        )
+
+    def _refused(self, url: str, code: int, said: str) -> SparkforgeError:
+        quoted = f": {said}" if said else ""
+        if code in (401, 403):
+            sent = "refuses the key that was given" if self._key else "needs a key"
+            return SparkforgeError(
+                f"{url} {sent} (HTTP {code}).", "Put the server's key into a file, and use --key-file FILE."
+            )
+        if 300 <= code < 400:
+            return SparkforgeError(
+                f"{url} redirects to another place (HTTP {code}).", "Use the URL that the server itself answers at."
+            )
+        if code in (400, 404, 405, 422, 501):
+            return Declined(
+                f"{url} refused the request (HTTP {code}){quoted}.", "Use an OpenAI-compatible server for completions."
+            )
+        return SparkforgeError(f"{url} failed (HTTP {code}){quoted}.", "Look at the server's log for the cause.")
+
+    def _said(self, error: urllib.error.HTTPError) -> str:
+        try:
+            text = error.read(1 << 16).decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException):
+            return ""
+        try:
+            body = json.loads(text)
+            inner = body.get("error", body) if isinstance(body, dict) else body
+            text = str(inner.get("message", inner) if isinstance(inner, dict) else inner)
+        except ValueError:
+            pass
+        return self._masked(" ".join(text.split()))[:QUOTED].rstrip(".")
+
+    def _masked(self, text: str) -> str:
+        return text.replace(self._key, "***") if self._key else text
+
+    def _text(self, path: str, data: bytes) -> str:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._garbage(path, repr(data[:40])) from None
+
+    def _json(self, path: str, data: bytes) -> t.Any:
+        text = self._text(path, data)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise self._garbage(path, text) from None
+
+    def _garbage(self, path: str, text: str) -> SparkforgeError:
+        shown = self._masked("".join(one if one.isprintable() else "?" for one in text[:60]))
+        return SparkforgeError(
+            f"{self.base}{path} answered what is not JSON: {shown!r}.",
+            "See what listens there: it is no OpenAI-compatible server, or a proxy answers in its place.",
+        )
+
+
+def _without_secret(url: str) -> str:
+    """Return a URL without what stands before its host."""
+    return url.rpartition("@")[2] if "@" in url else url

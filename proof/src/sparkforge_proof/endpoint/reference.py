@@ -1,0 +1,290 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The reference: a model's own weights in float32, by transformers' own classes, and how far its format may lead."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import typing as t
+
+from .._shared.module_utils._core.errors import SparkforgeError
+from .texts import Ids
+
+if t.TYPE_CHECKING:
+    from .formats import Format
+
+Wanted = t.Mapping[int, t.Collection[int]]
+
+#: Computations of a text with the format's rounding, from which its bound follows.
+TRIALS = 4
+#: Positions of a text that are compared: those around the boundaries of pages, the last ones, and some between.
+POSITIONS = 256
+#: At which tokens are drawn to see how likely they are.
+TEMPERATURES = (1.0, 0.5)
+#: Scores that are computed at once: positions of several texts times the vocabulary.
+TOGETHER = 50_000_000
+#: Weights up to which one thread computes: where others use the cores too, each small step waits for the slowest thread.
+SMALL = 50_000_000
+#: Formats by what config.json says of its weights.
+_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "bf16"}
+_METHODS = {"fp8": "fp8", "mxfp4": "mxfp4", "modelopt_fp4": "nvfp4", "nvfp4": "nvfp4", "modelopt": "fp8"}
+
+
+@dataclasses.dataclass
+class Position:
+    """What the reference says of one position.
+
+    :ivar logprobs: of the tokens that were asked for.
+    :ivar sigma: by how much the format moves a log-probability there, root mean square over all tokens and trials.
+    :ivar moments: mean and variance of a drawn token's log-probability, by the temperature at which it is drawn.
+    """
+
+    logprobs: dict[int, float]
+    sigma: float
+    moments: dict[float, tuple[float, float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """A directory with a model, or a file of GGUF.
+
+    :ivar format: what its configuration says of its weights.
+    :ivar stored: its weights are kept in that format, so that only activations are quantised.
+    """
+
+    path: str
+    gguf: str
+    format: str
+    stored: bool
+    vocabulary: int
+    context: int
+
+
+def folder(path: str) -> Folder:
+    """Read what a model's directory says of it.
+
+    :raises SparkforgeError: there is no model, or no weights.
+    """
+    if path.endswith(".gguf"):
+        if not os.path.isfile(path):
+            raise SparkforgeError(f"There is no file {path}.", "Name the file or the directory of the model.")
+        return Folder(os.path.dirname(path) or ".", os.path.basename(path), "bf16", True, 0, 0)
+    try:
+        with open(os.path.join(path, "config.json"), encoding="utf-8") as stream:
+            config = json.load(stream)
+        if not isinstance(config, dict):
+            raise ValueError("it is no object")
+    except OSError as error:
+        raise SparkforgeError(
+            f"{path} is no directory of a model: config.json cannot be read ({error.strerror}).",
+            "Name the directory that the server loads: with config.json and *.safetensors.",
+        ) from None
+    except ValueError as error:
+        raise SparkforgeError(f"{path}/config.json is damaged: {error}.", "Get the model again.") from None
+    names = os.listdir(path)
+    weights = [name for name in names if name.endswith(".safetensors")]
+    if not weights:
+        pickles = any(name.endswith((".bin", ".pt", ".pth")) for name in names)
+        kind = "only pickle files, which run code when they are loaded" if pickles else "no weights"
+        raise SparkforgeError(f"{path} has {kind}.", "Name a directory with *.safetensors.")
+    if not {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json"} & set(names):
+        raise SparkforgeError(f"{path} has no tokenizer.", "Get the model's tokenizer.json as well.")
+    text = config.get("text_config") or config
+    found = config.get("quantization_config") or {}
+    method = str(found.get("quant_algo") or found.get("format") or found.get("quant_method") or "").lower()
+    form = next((one for name, one in _METHODS.items() if name in method or "fp4" in method and one == "nvfp4"), "")
+    if "quantization_config" in config and not form:
+        raise SparkforgeError(
+            f"The weights of {path} are quantised in a way that is not known here ({method or 'unnamed'}).",
+            "Use --format with the nearest of: fp32, fp16, bf16, fp8, nvfp4, mxfp4.",
+        )
+    dtype = str(config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or "bfloat16")
+    return Folder(
+        path,
+        "",
+        form or _DTYPES.get(dtype, "bf16"),
+        bool(form),
+        int(text.get("vocab_size") or 0),
+        int(text.get("max_position_embeddings") or 0),
+    )
+
+
+class Reference:
+    """The model in float32.
+
+    :param where: its directory or file.
+    :param form: what the server computes in.
+    :param device: ``cpu`` or ``cuda``.
+    """
+
+    def __init__(self, where: Folder, form: Format, device: str) -> None:
+        import torch
+        import transformers
+
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+        self.form = form
+        options = {"gguf_file": where.gguf} if where.gguf else {}
+        try:
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(
+                where.path, local_files_only=True, trust_remote_code=False, **options
+            )
+        except Exception as error:
+            raise _of_transformers(where, "tokenizer", error) from None
+        _room(where, device)
+        try:
+            config = transformers.AutoConfig.from_pretrained(where.path, local_files_only=True, **options)
+            self.model = (
+                transformers.AutoModelForCausalLM.from_pretrained(
+                    where.path,
+                    dtype="float32",
+                    attn_implementation="eager",
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    use_safetensors=None if where.gguf else True,
+                    **_dequantised(config),
+                    **options,
+                )
+                .to(device)
+                .eval()
+            )
+        except Exception as error:
+            raise _of_transformers(where, "model", error) from None
+        if device == "cpu" and self.model.num_parameters() < SMALL:
+            torch.set_num_threads(1)
+        self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
+        if max(self.tokenizer.get_vocab().values()) >= self.vocabulary and len(self.tokenizer) > self.vocabulary + 256:
+            raise SparkforgeError(
+                f"The tokenizer of {where.path} is another model's: it has {len(self.tokenizer)} tokens, and the weights"
+                f" have {self.vocabulary}.",
+                "Get the model again, with the tokenizer beside it.",
+            )
+
+    def words(self) -> list[int]:
+        """Return the tokens that a text may be drawn from: neither special nor without a text."""
+        special = {*self.tokenizer.all_special_ids, *self.tokenizer.added_tokens_decoder}
+        return [one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary]
+
+    def score(self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS) -> list[dict[int, Position]]:
+        """Return what the reference says at positions of texts.
+
+        :param asked: each text and, by position, the tokens whose log-probability is asked for; 3 is the fourth token's.
+        :param trials: computations with the format's rounding; without any, sigma is 0.
+        """
+        found: list[dict[int, Position]] = [{} for _ in asked]
+        for group in self._groups([len(ids) if wanted else 0 for ids, wanted in asked]):
+            rows = [(number, place) for number in group for place in sorted(asked[number][1])]
+            exact, sigma = self._computed([asked[number][0] for number in group], rows, group, trials)
+            for row, (number, place) in enumerate(rows):
+                line = exact[row]
+                named = {one: float(line[one]) for one in asked[number][1][place] if 0 <= one < len(line)}
+                moments = {}
+                for temperature in () if trials else TEMPERATURES:
+                    p = (line / temperature).softmax(-1)
+                    mean = (p * line).nansum()
+                    moments[temperature] = float(mean), float((p * (line - mean) ** 2).nansum())
+                found[number][place] = Position(named, float(sigma[row]), moments)
+        return found
+
+    def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
+        """Yield the numbers of texts that are computed at once: padded to one length, they must not take much memory."""
+        group: list[int] = []
+        for number in sorted((one for one, length in enumerate(lengths) if length), key=lambda one: lengths[one]):
+            size = (len(group) + 1) * lengths[number]
+            if group and (size * self.vocabulary > TOGETHER or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32):
+                yield group
+                group = []
+            group.append(number)
+        if group:
+            yield group
+
+    def _computed(
+        self, texts: t.Sequence[Ids], rows: t.Sequence[tuple[int, int]], group: t.Sequence[int], trials: int
+    ) -> tuple[t.Any, t.Any]:
+        import torch
+
+        from . import formats
+
+        longest = max(map(len, texts))
+        # What is behind a token changes nothing before it, so that padding needs no mask.
+        batch = torch.tensor([[*ids, *[ids[0]] * (longest - len(ids))] for ids in texts], device=self.model.device)
+        line = torch.tensor([group.index(number) for number, _ in rows])
+        column = torch.tensor([place - 1 for _, place in rows])
+        keep = column.to(self.model.device) if len(texts) == 1 else 0
+
+        def logprobs() -> t.Any:
+            logits = self.model(input_ids=batch, use_cache=False, logits_to_keep=keep).logits.cpu()
+            chosen = logits[0] if len(texts) == 1 else logits[line, column]
+            return torch.log_softmax(chosen.double(), -1)
+
+        with torch.no_grad():
+            exact = logprobs()
+        total = torch.zeros(len(rows), dtype=torch.float64)
+        likely = exact > exact.amax(-1, keepdim=True) - 20
+        for number in range(trials):
+            with formats.trial(self.model, self.form, number):
+                off = logprobs() - exact
+            total += (off.square() * likely).nan_to_num().sum(-1) / likely.sum(-1)
+        return exact, (total / max(trials, 1)).sqrt()
+
+
+def places(length: int, first: int = 1) -> list[int]:
+    """Return the positions of a text that are compared."""
+    every = range(max(first, 1), length)
+    if len(every) <= POSITIONS:
+        return list(every)
+    near = [one for one in every if one % 16 in (0, 1, 15)]
+    step = max(1, len(near) // (POSITIONS - 64))
+    between = [every[number * len(every) // 32] for number in range(32)]
+    return sorted({*near[::step], *between, *every[-32:]})
+
+
+def _dequantised(config: t.Any) -> dict[str, t.Any]:
+    """Return how transformers is told to take stored weights of 8 or 4 bits back to float32."""
+    import transformers
+
+    found = getattr(config, "quantization_config", None)
+    if not found:
+        return {}
+    method = str((found if isinstance(found, dict) else vars(found)).get("quant_method"))
+    kind = {"mxfp4": "Mxfp4Config", "fp8": "FineGrainedFP8Config"}.get(method)
+    if kind and hasattr(transformers, kind):
+        return {"quantization_config": getattr(transformers, kind)(dequantize=True)}
+    if method == "compressed-tensors":
+        return {"quantization_config": transformers.CompressedTensorsConfig(run_compressed=False)}
+    return {}
+
+
+def _room(where: Folder, device: str) -> None:
+    """Refuse before memory runs out: the host that serves the model has other things in it."""
+    files = [where.gguf] if where.gguf else [one for one in os.listdir(where.path) if one.endswith(".safetensors")]
+    size = sum(os.path.getsize(os.path.join(where.path, one)) for one in files)
+    # Four bytes a weight: twice what 16 bits take, four times 8 bits, eight times 4 bits.
+    needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(where.format if where.stored else "", 2)
+    if device != "cpu":
+        import torch
+
+        free = torch.cuda.mem_get_info()[0]
+    else:
+        try:
+            with open("/proc/meminfo", encoding="ascii") as stream:
+                free = next(int(line.split()[1]) * 1024 for line in stream if line.startswith("MemAvailable"))
+        except (OSError, StopIteration):
+            return
+    if needed > free:
+        raise SparkforgeError(
+            f"The reference in float32 needs about {needed / 1e9:.0f} GB of memory, and {free / 1e9:.0f} GB are free.",
+            "Prove a smaller model with the same engine and settings, or compute on a host with more memory.",
+        )
+
+
+def _of_transformers(where: Folder, what: str, error: Exception) -> SparkforgeError:
+    said = (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
+    return SparkforgeError(
+        f"transformers cannot load the {what} of {where.path}: {said}.",
+        "Get the model again, or use an environment whose transformers knows it.",
+    )
