@@ -16,7 +16,6 @@ import http.server
 import json
 import queue
 import random
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -91,7 +90,7 @@ class Engine:
         """Wait until a text is answered."""
         one = Sequence(list(ids), len(ids), options)
         seed = options.get("seed")
-        one.draw = random.Random(None if seed is None or self.fault == "seed" else seed)
+        one.draw = random.Random(None if seed is None or self.fault == "seed" else seed)  # noqa: S311 - draws tokens
         self.waiting.put(one)
         one.ready.wait()
         return one
@@ -173,9 +172,7 @@ class Engine:
         x = self.weights["model.embed_tokens.weight"][torch.tensor(tokens)]
         positions = torch.cat([torch.arange(start, end) for start, end in spans])
         angles = (positions[:, None] * self.steps).float()
-        cos, sin = (
-            torch.cat([wave, wave], -1).to(self.dtype)[:, None] for wave in (angles.cos(), angles.sin())
-        )
+        cos, sin = (torch.cat([wave, wave], -1).to(self.dtype)[:, None] for wave in (angles.cos(), angles.sin()))
 
         def turned(y: torch.Tensor) -> torch.Tensor:
             left, right = y.chunk(2, -1)
@@ -183,9 +180,7 @@ class Engine:
 
         for layer in range(self.layers):
             y = self.norm(x, f"model.layers.{layer}.input_layernorm.weight")
-            q, k, v = (
-                self.linear(y, f"self_attn.{name}_proj", layer).unflatten(-1, (-1, self.head)) for name in "qkv"
-            )
+            q, k, v = (self.linear(y, f"self_attn.{name}_proj", layer).unflatten(-1, (-1, self.head)) for name in "qkv")
             q, k = turned(q), turned(k)
             parts, at = [], 0
             for number, (one, (start, end)) in enumerate(zip(running, spans, strict=True)):
@@ -256,7 +251,7 @@ class Engine:
             total += float(p[token])
             if total >= options["top_p"]:
                 break
-        return one.draw.choices(kept, [float(p[token]) for token in kept])[0]
+        return int(one.draw.choices(kept, [float(p[token]) for token in kept])[0])
 
 
 def _fp8(x: torch.Tensor) -> torch.Tensor:
@@ -354,9 +349,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             choice["message"] = {"role": "assistant", "content": text}
             choice["token_ids"] = tokens
             content = [
-                {"token": tokenizer.decode([token]), "logprob": value, "top_logprobs": [
-                    {"token": name, "logprob": at} for name, at in (top or {}).items()
-                ]}
+                {
+                    "token": tokenizer.decode([token]),
+                    "logprob": value,
+                    "top_logprobs": [{"token": name, "logprob": at} for name, at in (top or {}).items()],
+                }
                 for token, value, top in zip(tokens, lp, tops, strict=True)
             ]
             choice["logprobs"] = {"content": content}
@@ -390,4 +387,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

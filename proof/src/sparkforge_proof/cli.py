@@ -24,14 +24,16 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host
 from .check import FAIL, FULL, WARN
+from .endpoint import cli as endpoint
 from .files import judge
 
 #: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
-_EPILOG = """other commands: sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof audit (is it
-what was installed?); exit status: 0 proven (warnings included), 1 a number is wrong, 2 it could not start, 3 nothing
-failed, but numbers that the profile requires were not computed, 4 a check failed without a wrong number"""
+_EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
+sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof audit (is it what was installed?); exit
+status: 0 proven (warnings included), 1 a number is wrong, 2 it could not start, 3 nothing failed, but numbers that the
+profile requires were not computed, 4 a check failed without a wrong number"""
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
@@ -247,6 +249,7 @@ def audit(argv: t.Sequence[str]) -> int:
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "audit": audit,
+    "endpoint": endpoint.main,
     "call": lambda words: calls.main(words[0]),
     "scheduled": timer.main,
 }

@@ -4,7 +4,7 @@
 
 """Whether a served model returns the numbers of its own weights: ``sparkforge-proof endpoint URL --model PATH``.
 
-``client`` asks, ``answers`` reads what four engines say, ``texts`` draws what is asked, ``reference`` computes the same in
-float32 and what the served format may be off by, ``judge`` says what is wrong and what brings it about, ``checks`` are the
-rows of the report.
+``client`` asks, ``answers`` reads what four engines say, ``texts`` draws what is asked, ``reference`` computes the same
+in float32 and what the served format may be off by, ``judge`` says what is wrong and what brings it about, ``checks``
+are the rows of the report.
 """

@@ -17,10 +17,11 @@ from .session import Session
 from .texts import ALONE, Text
 
 ENGINE = (
-    "Start the server without one after the other of: its prefix cache, CUDA graphs, speculative decoding, a quantised KV "
-    "cache, its attention backend; the one without which the numbers are right is at fault. If none is, use another version."
+    "Start the server without one after the other of: its prefix cache, CUDA graphs, speculative decoding, a quantised"
+    " KV cache, its attention backend. The one without which the numbers are right is at fault. If none is, use another"
+    " version."
 )
-FORMAT = "If the server quantises weights or activations when it loads them, say so with --format. Otherwise: "
+FORMAT = "If the server quantises weights or activations when it loads them, say so with --format. If not: "
 
 
 class Failure(Failed):
@@ -59,6 +60,7 @@ class Checks:
         self.alone = drawn.alone()
         self.seen: list[Observation] = []
         self.answers: dict[texts.Ids, Answer] = {}
+        self.wrong_alone = False
         self._seen_alone: list[tuple[list[Observation], list[Observation]]] | None = None
 
     def rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
@@ -109,6 +111,7 @@ class Checks:
 
     def batch(self) -> Measured:
         """Texts that are asked at once, some of them twice beside others."""
+        self._right_alone()
         both: list[dict[texts.Ids, list[Observation]]] = []
         for batch in self.drawn.batches():
             asked = self.session.at_once([one.ids for one in batch])
@@ -121,10 +124,13 @@ class Checks:
         if moved:
             also = f" {len(moved)} of {len(set(both[0]) & set(both[1]))} texts got another answer beside other texts:"
             also += " an answer depends on its neighbours in the batch."
-        return self._judged("answers in a batch", [one for each in both for seen in each.values() for one in seen], also)
+        return self._judged(
+            "answers in a batch", [one for each in both for seen in each.values() for one in seen], also
+        )
 
     def cache(self) -> Measured:
         """Texts that a prefix cache has, wholly or in part."""
+        self._right_alone()
         listed = [*self.drawn.repeated(self.alone), *(one for group in self.drawn.shared() for one in group)]
         if not listed:
             raise Skipped("The context is too short for a page of a cache.")
@@ -140,9 +146,10 @@ class Checks:
         if answer.prompt_tokens not in (None, len(text.ids)):
             raise Failure(
                 WRONG,
-                f"The server read {answer.prompt_tokens} of a text's {len(text.ids)} tokens: it cuts texts, or adds to them.",
-                "Raise the server's context (--max-model-len, --context-length, --ctx-size with --parallel), and have it "
-                "refuse longer texts instead of cutting them.",
+                f"Of a text of {len(text.ids)} tokens the server read {answer.prompt_tokens}: it cuts texts, or adds to"
+                " them.",
+                "Raise the server's context (--max-model-len, --context-length, --ctx-size with --parallel), and have"
+                " it refuse longer texts instead of cutting them.",
                 f"{answer.prompt_tokens} tokens of {len(text.ids)}",
             )
 
@@ -153,7 +160,8 @@ class Checks:
         if worst is None:
             raise Skipped(f"{what[0].upper()}{what[1:]} have nothing that can be compared.")
         where = f"{worst.length} tokens {worst.condition}, position {worst.position}"
-        measured = f"{judged.ratio:.2g} of the bound at worst ({where}), {judged.noise:.2g} of the noise, {judged.count} values"
+        measured = f"{judged.ratio:.2g} of the bound at worst ({where}), {judged.noise:.2g} of the noise"
+        measured += f", {judged.count} values"
         if not judged.wrong and not also:
             return Measured(measured, _BOUND, judged.ratio)
         cause = f"{what[0].upper()}{what[1:]} are off"
@@ -162,12 +170,21 @@ class Checks:
             bad = set(judged.wrong)
             off = f"{one.served:.5g} instead of {one.expected:.5g}, {max(one.ratio, judged.ratio):.3g} times the bound"
             cause += f": {len(bad)} of {judged.count} are, such as {off} ({where}). "
-            cause += judge.where(judged.wrong, [seen for seen in self.seen if seen not in bad])
+            others = [seen for seen in self.seen if seen not in bad]
+            cause += judge.where(judged.wrong, others)
         else:
             cause += "."
-        hint = FORMAT if judged.wrong and judged.ratio < 30 and {one.condition for one in judged.wrong} == {ALONE} else ""
+        hint = (
+            FORMAT if judged.wrong and judged.ratio < 30 and {one.condition for one in judged.wrong} == {ALONE} else ""
+        )
         remedy = hint + ENGINE
+        self.wrong_alone = self.wrong_alone or found[0].condition == ALONE
         raise Failure(WRONG, cause + also, remedy, measured, max(judged.ratio, 1.001))
+
+    def _right_alone(self) -> None:
+        """Skip what says nothing new where texts are wrong already that are asked alone."""
+        if self.wrong_alone:
+            raise Skipped("The numbers of texts that are asked alone are wrong already.")
 
     # -- what a request asks for
 
@@ -177,7 +194,12 @@ class Checks:
 
     def greedy(self) -> Measured:
         """Temperature 0 chooses the likeliest token, by the server's own numbers."""
-        chosen = [token for answer in self.answers.values() for token in answer.tokens if token.top and token.logprob is not None]
+        chosen = [
+            token
+            for answer in self.answers.values()
+            for token in answer.tokens
+            if token.top and token.logprob is not None
+        ]
         if not chosen:
             raise Skipped("The server names no other tokens beside the chosen one.")
         # Ties are a matter of rounding: engines of 16 bits have many.
@@ -185,12 +207,13 @@ class Checks:
         if wrong:
             raise Failure(
                 MISMATCH,
-                f"With temperature 0 the server did not choose the likeliest token {len(wrong)} of {len(chosen)} times.",
-                "See whether the server overrides the temperature, or its speculative decoding accepts what it should not.",
+                f"With temperature 0 a less likely token was chosen {len(wrong)} of {len(chosen)} times.",
+                "See whether it overrides the temperature, or its speculative decoding accepts what it should not.",
             )
         return Measured(f"the likeliest of its tokens {len(chosen)} times", "each time")
 
     def _drawn(self, temperature: float) -> Measured:
+        self._right_alone()
         draws: list[tuple[float, float, float]] = []
         for round_ in range(2):
             starts = self._starts(texts.BATCH)
@@ -205,8 +228,8 @@ class Checks:
                 WRONG,
                 f"At temperature {temperature:g} the server draws tokens that are {kind} than their distribution says:"
                 f" {abs(found):.1f} standard deviations over {len(draws)} tokens.",
-                "See whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own (vLLM: "
-                "--generation-config vllm), and whether speculative decoding is on.",
+                "See whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own"
+                " (vLLM: --generation-config vllm), and whether speculative decoding is on.",
                 measured,
                 abs(found) / judge.DRAWS,
             )
@@ -228,7 +251,7 @@ class Checks:
         if len({tuple(one) for one in (same[0], *others)}) == 1:
             raise Failure(
                 MISMATCH,
-                "Four seeds draw the same tokens at temperature 1: the server ignores the temperature, or draws nothing.",
+                "Four seeds draw the same tokens at temperature 1: the server draws nothing.",
                 "See whether the server overrides the temperature, or caches answers.",
             )
         # Two equal draws may part where rounding puts a number on the other side of a step; three do not.
@@ -259,8 +282,8 @@ class Checks:
         if off:
             raise Failure(
                 MISMATCH,
-                f"{name} leaves the likeliest token alone, but {len(off)} of {len(tokens)} tokens are others: the server"
-                f" ignores {name.split()[0]}.",
+                f"{name} leaves the likeliest token alone, but {len(off)} of {len(tokens)} tokens are others: the"
+                f" server ignores {name.split()[0]}.",
                 "Update the server, or do not rely on that parameter.",
             )
         return Measured(f"the likeliest token {len(tokens)} times", "each time")
@@ -317,7 +340,9 @@ class Checks:
         """A text ends before what it is to stop at."""
         for ids in self._starts(12):
             whole = self.session.complete(ids).text
-            found = [at for at in range(3, len(whole) - 2) if whole[at : at + 2].isascii() and whole[at : at + 2].isalnum()]
+            found = [
+                at for at in range(3, len(whole) - 2) if whole[at : at + 2].isascii() and whole[at : at + 2].isalnum()
+            ]
             at = next((one for one in found if whole.index(whole[one : one + 2]) == one), None)
             if at is None:
                 continue
@@ -360,7 +385,7 @@ class Checks:
                 shown = f"{len(got) if got is not None else answer.prompt_tokens} tokens"
                 raise Failure(
                     MISMATCH,
-                    f"The server makes {shown} of {sample!r} where the model's tokenizer makes {len(expected)}, or others:"
+                    f"The server makes {shown} of {sample!r}, and the model's tokenizer {len(expected)}, or others:"
                     f" {(got or [])[:6]} and {expected[:6]}.",
                     "Compare tokenizer.json and tokenizer_config.json of both; a token that marks the beginning may be"
                     " added or missing.",
@@ -382,7 +407,7 @@ class Checks:
             if answer.prompt_tokens not in (None, len(text.ids)):
                 raise Failure(
                     MISMATCH,
-                    f"The server makes {answer.prompt_tokens} tokens of messages of which the model's chat template makes"
+                    f"The server makes {answer.prompt_tokens} tokens of messages, and the model's chat template"
                     f" {len(text.ids)}: it has another template.",
                     "Compare the chat template of both: --chat-template, chat_template.jinja, tokenizer_config.json.",
                 )
@@ -393,7 +418,7 @@ class Checks:
             raise Skipped("The server's chat names no log-probabilities.")
         judged = judge.judge(found)
         bad = {one.text for one in judged.wrong}
-        if bad and not any(seen.ratio > 1 for seen in self.seen):
+        if bad and not self.wrong_alone:
             raise Failure(
                 MISMATCH,
                 "An answer to messages has other numbers than the model's chat template gives, while those of texts are"
@@ -414,5 +439,3 @@ class Checks:
             )
         except Declined as error:
             raise Skipped(f"The server has no chat: {error.cause}") from None
-
-

@@ -19,8 +19,8 @@ import sys
 import time
 import typing as t
 
-from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from .._shared.module_utils._core.errors import SparkforgeError
+from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from . import answers, tiny
 from .client import Endpoint
 
@@ -29,16 +29,16 @@ PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 13
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
 LONGEST = 2100
-_EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 something is not as
-it was asked for without a wrong number, 130 interrupted"""
+_EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 something is
+not as it was asked for, without a wrong number, 130 interrupted"""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="sparkforge-proof endpoint",
-        description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every log-probability is"
-        " compared with float32, which transformers computes here.",
+        description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every"
+        " log-probability is compared with float32, which transformers computes here.",
         epilog=_EPILOG,
     )
     made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
@@ -245,7 +245,9 @@ def _finite(value: t.Any) -> t.Any:
         return {name: _finite(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_finite(one) for one in value]
-    return str(value) if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else value
+    return (
+        str(value) if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else value
+    )
 
 
 def _interrupt(*_: t.Any) -> None:

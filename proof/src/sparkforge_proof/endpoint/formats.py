@@ -4,10 +4,10 @@
 
 """What a format does to numbers, tried on the reference itself: its bound is what these trials show, never a guess.
 
-Each trial computes the model again. Every operator's result is moved at random by up to the unit roundoff of the format
-that activations have, as in the families training and inference. A format of 8 or 4 bits also quantises what goes into a
-linear layer, and its weights where they are not stored in that format already; the scale of each is drawn anew in every
-trial, so that other numbers meet the format's steps.
+Each trial computes the model again. Every operator's result is moved at random by up to the unit roundoff of the
+format that activations have, as in the families training and inference. A format of 8 or 4 bits also quantises what
+goes into a linear layer, and its weights where they are not stored in that format already; the scale of each is drawn
+anew in every trial, so that other numbers meet the format's steps.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ POSITIONS = 256
 TEMPERATURES = (1.0, 0.5)
 #: Scores that are computed at once: positions of several texts times the vocabulary.
 TOGETHER = 50_000_000
-#: Weights up to which one thread computes: where others use the cores too, each small step waits for the slowest thread.
+#: Weights up to which one thread computes: where the cores are busy, each small step waits for the slowest thread.
 SMALL = 50_000_000
 #: Formats by what config.json says of its weights.
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "bf16"}
@@ -96,7 +96,7 @@ def folder(path: str) -> Folder:
     text = config.get("text_config") or config
     found = config.get("quantization_config") or {}
     method = str(found.get("quant_algo") or found.get("format") or found.get("quant_method") or "").lower()
-    form = next((one for name, one in _METHODS.items() if name in method or "fp4" in method and one == "nvfp4"), "")
+    form = next((one for name, one in _METHODS.items() if name in method or (one, "fp4") == ("nvfp4", method[-3:])), "")
     if "quantization_config" in config and not form:
         raise SparkforgeError(
             f"The weights of {path} are quantised in a way that is not known here ({method or 'unnamed'}).",
@@ -159,20 +159,22 @@ class Reference:
         self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
         if max(self.tokenizer.get_vocab().values()) >= self.vocabulary and len(self.tokenizer) > self.vocabulary + 256:
             raise SparkforgeError(
-                f"The tokenizer of {where.path} is another model's: it has {len(self.tokenizer)} tokens, and the weights"
-                f" have {self.vocabulary}.",
+                f"The tokenizer of {where.path} is another model's: it has {len(self.tokenizer)} tokens, and the"
+                f" weights have {self.vocabulary}.",
                 "Get the model again, with the tokenizer beside it.",
             )
 
     def words(self) -> list[int]:
         """Return the tokens that a text may be drawn from: neither special nor without a text."""
         special = {*self.tokenizer.all_special_ids, *self.tokenizer.added_tokens_decoder}
-        return [one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary]
+        return [
+            one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary
+        ]
 
     def score(self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS) -> list[dict[int, Position]]:
         """Return what the reference says at positions of texts.
 
-        :param asked: each text and, by position, the tokens whose log-probability is asked for; 3 is the fourth token's.
+        :param asked: each text and, by position, the tokens whose log-probability is asked for; 3 is the fourth token.
         :param trials: computations with the format's rounding; without any, sigma is 0.
         """
         found: list[dict[int, Position]] = [{} for _ in asked]
@@ -191,11 +193,13 @@ class Reference:
         return found
 
     def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
-        """Yield the numbers of texts that are computed at once: padded to one length, they must not take much memory."""
+        """Yield the numbers of texts that are computed at once: padded to one length, they must fit into memory."""
         group: list[int] = []
         for number in sorted((one for one, length in enumerate(lengths) if length), key=lambda one: lengths[one]):
             size = (len(group) + 1) * lengths[number]
-            if group and (size * self.vocabulary > TOGETHER or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32):
+            if group and (
+                size * self.vocabulary > TOGETHER or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32
+            ):
                 yield group
                 group = []
             group.append(number)

@@ -92,7 +92,7 @@ class Session:
                 candidates = sorted(candidates, key=lambda one: -scored.get(one, -math.inf))
             if not candidates:
                 raise SparkforgeError(
-                    f"The server generated {token.text!r}, which is no token of the tokenizer in the model's directory.",
+                    f"The server generated {token.text!r}, which is no token of the model's tokenizer.",
                     "Compare the tokenizer.json of both: the server has another one.",
                 )
             found.append(candidates[0])
@@ -148,9 +148,7 @@ class Session:
             found.append((of_text, [one for one in seen if one.position >= len(text.ids)]))
         return found
 
-    def draws(
-        self, asked: t.Sequence[tuple[Ids, Answer]], temperature: float
-    ) -> list[tuple[float, float, float]]:
+    def draws(self, asked: t.Sequence[tuple[Ids, Answer]], temperature: float) -> list[tuple[float, float, float]]:
         """Return for each drawn token its log-probability, and that one's mean and variance."""
         listed = []
         for prompt, answer in asked:

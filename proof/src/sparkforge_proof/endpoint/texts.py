@@ -19,7 +19,7 @@ BATCH = 32
 GENERATED = 18
 
 ALONE, BATCHED, REPEATED, SHARED = "alone", "in a batch", "repeated", "after another with the same part"
-Ids = t.Tuple[int, ...]
+Ids = tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,8 +4,8 @@
 
 """Make a tiny model with random weights and a tokenizer: for machines without weights, and for tests.
 
-Its numbers depend on what they ought to: attention is sharp, layers do not cancel, and scores differ by a few units. With
-the initial values of a training run all tokens were nearly as likely, and every fault would be within rounding.
+Its numbers depend on what they ought to: attention is sharp, layers do not cancel, and scores differ by a few units.
+With the initial values of a training run all tokens were nearly as likely, and every fault would be within rounding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ FAMILIES: dict[str, tuple[str, dict[str, t.Any]]] = {
     "qwen3": ("Qwen3Config", {"head_dim": 64}),
     "gemma2": ("Gemma2Config", {"head_dim": 64, "query_pre_attn_scalar": 64, "sliding_window": 64}),
     "gemma3": ("Gemma3TextConfig", {"head_dim": 64, "query_pre_attn_scalar": 64, "sliding_window": 64}),
-    "gpt-oss": ("GptOssConfig", {"head_dim": 64, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 64}),
+    "gpt-oss": (
+        "GptOssConfig",
+        {"head_dim": 64, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 64},
+    ),
 }
 _COMMON = {
     "hidden_size": 256,
