@@ -4,8 +4,8 @@
 
 """Read what engines answer: vLLM's, SGLang's, llama.cpp's and TensorRT-LLM's completions are the same in four forms.
 
-Log-probabilities come as lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or as ``content``, a list of objects; a
-token as its text, as ``token_id:17``, or with its ``id``. Whatever is missing is None, never a guess.
+Log-probabilities come as lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or as a list of objects, ``content``;
+a token as its text, as ``token_id:17``, or with its ``id``. Whatever is missing is None, never a guess.
 """
 
 from __future__ import annotations

@@ -1,0 +1,366 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What asks a served model, reads its answers and judges its numbers: all that needs no torch."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof.endpoint import answers, cli, client, judge, reference, texts
+from sparkforge_proof.endpoint.judge import Observation
+
+KEY = "a-key-that-nobody-may-see"
+SOURCES = Path(__file__).parents[2] / "src"
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers every request with the same, and keeps what it was sent."""
+
+    status, body, headers = 200, b'{"data": [{"id": "tiny"}]}', {}
+    pause = 0.0
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                outer.seen.append(self.headers)
+                self.send_response(outer.status)
+                for name, value in outer.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                for byte in outer.body:
+                    self.wfile.write(bytes([byte]))
+                    if outer.pause:
+                        self.wfile.flush()
+                        time.sleep(outer.pause)
+
+            do_POST = do_GET
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    place = tmp_path / "model"
+    place.mkdir()
+    (place / "config.json").write_text(json.dumps({"vocab_size": 8, "dtype": "bfloat16"}))
+    (place / "model.safetensors").write_bytes(b"1234")
+    (place / "tokenizer.json").write_text("{}")
+    return place
+
+
+# -- a server that cannot be asked
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (401, b"{}", "needs a key"),
+        (404, b'{"error": {"message": "no such path"}}', "refused the request (HTTP 404): no such path."),
+        (500, b"broken", "failed (HTTP 500): broken."),
+        (302, b"", "redirects to another place"),
+        (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>?[31m'"),
+        (200, b"\xff\xfe", "answered what is not JSON"),
+        (200, b"[" * 100_000, "answered what is not JSON"),
+    ],
+)
+def test_what_a_server_may_answer_instead_is_one_cause(server: Server, status: int, body: bytes, said: str) -> None:
+    server.status, server.body, server.headers = status, body, {"Location": "http://127.0.0.1:1/"}
+    with pytest.raises(SparkforgeError) as error:
+        client.Endpoint(server.url).get("/v1/models")
+    assert said in error.value.cause and error.value.remedy
+
+
+def test_a_server_that_is_down_slow_or_drips_is_told_apart(server: Server) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        with pytest.raises(SparkforgeError, match="cannot be reached"):
+            client.Endpoint(f"http://127.0.0.1:{free.getsockname()[1]}").get("/v1/models")
+    # Each byte comes within the socket's limit; the whole answer does not.
+    server.pause, server.body = 0.05, b" " * 1000
+    with pytest.raises(SparkforgeError, match="did not answer within"):
+        client.Endpoint(server.url, timeout=0.5).get("/v1/models")
+
+
+def test_the_key_is_sent_and_never_shown(server: Server) -> None:
+    server.status, server.body = 500, f"bad key {KEY}".encode()
+    with pytest.raises(SparkforgeError) as error:
+        client.Endpoint(server.url + "/v1", KEY).get("/v1/models")
+    assert server.seen[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in str(error.value) and "***" in str(error.value)
+    server.status = 403
+    with pytest.raises(SparkforgeError, match="refuses the key that was given"):
+        client.Endpoint(server.url, KEY).get("/v1/models")
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://host", "http://", "http://host:port", "http://host/v1?a=b"])
+def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not the URL of a server"):
+        client.Endpoint(url)
+
+
+def test_a_url_with_a_password_does_not_show_it() -> None:
+    with pytest.raises(SparkforgeError) as error:
+        client.Endpoint(f"http://me:{KEY}@host/")
+    assert KEY not in str(error.value)
+
+
+def test_a_stream_has_an_end_and_no_garbage(server: Server) -> None:
+    endpoint = client.Endpoint(server.url)
+    server.body = (
+        b'data: {"choices": [{"text": "a"}]}\n\n: comment\ndata: {"choices": [{"text": "b"}]}\n\ndata: [DONE]\n'
+    )
+    assert answers.streamed(endpoint.stream("/v1/completions", {})) == "ab"
+    server.body = b'data: {"choices": [{"text": "a"}]}\n\n'
+    with pytest.raises(SparkforgeError, match=r"without \[DONE\]"):
+        endpoint.stream("/v1/completions", {})
+    server.body = b"data: {half\n\ndata: [DONE]\n"
+    with pytest.raises(SparkforgeError, match="not JSON"):
+        endpoint.stream("/v1/completions", {})
+    with pytest.raises(SparkforgeError, match="streams what is not a completion"):
+        answers.streamed([{"choices": ["text"]}])
+
+
+# -- answers
+
+
+def test_vllms_form_is_read() -> None:
+    choice = {
+        "text": "ab",
+        "finish_reason": "length",
+        "logprobs": {
+            "tokens": ["token_id:5", "token_id:0"],
+            "token_logprobs": [-1.5, -2],
+            "top_logprobs": [{"token_id:5": -1.5, "token_id:0": -3}, None],
+        },
+        "prompt_token_ids": [7, 8],
+    }
+    found = answers.completion({"choices": [choice], "usage": {"prompt_tokens": 2, "completion_tokens": 2}})
+    assert [one.id for one in found.tokens] == [5, 0] and found.tokens[0].top == {5: -1.5, 0: -3.0}
+    assert (found.prompt_ids, found.prompt_tokens, found.has_logprobs) == ((7, 8), 2, True)
+
+
+def test_llama_cpps_form_is_read() -> None:
+    content = [{"id": 3, "token": "c", "logprob": -0.5, "top_logprobs": [{"id": 3, "token": "c", "logprob": -0.5}]}]
+    found = answers.completion({"choices": [{"text": "c", "logprobs": {"content": content}}]})
+    assert (found.tokens[0].id, found.tokens[0].top, found.prompt_tokens) == (3, {3: -0.5}, None)
+
+
+def test_sglangs_form_has_texts_alone_and_a_prompts_first_token_no_number() -> None:
+    logprobs = {"tokens": ["x", "y"], "token_logprobs": [None, -1], "top_logprobs": [None, {"y": -1}]}
+    found = answers.completion({"choices": [{"text": "xy", "logprobs": logprobs}]})
+    assert [(one.text, one.id) for one in found.tokens] == [("x", None), ("y", None)] and found.has_logprobs
+    assert found.tokens[1].top == {"y": -1.0}
+
+
+@pytest.mark.parametrize("body", [None, [], {}, {"choices": []}, {"choices": [{"logprobs": 3}]}, {"choices": ["a"]}])
+def test_what_is_no_completion_is_one_cause(body: Any) -> None:
+    with pytest.raises(SparkforgeError, match="not a completion"):
+        answers.completion(body)
+
+
+def test_a_server_without_a_model_is_told() -> None:
+    assert answers.models({"data": [{"id": "a"}]}) == [{"id": "a"}]
+    for body in ({}, [], {"data": []}, {"data": [{"id": 3}]}):
+        with pytest.raises(SparkforgeError, match="lists no model"):
+            answers.models(body)
+
+
+# -- texts
+
+
+def test_texts_meet_the_boundaries_of_pages_and_follow_from_the_seed() -> None:
+    drawn = texts.Texts(range(10, 50), [1], 2100, 3)
+    lengths = drawn.lengths()
+    assert {15, 16, 17, 32, 33, 512, 513, 2048, 2049} <= set(lengths) and max(lengths) == 2100 - texts.GENERATED
+    asked = drawn.alone()
+    assert all(one.ids[0] == 1 and len(one.ids) == length for one, length in zip(asked, lengths, strict=True))
+    assert texts.Texts(range(10, 50), [1], 2100, 3).alone() == asked
+    assert texts.Texts(range(10, 50), [1], 2100, 4).alone() != asked
+
+
+def test_every_fourth_text_of_a_batch_is_asked_beside_others() -> None:
+    first, second = texts.Texts(range(10, 50), [], 300, 0).batches()
+    assert len(first) == len(second) == texts.BATCH
+    same = [one.ids == other.ids for one, other in zip(first, second, strict=True)]
+    assert same[::4] == [True] * 8 and not all(same)
+
+
+def test_a_page_stands_at_the_same_place_behind_two_beginnings() -> None:
+    pairs = [group for group in texts.Texts(range(10, 90), [], 300, 0).shared() if len(group) == 2]
+    for one, other in pairs:
+        size = judge.shared_beginning(one.ids[::-1], other.ids[::-1])
+        assert one.ids[0] != other.ids[0] and size >= 16 and len(one.ids) == len(other.ids)
+
+
+# -- judging
+
+
+def seen(position: int, off: float, condition: str = texts.ALONE, length: int = 64, text: int = 0) -> Observation:
+    return Observation(condition, text, length, position, -2.0 + off, -2.0, 0.1)
+
+
+def test_noise_of_the_format_is_right_and_more_is_wrong() -> None:
+    right = [seen(at, 0.1 if at % 2 else -0.1) for at in range(1, 60)]
+    assert not judge.judge(right).wrong
+    assert judge.judge([*right, seen(60, 0.7)]).wrong == [seen(60, 0.7)]
+    # None is far off, but all together are more than the format explains.
+    assert len(judge.judge([seen(at, 0.3 if at % 2 else -0.3) for at in range(1, 60)]).wrong) == 59
+    assert judge.judge([seen(3, float("nan"))]).wrong and judge.judge([seen(3, float("-inf"))]).wrong
+
+
+def test_what_brings_it_about_is_told() -> None:
+    right = [seen(at, 0.0) for at in range(1, 60)]
+    assert "position 17, just behind a multiple of 16" in judge.where([seen(17, 1.0)], right)
+    assert "only in a batch" in judge.where([seen(17, 1.0, texts.BATCHED)], right)
+    assert "prefix cache" in judge.where([seen(17, 1.0, texts.SHARED)], right)
+    assert "Even the first tokens" in judge.where([seen(at, 1.0) for at in range(1, 5)], [])
+    long = [seen(at, 1.0, length=257) for at in range(200, 257)]
+    assert "up to 64 tokens are right; from 257 tokens on" in judge.where(long, right)
+
+
+def test_an_answer_that_moves_with_its_neighbours_is_seen() -> None:
+    assert not judge.differs([seen(5, 0.1)], [seen(5, -0.1)])
+    assert judge.differs([seen(5, 0.0)], [seen(5, 2.0)]) and judge.differs([seen(5, 0.0)], [seen(5, float("nan"))])
+
+
+def test_draws_that_are_too_likely_deviate() -> None:
+    fair = [(-1.0, -1.5, 0.25), (-2.0, -1.5, 0.25)] * 200
+    assert abs(judge.deviation(fair)) < 1 and judge.deviation([(-1.0, -1.5, 0.25)] * 400) > judge.DRAWS
+    assert judge.deviation([]) == 0
+
+
+# -- a model's directory
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda place: (place / "config.json").unlink(), "is no directory of a model"),
+        (lambda place: (place / "config.json").write_text("{"), "config.json is damaged"),
+        (lambda place: (place / "config.json").write_text("[]"), "config.json is damaged"),
+        (lambda place: (place / "model.safetensors").unlink(), "has no weights"),
+        (lambda place: (place / "model.safetensors").rename(place / "model.bin"), "only pickle files"),
+        (lambda place: (place / "tokenizer.json").unlink(), "has no tokenizer"),
+        (
+            lambda place: (place / "config.json").write_text('{"quantization_config": {"quant_method": "gptq"}}'),
+            r"not known here \(gptq\)",
+        ),
+    ],
+)
+def test_a_directory_that_is_no_model_is_one_cause(model: Path, change: Any, said: str) -> None:
+    change(model)
+    with pytest.raises(SparkforgeError, match=said):
+        reference.folder(str(model))
+
+
+@pytest.mark.parametrize(
+    ("config", "form", "stored"),
+    [
+        ({"dtype": "float16"}, "fp16", False),
+        ({"torch_dtype": "bfloat16"}, "bf16", False),
+        ({"quantization_config": {"quant_method": "mxfp4"}}, "mxfp4", True),
+        ({"quantization_config": {"quant_method": "fp8"}}, "fp8", True),
+        (
+            {"quantization_config": {"quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized"}},
+            "nvfp4",
+            True,
+        ),
+        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}}, "nvfp4", True),
+    ],
+)
+def test_the_format_is_what_the_configuration_says(model: Path, config: Any, form: str, stored: bool) -> None:
+    (model / "config.json").write_text(json.dumps(config))
+    found = reference.folder(str(model))
+    assert (found.format, found.stored) == (form, stored)
+
+
+# -- the command
+
+
+def command(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "sparkforge_proof", "endpoint", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(SOURCES), "PATH": os.environ["PATH"], **variables},
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "/nowhere"], "No server is named."),
+        (["http://127.0.0.1:1", "--model", "/nowhere"], "cannot be reached"),
+        (["{url}", "--model", "/nowhere"], "/nowhere is no directory of a model"),
+        (["{url}", "--model", "{model}", "--served-name", "large"], "The server has no model large. It lists tiny."),
+        (["{url}", "--model", "{model}", "--key-file", "/nowhere"], "The key file /nowhere cannot be read"),
+        (["{url}", "--model", "{model}", "--key-variable", "EMPTY"], "There is no key in the variable EMPTY."),
+        (["{url}", "--model", "{model}"], "has no torch."),
+        (["{url}", "--model", "{model}", "--longest", "3"], "--longest 32 or more"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(server: Server, model: Path, words: list[str], said: str) -> None:
+    done = command(*(word.format(url=server.url, model=model) for word in words))
+    assert (done.returncode, done.stdout) == (cli.REFUSED, "")
+    assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_an_interruption_is_one_line(server: Server, model: Path) -> None:
+    server.pause, server.body = 0.2, b" " * 10_000
+    words = [sys.executable, "-m", "sparkforge_proof", "endpoint", server.url, "--model", str(model)]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        server.seen.clear()
+        running = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)}
+        )
+        while not server.seen:
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.send_signal(number)
+        out, error = running.communicate()
+        assert (running.returncode, out, error.count("\n")) == (cli.INTERRUPTED, "", 1)
+        assert error.startswith("Interrupted: nothing is proven.")
+
+
+def test_the_verdict_decides_the_exit_status() -> None:
+    row = {"status": "fail", "reason": "wrong"}
+    assert cli.status({"verdict": "fail", "checks": [row]}) == 1
+    assert cli.status({"verdict": "fail", "checks": [{**row, "reason": "mismatch"}]}) == 4
+    assert (
+        cli.status({"verdict": "proven", "checks": []}) == 0 and cli.status({"verdict": "unproven", "checks": []}) == 3
+    )
