@@ -1,4 +1,7 @@
-"""The PyTorch of the package index, for the CPU: what the fleet's hosts and the tests of the proof compute with."""
+"""The PyTorch of the package index, for the CPU: what the fleet's hosts and the tests of the proof compute with.
+
+And transformers beside it, which the proof of a served model needs.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,33 @@ from lab.host import cache_directory, run, step
 
 VERSION = "2.13.0"
 REQUIREMENTS = (f"torch=={VERSION}", "numpy==2.3.5")
+TRANSFORMERS = "5.24.0"
 
 
 def environment() -> Path:
     """Return a virtual environment with it, kept in the cache and made where it is missing: a minute and a gigabyte."""
-    directory = cache_directory() / "torch" / f"{VERSION}-python{sys.version_info[0]}.{sys.version_info[1]}"
+    return _made(f"torch/{VERSION}", REQUIREMENTS)
+
+
+def with_transformers() -> Path:
+    """Return one that sees the other's packages, and has transformers of its own."""
+    base = next((environment() / "lib").glob("python3*/site-packages"))
+    return _made(f"transformers/{TRANSFORMERS}-torch{VERSION}", (f"transformers=={TRANSFORMERS}",), base)
+
+
+def _made(name: str, requirements: tuple[str, ...], base: Path | None = None) -> Path:
+    directory = cache_directory() / f"{name}-python{sys.version_info[0]}.{sys.version_info[1]}"
     directory.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{directory}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (directory / "ready").exists():
-            with step(f"installing torch {VERSION} from the package index"):
+            with step(f"installing {requirements[0]} from the package index"):
                 shutil.rmtree(directory, ignore_errors=True)
                 run(sys.executable, "-m", "venv", directory)
+                if base:
+                    site = next((directory / "lib").glob("python3*/site-packages"))
+                    (site / "torch.pth").write_text(f"{base}\n")
                 pip = directory / "bin/pip"
-                run(pip, "--disable-pip-version-check", "install", "-q", *REQUIREMENTS)
+                run(pip, "--disable-pip-version-check", "install", "-q", *requirements)
             (directory / "ready").touch()
     return directory

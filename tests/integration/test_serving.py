@@ -150,6 +150,53 @@ def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
     assert exposure <= MOST_EXPOSED
 
 
+#: Stands for the proof: it asks the server and reads the model, as the real one does, and finds a fault if told to.
+PROVE = """
+import json, os, sys, urllib.request
+url, model, report = sys.argv[2], sys.argv[4], sys.argv[6]
+urllib.request.urlopen(url + "/health")
+open(os.path.join(model, "config.json")).read()
+open(report, "w").write(json.dumps({"uid": os.getuid(), "words": sys.argv[1:]}))
+print("fail  endpoint.batch: Answers in a batch are off." if "--wrong" in sys.argv else "proven")
+sys.exit("--wrong" in sys.argv)
+"""
+
+
+@pytest.mark.long
+def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Path) -> None:
+    host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
+    host.execute("systemctl is-system-running --wait")
+    engine = f"{ENVIRONMENTS}/one/vllm/entrypoints/cli"
+    host.copy(Path(model_server.__file__), f"{engine}/main.py")
+    host.execute(f"""
+        groupadd --system sparkforge; mkdir -p {MODEL} /opt/sparkforge/bin; echo '{{}}' > {MODEL}/config.json
+        ln -s one {ENVIRONMENTS}/current; touch /opt/sparkforge/bin/serving-python
+        cd /opt/sparkforge/bin; chmod 0755 serving-python
+        printf '#!/bin/sh\nPYTHONPATH={ENVIRONMENTS}/one exec /usr/bin/python3 "$@"\n' > serving-python
+    """)
+    given = {
+        "serving_engine": "vllm",
+        "serving_model": MODEL,
+        "serving_start_timeout": 60,
+        "serving_prove": True,
+    }
+    assert "the proof is not on this host yet" in host.roles("serving", **given).failed().text
+    (tmp_path / "proof.pyz").write_text(PROVE)
+    host.copy(tmp_path / "proof.pyz", "/opt/sparkforge/proof/proof.pyz")
+    wrong = host.roles("serving", **given, serving_prove_arguments=["--wrong"]).failed().text
+    assert "what it returns is not proven: fail  endpoint.batch: Answers in a batch are off." in wrong
+    assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "inactive", "UnitFileState": "disabled"}
+    host.roles("serving", **given).succeeded()
+    assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
+    report = json.loads(host.execute(f"cat /var/lib/{UNIT}/proof.json"))
+    assert report["uid"] == int(host.execute(f"id -u {UNIT}"))
+    words = ["endpoint", "http://127.0.0.1:8000", "--model", MODEL, "--json", f"/var/lib/{UNIT}/proof.json"]
+    assert report["words"] == words
+    assert host.roles("serving", **given).succeeded().changed == 0
+    host.roles("serving", **{**given, "serving_prove": False}).succeeded()
+    assert host.execute(f"ls /etc/systemd/system/{UNIT}-prove.service || true") == ""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("variables", "words"),

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A served model, sound and with planted faults: lab/small_server.py computes, and the proof's one file asks it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sparkforge_proof.endpoint import cli, tiny
+
+from lab import proof, torch
+
+CHECKOUT = Path(__file__).parents[2]
+KEY = "a-key-that-nobody-may-see"
+#: By fault, the check that must fail, and words of its cause.
+CAUGHT = {
+    "rope_scaling": ("endpoint.prompt", "from 5 tokens on they are wrong"),
+    "page_off_by_one": ("endpoint.completion", "The first wrong number is at position 32, at a multiple of 32"),
+    "neighbours_cache": ("endpoint.batch", "only in a batch they do not"),
+    "swapped_tokens": ("endpoint.prompt", "Texts of up to 63 tokens are right; from 64 tokens on"),
+    "logit_bias": ("endpoint.logit_bias", "the server ignores logit_bias"),
+    "seed": ("endpoint.seed", "the server ignores the seed"),
+    "fp8_scale": ("endpoint.prompt", "times the bound"),
+    "template": ("endpoint.template", "it has another template"),
+    "context": ("endpoint.prompt", "the server read 200: it cuts texts"),
+    "prefix_cache": ("endpoint.cache", "only where an answer may come from the prefix cache"),
+    "temperature": ("endpoint.greedy", "a less likely token was chosen"),
+    "top_k": ("endpoint.top_k", "the server ignores top_k"),
+    "max_tokens": ("endpoint.max_tokens", "where max_tokens is 1"),
+    "stop": ("endpoint.stop", "the server ignores stop"),
+    "drafts": ("endpoint.greedy", "its speculative decoding"),
+    "tokenizer": ("endpoint.tokenizer", "The server makes"),
+}
+#: In every `make test`; `make test-long` has all.
+SHORT = ("neighbours_cache", "prefix_cache")
+#: What needs longer texts, or another format.
+MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dist") / "sparkforge-proof.pyz"
+    proof.write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    return torch.with_transformers() / "bin/python"
+
+
+def run(python: Path, file: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [python, "-I", file, "endpoint", *map(str, words)]
+    return subprocess.run(command, cwd="/", env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def model(file: Path, python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "llama"
+    done = run(python, file, "--make-model", "llama", "--model", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@contextlib.contextmanager
+def served(python: Path, model: Path, *words: str) -> Iterator[str]:
+    command = [python, "-m", "lab.small_server", model, *words]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        yield f"http://127.0.0.1:{port}"
+        server.terminate()
+
+
+def report(
+    python: Path, file: Path, model: Path, place: Path, url: str, *words: str
+) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    done = run(
+        python, file, url, "--model", model, "--seed", "5", "--longest", "130", "--json", place / "r.json", *words
+    )
+    assert done.returncode in (cli.PROVEN, cli.WRONG_NUMBER, cli.FAILED), done.stdout + done.stderr
+    return json.loads((place / "r.json").read_text()), done
+
+
+@pytest.mark.parametrize("form", ["bf16", pytest.param("fp8", marks=pytest.mark.long)])
+def test_a_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_path: Path, form: str) -> None:
+    words = ["--fp8"] if form == "fp8" else []
+    with served(python, model, "--key", KEY, *words) as url:
+        refused = run(python, file, url, "--model", model)
+        assert refused.returncode == cli.REFUSED and "needs a key" in refused.stderr
+        key = tmp_path / "key"
+        key.write_text(f"{KEY}\n")
+        found, done = report(python, file, model, tmp_path, url, "--key-file", str(key), "--format", form)
+    assert (found["verdict"], done.returncode) == ("proven", cli.PROVEN), done.stdout
+    assert {row["status"] for row in found["checks"]} == {"pass"}
+    assert KEY not in done.stdout + done.stderr + json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    "fault", [fault if fault in SHORT else pytest.param(fault, marks=pytest.mark.long) for fault in CAUGHT]
+)
+def test_a_fault_is_caught_and_said_what_brings_it_about(
+    python: Path, file: Path, model: Path, tmp_path: Path, fault: str
+) -> None:
+    with served(python, model, "--fault", fault) as url:
+        found, done = report(python, file, model, tmp_path, url, *MORE.get(fault, []))
+    name, said = CAUGHT[fault]
+    rows = {row["name"]: row for row in found["checks"]}
+    assert rows[name]["status"] == "fail" and said in rows[name]["cause"] + rows[name]["remedy"], done.stdout
+    assert rows[name]["remedy"] and done.returncode in (cli.WRONG_NUMBER, cli.FAILED)
+
+
+def test_every_fault_has_a_check() -> None:
+    # Not imported: no torch here.
+    module = ast.parse((CHECKOUT / "lab/small_server.py").read_text())
+    assigned = {ast.unparse(one.targets[0]): one.value for one in module.body if isinstance(one, ast.Assign)}
+    assert set(CAUGHT) == set(ast.literal_eval(assigned["FAULTS"]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", [family for family in tiny.FAMILIES if family != "llama"])
+def test_every_family_is_made_and_computed(python: Path, file: Path, model: Path, tmp_path: Path, family: str) -> None:
+    """The server here knows Llama alone, whose numbers are not those of the others."""
+    other = tmp_path / "model"
+    for status, said in ((0, ""), (cli.REFUSED, "is not empty")):
+        done = run(python, file, "--make-model", family, "--model", other)
+        assert done.returncode == status and said in done.stderr, done.stderr
+    with served(python, model) as url:
+        found, _done = report(python, file, other, tmp_path, url)
+    assert "the server has other weights" in found["checks"][0]["cause"]
+
+
+@pytest.mark.long
+def test_other_weights_and_another_tokenizer_are_told(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert run(python, file, "--make-model", "llama", "--seed", "9", "--model", other).returncode == 0
+    with served(python, model) as url:
+        found, _done = report(python, file, other, tmp_path, url)
+        lied = next(row for row in found["checks"] if row["name"] == "endpoint.prompt")
+        assert "the server has other weights" in lied["cause"]
+        (other / "tokenizer.json").write_text("{}")
+        broken = run(python, file, url, "--model", other)
+    assert broken.returncode == cli.REFUSED and "transformers cannot load the tokenizer" in broken.stderr
+    assert broken.stderr.count("\n") == 1
