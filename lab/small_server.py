@@ -66,12 +66,14 @@ class Sequence:
 class Engine:
     """Computes texts together, page by page."""
 
-    def __init__(self, path: Path, dtype: torch.dtype, fault: str, fp8: bool) -> None:
-        self.fault, self.dtype = fault, dtype
+    def __init__(self, path: Path, dtype: torch.dtype, fault: str, fp8: bool, device: str) -> None:
+        self.fault, self.dtype, self.device = fault, dtype, device
+        torch.set_default_device(device)
         self.config = json.loads((path / "config.json").read_text())
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(path)
         self.weights = {
-            name: tensor.to(dtype) for name, tensor in safetensors.torch.load_file(path / "model.safetensors").items()
+            name: tensor.to(device, dtype)
+            for name, tensor in safetensors.torch.load_file(path / "model.safetensors").items()
         }
         self.fp8 = fp8 or fault == "fp8_scale"
         self.layers = self.config["num_hidden_layers"]
@@ -97,6 +99,8 @@ class Engine:
 
     def run(self) -> None:
         """Compute, as long as there is anything: all running texts take a step together."""
+        # Each thread has its own.
+        torch.set_default_device(self.device)
         running: list[Sequence] = []
         while True:
             if not running:
@@ -300,7 +304,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if chat:
             template = "{% for m in messages %}{{ m['content'] }}{% endfor %}" if fault == "template" else None
             made = tokenizer.apply_chat_template(
-                asked["messages"], template, add_generation_prompt=True, tokenize=True, return_dict=True
+                asked["messages"],
+                chat_template=template,
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
             )
             ids = made["input_ids"]
         elif isinstance(asked["prompt"], str):
@@ -373,12 +381,13 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--fault", choices=["", *FAULTS], default="")
     parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--fp8", action="store_true")
     parser.add_argument("--name", default="small")
     parser.add_argument("--key", default="")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    Handler.engine = Engine(given.model, getattr(torch, given.dtype), given.fault, given.fp8)
+    Handler.engine = Engine(given.model, getattr(torch, given.dtype), given.fault, given.fp8, given.device)
     Handler.name, Handler.key = given.name, given.key
     http.server.ThreadingHTTPServer.request_queue_size = 64
     server = http.server.ThreadingHTTPServer(("127.0.0.1", given.port), Handler)

@@ -258,8 +258,10 @@ def test_an_answer_that_moves_with_its_neighbours_is_seen() -> None:
 
 
 def test_draws_that_are_too_likely_deviate() -> None:
-    fair = [(-1.0, -1.5, 0.25), (-2.0, -1.5, 0.25)] * 200
-    assert abs(judge.deviation(fair)) < 1 and judge.deviation([(-1.0, -1.5, 0.25)] * 400) > judge.DRAWS
+    fair = [(-1.0, -1.5, 0.25, -1.5), (-2.0, -1.5, 0.25, -1.5)] * 200
+    assert abs(judge.deviation(fair)) < 1 and judge.deviation([(-1.0, -1.5, 0.25, -1.5)] * 400) > judge.DRAWS
+    # A coarse format draws less likely tokens than the exact scores would have it.
+    assert judge.deviation([(-1.6, -1.5, 0.25, -1.7)] * 400) == 0 > judge.deviation([(-1.9, -1.5, 0.25, -1.7)] * 400)
     assert judge.deviation([]) == 0
 
 

@@ -18,6 +18,8 @@ SIGMAS = 6.0
 NOISE = 2.0
 #: Positions of a text that its noise is judged by at least.
 ENOUGH = 12
+Draw = tuple[float, float, float, float]
+
 #: Draws of a token deviate from their distribution by so many standard deviations at most (one of a billion runs).
 DRAWS = 6.0
 
@@ -135,13 +137,20 @@ def differs(one: t.Sequence[Observation], other: t.Sequence[Observation]) -> boo
     return any(not abs(a.served - b.served) <= 2 * SIGMAS * max(a.sigma, 1e-7) for a, b in same)
 
 
-def deviation(draws: t.Sequence[tuple[float, float, float]]) -> float:
+def deviation(draws: t.Sequence[Draw]) -> float:
     """Return by how many standard deviations drawn tokens are likelier than they would be on average.
 
-    :param draws: for each drawn token its log-probability, and mean and variance of that where it was drawn.
+    A server that draws in a format draws by slightly other scores. What lies between the exact mean and that of the
+    format is right.
+
+    :param draws: for each drawn token its log-probability, and of that where it was drawn the exact mean, the variance,
+        and the mean in the format.
     """
+    exact, format_ = (sum(one[0] - one[column] for one in draws) for column in (1, 3))
     variance = sum(one[2] for one in draws)
-    return sum(one[0] - one[1] for one in draws) / math.sqrt(variance) if variance > 0 else 0.0
+    if exact * format_ <= 0 or variance <= 0:
+        return 0.0
+    return min(exact, format_, key=abs) / math.sqrt(variance)
 
 
 def shared_beginning(one: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> int:

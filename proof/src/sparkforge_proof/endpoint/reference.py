@@ -23,8 +23,6 @@ Wanted = t.Mapping[int, t.Collection[int]]
 TRIALS = 4
 #: Positions of a text that are compared: those around the boundaries of pages, the last ones, and some between.
 POSITIONS = 256
-#: At which tokens are drawn to see how likely they are.
-TEMPERATURES = (1.0, 0.5)
 #: Scores that are computed at once: positions of several texts times the vocabulary.
 TOGETHER = 50_000_000
 #: Weights up to which one thread computes: where the cores are busy, each small step waits for the slowest thread.
@@ -40,12 +38,12 @@ class Position:
 
     :ivar logprobs: of the tokens that were asked for.
     :ivar sigma: by how much the format moves a log-probability there, root mean square over all tokens and trials.
-    :ivar moments: mean and variance of a drawn token's log-probability, by the temperature at which it is drawn.
+    :ivar moments: mean and variance of a drawn token's log-probability, and the mean where it is drawn in the format.
     """
 
     logprobs: dict[int, float]
     sigma: float
-    moments: dict[float, tuple[float, float]]
+    moments: tuple[float, float, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,25 +169,23 @@ class Reference:
             one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary
         ]
 
-    def score(self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS) -> list[dict[int, Position]]:
+    def score(
+        self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS, drawn: float = 0
+    ) -> list[dict[int, Position]]:
         """Return what the reference says at positions of texts.
 
         :param asked: each text and, by position, the tokens whose log-probability is asked for; 3 is the fourth token.
         :param trials: computations with the format's rounding; without any, sigma is 0.
+        :param drawn: the temperature at which tokens were drawn, if they were.
         """
         found: list[dict[int, Position]] = [{} for _ in asked]
         for group in self._groups([len(ids) if wanted else 0 for ids, wanted in asked]):
             rows = [(number, place) for number in group for place in sorted(asked[number][1])]
-            exact, sigma = self._computed([asked[number][0] for number in group], rows, group, trials)
+            exact, sigma, moments = self._computed([asked[number][0] for number in group], rows, group, trials, drawn)
             for row, (number, place) in enumerate(rows):
                 line = exact[row]
                 named = {one: float(line[one]) for one in asked[number][1][place] if 0 <= one < len(line)}
-                moments = {}
-                for temperature in () if trials else TEMPERATURES:
-                    p = (line / temperature).softmax(-1)
-                    mean = (p * line).nansum()
-                    moments[temperature] = float(mean), float((p * (line - mean) ** 2).nansum())
-                found[number][place] = Position(named, float(sigma[row]), moments)
+                found[number][place] = Position(named, float(sigma[row]), tuple(moments[row].tolist()))
         return found
 
     def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
@@ -207,8 +203,13 @@ class Reference:
             yield group
 
     def _computed(
-        self, texts: t.Sequence[Ids], rows: t.Sequence[tuple[int, int]], group: t.Sequence[int], trials: int
-    ) -> tuple[t.Any, t.Any]:
+        self,
+        texts: t.Sequence[Ids],
+        rows: t.Sequence[tuple[int, int]],
+        group: t.Sequence[int],
+        trials: int,
+        drawn: float,
+    ) -> tuple[t.Any, t.Any, t.Any]:
         import torch
 
         from . import formats
@@ -229,11 +230,19 @@ class Reference:
             exact = logprobs()
         total = torch.zeros(len(rows), dtype=torch.float64)
         likely = exact > exact.amax(-1, keepdim=True) - 20
+        moments = torch.zeros(len(rows), 3, dtype=torch.float64)
+        if drawn:
+            p = (exact / drawn).softmax(-1)
+            mean = (p * exact).nansum(-1)
+            moments = torch.stack([mean, (p * (exact - mean[:, None]).square()).nansum(-1), torch.zeros_like(mean)], -1)
         for number in range(trials):
             with formats.trial(self.model, self.form, number):
-                off = logprobs() - exact
+                tried = logprobs()
+            off = tried - exact
+            if drawn:
+                moments[:, 2] += ((tried / drawn).softmax(-1) * exact).nansum(-1) / trials
             total += (off.square() * likely).nan_to_num().sum(-1) / likely.sum(-1)
-        return exact, (total / max(trials, 1)).sqrt()
+        return exact, (total / max(trials, 1)).sqrt(), moments
 
 
 def places(length: int, first: int = 1) -> list[int]:

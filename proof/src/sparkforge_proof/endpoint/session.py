@@ -12,7 +12,7 @@ import threading
 import typing as t
 
 from .._shared.module_utils._core.errors import SparkforgeError
-from . import answers, reference
+from . import answers, judge, reference
 from .answers import Answer, Token
 from .client import Declined, Endpoint
 from .judge import Observation
@@ -148,16 +148,16 @@ class Session:
             found.append((of_text, [one for one in seen if one.position >= len(text.ids)]))
         return found
 
-    def draws(self, asked: t.Sequence[tuple[Ids, Answer]], temperature: float) -> list[tuple[float, float, float]]:
-        """Return for each drawn token its log-probability, and that one's mean and variance."""
+    def draws(self, asked: t.Sequence[tuple[Ids, Answer]], temperature: float) -> list[judge.Draw]:
+        """Return for each drawn token its log-probability, and that one's moments."""
         listed = []
         for prompt, answer in asked:
             ids = self.generated(prompt, answer)
             places = range(len(prompt), len(prompt) + len(ids))
             listed.append(((*prompt, *ids), {place: [one] for place, one in zip(places, ids)}))
-        scored = self.reference.score(listed, 0)
+        scored = self.reference.score(listed, drawn=temperature)
         return [
-            (said[at].logprobs[tokens[0]], *said[at].moments[temperature])
+            (said[at].logprobs[tokens[0]], *said[at].moments)
             for (_ids, named), said in zip(listed, scored)
             for at, tokens in named.items()
         ]
