@@ -310,6 +310,18 @@ def test_the_format_is_what_the_configuration_says(model: Path, config: Any, for
     assert (found.format, found.stored) == (form, stored)
 
 
+def test_a_model_of_the_hub_is_found_where_its_client_keeps_it(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "home/hub/models--org--name"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs/main").write_text("0123abc")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    assert reference.place("org/name") == str(kept / "snapshots/0123abc")
+    assert reference.place("org/other") == "org/other" and reference.place(str(model)) == str(model)
+
+
 # -- the command
 
 

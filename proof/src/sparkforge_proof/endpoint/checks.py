@@ -302,19 +302,29 @@ class Checks:
         """``top_p`` of nearly 0 is greedy at any temperature."""
         return self._narrow("top_p 0.000001", top_p=1e-6)
 
+    def _first(self) -> tuple[texts.Ids, int]:
+        """Return a text, and the first token that is generated behind it.
+
+        llama.cpp's server keeps a token back that ends within a character, and names it with the next ones.
+        """
+        for ids in self._starts(12):
+            found = self.session.generated(ids, self.session.complete(ids, max_tokens=4))
+            if found:
+                return ids, found[0]
+        raise Skipped("The server names no token of what it generates.")
+
     def logit_bias(self) -> Measured:
         """A bias of -100 keeps a token out, one of 100 brings it."""
-        ids = self._starts(1)[0]
-        plain = self.session.generated(ids, self.session.complete(ids, max_tokens=1))[0]
+        ids, plain = self._first()
         other = next(one for one in self.session.reference.words() if one != plain)
         try:
             without, brought = (
-                self.session.generated(ids, self.session.complete(ids, max_tokens=1, logit_bias={str(one): bias}))[0]
+                self.session.generated(ids, self.session.complete(ids, max_tokens=4, logit_bias={str(one): bias}))[:1]
                 for one, bias in ((plain, -100), (other, 100))
             )
         except Declined as error:
             raise Skipped(f"The server does not take logit_bias: {error.cause}") from None
-        if without == plain or brought != other:
+        if without == [plain] or brought != [other]:
             raise Failure(
                 MISMATCH,
                 "A token is generated as if it had no bias: the server ignores logit_bias.",
@@ -327,17 +337,13 @@ class Checks:
         ids = self._starts(1)[0]
         for count in (1, 7, 17):
             answer = self.session.complete(ids, max_tokens=count)
-            if len(answer.tokens) > count or (answer.finish == "length" and len(answer.tokens) != count):
+            named = len(answer.tokens)
+            counted = named if answer.completion_tokens is None else answer.completion_tokens
+            if max(named, counted) > count or (answer.finish == "length" and counted != count):
                 raise Failure(
                     MISMATCH,
-                    f"{len(answer.tokens)} tokens were generated where max_tokens is {count}.",
+                    f"{max(named, counted)} tokens were generated where max_tokens is {count}.",
                     "Update the server: it ignores max_tokens.",
-                )
-            if answer.completion_tokens not in (None, len(answer.tokens)):
-                raise Failure(
-                    MISMATCH,
-                    f"The server counts {answer.completion_tokens} generated tokens, and names {len(answer.tokens)}.",
-                    "Do not rely on its usage figures; update the server.",
                 )
         return Measured("1, 7 and 17 tokens", "as asked for")
 

@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
-    made.add_argument("--model", required=True, metavar="PATH", help="the directory (or GGUF file) that it serves")
+    made.add_argument("--model", required=True, metavar="PATH", help="the directory or GGUF file that it serves")
     made.add_argument("--served-name", default="", metavar="NAME", help="its name there (default: the only one)")
     made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must bring")
     made.add_argument("--key-variable", metavar="NAME", help="an environment variable with that key")
@@ -82,10 +82,6 @@ def main(argv: t.Sequence[str] | None = None) -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGTERM, before)
-    if not given.quiet:
-        for row in report["checks"]:
-            said = f"{row['cause']} {row['remedy']}".strip() if row["status"] != PASS else row["measured"]
-            print(f"{row['status']:4}  {row['name']}: {said}")
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
     return status(report)
@@ -124,7 +120,12 @@ def prove(given: argparse.Namespace) -> dict[str, t.Any]:
     session = Session(endpoint, str(one["id"]), reference)
     drawn = Texts(reference.words(), first, longest, seed)
     session.settle(drawn.draw(6))
-    results = [_row(name, numeric, function) for name, numeric, function in Checks(session, drawn).rows()]
+    results = []
+    for name, numeric, function in Checks(session, drawn).rows():
+        results.append(_row(name, numeric, function))
+        if not given.quiet:
+            said = results[-1].measured if results[-1].status == PASS else f"{results[-1].cause} {results[-1].remedy}"
+            print(f"{results[-1].status}  {name}: {said.strip()}", flush=True)
     return _report(given, results, time.monotonic() - began, reference.form.name, str(one["id"]), seed)
 
 
@@ -162,7 +163,7 @@ def _named(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
 def _loaded(given: argparse.Namespace) -> t.Any:
     from . import reference
 
-    where = reference.folder(given.model)
+    where = reference.folder(reference.place(given.model))
     try:
         import torch
         import transformers  # noqa: F401 - whether it is there
@@ -201,6 +202,11 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     except SparkforgeError as error:
         # What answers one request and breaks off at the next is no server to rely on; the other checks still say more.
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+        # An answer of a form that nobody thought of.
+        row.status, row.reason = FAIL, CRASH
+        row.cause = f"{name} cannot read the server's answers ({type(error).__name__}: {error})."
+        row.remedy = "Report it, with the engine's name and version."
     row.seconds = round(time.monotonic() - began, 2)
     return row
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import typing as t
 
 from .._shared.module_utils._core.errors import SparkforgeError
@@ -60,6 +61,21 @@ class Folder:
     stored: bool
     vocabulary: int
     context: int
+
+
+def place(model: str) -> str:
+    """Return the directory of a model; of one that is named as on the hub, where the hub's client keeps it."""
+    if os.path.exists(model) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
+        return model
+    home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache/huggingface")
+    kept = os.path.join(
+        os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub"), f"models--{model.replace('/', '--')}"
+    )
+    try:
+        with open(os.path.join(kept, "refs/main"), encoding="ascii") as stream:
+            return os.path.join(kept, "snapshots", stream.read().strip())
+    except (OSError, UnicodeDecodeError):
+        return model
 
 
 def folder(path: str) -> Folder:
