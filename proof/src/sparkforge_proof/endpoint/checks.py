@@ -138,7 +138,7 @@ class Checks:
         return self._judged("answers with a prefix cache", [one for pair in pairs for one in pair[1]])
 
     def _asked(self, text: Text) -> Answer:
-        answer = self.session.complete(text.ids)
+        answer = self.session.named(text.ids)
         self._whole(text, answer)
         return answer
 
