@@ -445,10 +445,14 @@ class Checks:
 
     def _chat(self, messages: t.Sequence[t.Mapping[str, str]]) -> Answer:
         extras = {name: value for name, value in self.session.extras.items() if name != "return_tokens_as_token_ids"}
-        asked = {"messages": messages, "temperature": 0, "max_tokens": 4, "logprobs": True, "top_logprobs": 5}
+        asked = {"messages": messages, "temperature": 0, "logprobs": True, "top_logprobs": 5}
+        body = {"model": self.session.model, **asked, **extras}
         try:
-            return completion(
-                self.session.endpoint.post("/v1/chat/completions", {"model": self.session.model, **asked, **extras})
-            )
+            for count in (4, 1):
+                answer = completion(self.session.endpoint.post("/v1/chat/completions", {**body, "max_tokens": count}))
+                # As in Session.named.
+                if answer.completion_tokens in (None, len(answer.tokens)):
+                    break
+            return answer
         except Declined as error:
             raise Skipped(f"The server has no chat: {error.cause}") from None
