@@ -1,0 +1,336 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Brings the guard to a host, or takes all of it away: one program, its units, and what is said at login.
+
+Files::
+
+    <root>/guard/guard.pyz, settings.json                the program, and what it is told
+    <root>/bin/sparkforge-guard                          starts it: allow UNIT
+    /etc/systemd/system/sparkforge-guard.service         the guard
+    /etc/systemd/system/sparkforge-guard-caps.{service,timer}   sets the caps at boot and after the driver was loaded
+    /etc/systemd/system/UNIT.d/50-sparkforge-guard.conf  the brakes of a unit
+    /etc/update-motd.d/62-sparkforge-guard               what the guard did, at login
+    /var/lib/sparkforge-guard                            its records
+"""
+
+# pylint: disable=ansible-bad-function
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import typing as t
+
+from .._core import bundle, detached, disk
+from .._core.errors import SparkforgeError
+from . import brakes, nvml, policy, watched
+
+UNITS = "/etc/systemd/system"
+MOTD = "/etc/update-motd.d/62-sparkforge-guard"
+STATE = "/var/lib/sparkforge-guard"
+NAME = "sparkforge-guard"
+CAPS = f"{NAME}-caps"
+#: Other guards, which would each end a process for the same shortage.
+OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
+
+_MAIN = f"""import sys
+
+from {bundle.PACKAGE}._guard.command import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def service(root: str, textfile: str) -> str:
+    """Return the unit of the guard."""
+    return f"""# Written by the role guard; a change is lost when it runs again.
+[Unit]
+Description=Ends the right process before all memory is gone
+
+[Service]
+ExecStart=/usr/bin/python3 -I -B {root}/guard/guard.pyz run {root}/guard/settings.json
+Restart=always
+RestartSec=1
+OOMScoreAdjust=-1000
+LimitMEMLOCK=infinity
+LimitRTPRIO=50
+Nice=-20
+MemoryMin=24M
+TasksMax=8
+StateDirectory={NAME}
+ProtectSystem=strict
+{f"ReadWritePaths={textfile}{chr(10)}" if textfile else ""}ProtectHome=yes
+PrivateTmp=yes
+PrivateNetwork=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+NoNewPrivileges=yes
+RestrictNamespaces=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX
+SystemCallArchitectures=native
+CapabilityBoundingSet=CAP_KILL CAP_IPC_LOCK CAP_SYS_NICE CAP_SYS_RESOURCE CAP_SYS_PTRACE CAP_DAC_READ_SEARCH
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def caps(root: str) -> dict[str, str]:
+    """Return the units that set power and clocks: at boot, and every five minutes, since a new driver forgets them."""
+    program = f"/usr/bin/python3 -I -B {root}/guard/guard.pyz"
+    return {
+        f"{CAPS}.service": f"""# Written by the role guard; a change is lost when it runs again.
+[Unit]
+Description=Set the power and clock limits that the owner chose
+After=nvidia-persistenced.service
+
+[Service]
+Type=oneshot
+ExecStart={program} cap {root}/guard/settings.json
+ProtectHome=yes
+PrivateTmp=yes
+PrivateNetwork=yes
+NoNewPrivileges=yes
+""",
+        f"{CAPS}.timer": """# Written by the role guard; a change is lost when it runs again.
+[Unit]
+Description=Set the power and clock limits again after the driver was loaded
+
+[Timer]
+OnBootSec=15s
+OnUnitActiveSec=5min
+
+[Install]
+WantedBy=timers.target
+""",
+    }
+
+
+class Installation:
+    """The guard of one host.
+
+    :param options: those of the module guard.
+    """
+
+    def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, units: str = UNITS) -> None:
+        self.options, self.check_mode, self.units = options, check_mode, units
+        self.root = os.path.abspath(options["root"])
+        if not re.fullmatch(r"/[A-Za-z0-9._/+-]*[A-Za-z0-9._+-]", self.root):
+            raise SparkforgeError(
+                f"The root {options['root']!r} cannot be used in a systemd unit.",
+                "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
+            )
+        self.directory = os.path.join(self.root, "guard")
+        self.present = options["state"] == "present"
+        self.capped = bool(options["power_cap"] or options["clock_cap"])
+
+    def run(self) -> dict[str, t.Any]:
+        """Bring or remove it.
+
+        :raises SparkforgeError: the settings are wrong, another guard runs, or systemd does not.
+        """
+        if self.present:
+            self._check()
+        wanted = self._wanted() if self.present else {}
+        there = {path: _read(path) for path in {*wanted, *self._installed()}}
+        changes = {path: (old, wanted.get(path, (None, 0))[0]) for path, old in there.items()}
+        changes = {path: pair for path, pair in changes.items() if pair[0] != pair[1]}
+        stopped = [unit for unit in self._started() if self.present and not self._is_running(unit)]
+        diff = [
+            {"before_header": path, "after_header": path, "before": _shown(old), "after": _shown(new)}
+            for path, (old, new) in sorted(changes.items())
+        ]
+        result = {"changed": bool(changes or stopped), "files": sorted(wanted), "diff": diff, "warnings": self._warn()}
+        if result["changed"] and not self.check_mode:
+            self._apply(changes, {path: mode for path, (_content, mode) in wanted.items()})
+        return result
+
+    def _started(self) -> list[str]:
+        return [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
+
+    def _check(self) -> None:
+        options = self.options
+        warn, ask, end = (options[name] for name in ("warn_percent", "ask_percent", "end_percent"))
+        if not 50 >= warn >= ask > end > 0:
+            raise SparkforgeError(
+                f"The levels {warn:g}, {ask:g} and {end:g} per cent are not in order.",
+                "Set guard_warn_percent to 50 at most, guard_ask_percent below it, and guard_end_percent below that.",
+            )
+        for name in ("protected", "first", "last"):
+            wrong = policy.valid(options[name])
+            if wrong or any(not one for one in options[name]):
+                raise SparkforgeError(
+                    f"guard_{name} has the pattern {wrong!r}, which matches everything or nothing.",
+                    "Name processes or units, such as ollama* or postgresql.service.",
+                )
+        for unit in options["units"]:
+            if not brakes.is_unit(unit):
+                raise SparkforgeError(
+                    f"{unit!r} is not the name of a service.", "Name it as systemctl does: NAME.service."
+                )
+        textfile = options["textfile"] or ""
+        if textfile and (not os.path.isdir(textfile) or not re.fullmatch(r"/[\w./+-]+", textfile)):
+            raise SparkforgeError(
+                f"The directory {textfile} for Prometheus' metrics does not exist.",
+                "Create it, and start node_exporter with --collector.textfile.directory and this path.",
+            )
+        if detached.systemd_runs():
+            running = [unit for unit in OTHERS if self._is_running(unit, enabled=False)]
+            if running:
+                raise SparkforgeError(
+                    f"{running[0]} guards this host already, and two guards end two processes for one shortage.",
+                    f"Decide for one: sudo systemctl disable --now {running[0]}, or guard_state: absent.",
+                )
+        elif not self.check_mode:
+            raise SparkforgeError(
+                "systemd does not run on this host, so the guard cannot be started.",
+                "Leave the role guard out here, or set guard_state: absent.",
+            )
+        if self.capped:
+            device = nvml.connect(options["nvml"] or "")
+            watched.check_caps(device, options["power_cap"], options["clock_cap"])
+
+    def _warn(self) -> list[str]:
+        if not self.present:
+            return []
+        said = []
+        if not os.path.exists("/proc/pressure/memory"):
+            said.append("This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone.")
+        if self._is_running("systemd-oomd.service", enabled=False):
+            said.append(
+                "systemd-oomd runs too. It ends control groups by their memory, in which the GPU's is not counted."
+            )
+        return said
+
+    def _wanted(self) -> dict[str, tuple[bytes, int]]:
+        """Return each file's content and mode by its path."""
+        options, made = self.options, self.directory
+        program, settings = f"{made}/guard.pyz", f"{made}/settings.json"
+        names = (
+            "warn_percent", "ask_percent", "end_percent", "protected", "first", "last", "units", "textfile", "nvml",
+            "power_cap", "clock_cap",
+        )  # fmt: skip
+        told = {**{name: options[name] for name in names}, "state_directory": STATE}
+        start = f"#!/bin/sh\n# Written by the role guard.\nexec /usr/bin/python3 -I -B {program} "
+        found: dict[str, tuple[bytes, int]] = {
+            program: (archive(), 0o755),
+            settings: ((json.dumps(told, indent=2, sort_keys=True) + "\n").encode(), 0o644),
+            f"{self.root}/bin/{NAME}": (f'{start}"$1" {settings} "${{2:-}}"\n'.encode(), 0o755),
+            f"{self.units}/{NAME}.service": (service(self.root, options["textfile"] or "").encode(), 0o644),
+        }
+        if self.capped:
+            units = caps(self.root)
+            found.update((f"{self.units}/{name}", (text.encode(), 0o644)) for name, text in units.items())
+        for unit in options["units"]:
+            text = brakes.drop_in(unit, program, settings, options["starts"])
+            found[f"{self.units}/{unit}.d/50-{NAME}.conf"] = (text.encode(), 0o644)
+        if options["motd"]:
+            found[MOTD] = (_motd().encode(), 0o755)
+        return found
+
+    def _installed(self) -> list[str]:
+        fixed = [f"{self.directory}/guard.pyz", f"{self.directory}/settings.json", f"{self.root}/bin/{NAME}", MOTD]
+        fixed += [f"{self.units}/{name}" for name in (f"{NAME}.service", f"{CAPS}.service", f"{CAPS}.timer")]
+        for name in disk.names(self.units):
+            fixed.append(f"{self.units}/{name}/50-{NAME}.conf")
+        return [path for path in fixed if os.path.isfile(path)]
+
+    @staticmethod
+    def _systemd(*argv: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(list(argv), stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True)
+        except OSError as error:
+            return subprocess.CompletedProcess(list(argv), 127, "", error.strerror or "")
+
+    def _is_running(self, unit: str, enabled: bool = True) -> bool:
+        if enabled and self._systemd("systemctl", "is-enabled", "--quiet", unit).returncode != 0:
+            return False
+        return self._systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
+
+    def _apply(self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], modes: t.Mapping[str, int]) -> None:
+        gone = [path for path, (_old, new) in changes.items() if new is None]
+        before = self._told()
+        if not self.present:
+            self._systemd("systemctl", "disable", "--now", "--quiet", f"{NAME}.service", f"{CAPS}.timer")
+        elif f"{self.units}/{CAPS}.timer" in gone:
+            self._systemd("systemctl", "disable", "--now", "--quiet", f"{CAPS}.timer")
+        if f"{self.units}/{CAPS}.service" in gone:
+            watched.remove_caps(nvml.connect(before.get("nvml") or ""), before)
+        for path, (_old, new) in sorted(changes.items()):
+            try:
+                if new is None:
+                    os.unlink(path)
+                    if path.endswith(f".service.d/50-{NAME}.conf") and not os.listdir(os.path.dirname(path)):
+                        os.rmdir(os.path.dirname(path))
+                else:
+                    disk.write_file(path, new, modes[path])
+            except OSError as error:
+                raise SparkforgeError(
+                    f"{path} cannot be written: {error.strerror}.", "Become root for this task."
+                ) from error
+        there, kept = before.get("textfile") or "", (self.options["textfile"] or "") if self.present else ""
+        if there != kept and os.path.exists(f"{there}/{watched.TEXTFILE}"):
+            os.unlink(f"{there}/{watched.TEXTFILE}")
+        if not self.present:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            shutil.rmtree(STATE, ignore_errors=True)
+        self._systemd("systemctl", "daemon-reload")
+        if self.present:
+            self._start()
+
+    def _told(self) -> dict[str, t.Any]:
+        """Return the settings of an earlier run; a torn file has none."""
+        try:
+            found = json.loads(_read(f"{self.directory}/settings.json") or b"{}")
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _start(self) -> None:
+        done = self._systemd("systemctl", "enable", "--quiet", *self._started())
+        started = self._systemd("systemctl", "restart", *self._started())
+        if self.capped:
+            started = self._systemd("systemctl", "start", f"{CAPS}.service")
+        if done.returncode or started.returncode or not self._is_running(f"{NAME}.service"):
+            said = " ".join((done.stderr + started.stderr).split())[:300]
+            raise SparkforgeError(f"systemd cannot start the guard: {said}", f"See: journalctl -u {NAME}")
+
+
+def archive() -> bytes:
+    """Return the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "guard.pyz")
+        bundle.archive(path, {**bundle.files("_guard.command"), "__main__.py": _MAIN})
+        with open(path, "rb") as stream:
+            return stream.read()
+
+
+def _motd() -> str:
+    return (
+        "#!/bin/sh\n# Written by the role guard: says at login what it ended within a week, and what stays off.\n"
+        f"find {STATE}/login -mtime -7 -exec cat {{}} + 2>/dev/null || :\n"
+        f"cat {STATE}/braked 2>/dev/null || :\n"
+    )
+
+
+def _shown(content: bytes | None) -> str:
+    if content is None:
+        return ""
+    return content.decode("utf-8", "replace") if b"\0" not in content else f"{len(content)} bytes\n"
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return None

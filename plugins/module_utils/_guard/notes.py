@@ -1,0 +1,264 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the guard writes: a record of each act, the line at login, metrics. All of it in a thread of its own.
+
+Files below the state directory (/var/lib/sparkforge-guard)::
+
+    acts.jsonl    each act with the figures of the 60 s before it; the older half goes at 2 MiB
+    login         the last act that ended something, for /etc/update-motd.d
+    seen.ring     power, clocks and temperature, fsynced: what was seen last before a power-off (watched.py)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+import typing as t
+
+from . import brakes, nvml, watched
+from .host import Host, Memory, Process
+from .watch import Act
+
+LONGEST_RECORD = 2 << 20
+#: Seconds between two looks at the GPU while all is well, two writings of metrics, and two looks for the driver.
+GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
+GIB = float(1 << 30)
+HELP = {
+    "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",
+    "memory_cached_bytes": "page cache, which is given back when it is clean",
+    "memory_dirty_bytes": "page cache that has to be written before it is given back",
+    "memory_unaccounted_bytes": "held by no process, cache or the kernel: on a unified machine by the GPU",
+    "memory_full_stall_percent": "share of the last 10 s in which everything waited for memory; -1 if unknown",
+    "gpu_process_bytes": "what a process holds of the GPU's memory",
+    "gpu_power_watts": "power of the GPU",
+    "gpu_power_limit_watts": "limit of the GPU's power",
+    "gpu_clock_hertz": "clock of the GPU's processors",
+    "gpu_temperature_celsius": "temperature of the GPU",
+    "gpu_slowed": "1 while the device slows itself down, by reason",
+    "guard_acts_total": "what the guard did since it started: warn, ask, end",
+    "guard_last_act_timestamp_seconds": "when the guard last asked or ended",
+    "gpu_clocks_stuck": "1 if the clocks stay low under load without a reason and without a cap",
+    "unit_braked": "1 for a unit that stays off because the machine went down with it",
+}
+
+
+def shown(size: float) -> str:
+    """Return a size for a person."""
+    return f"{size / GIB:.1f} GiB"
+
+
+def sentence(act: Act) -> str:
+    """Return what was done in one line; names of processes come from whoever started them."""
+    if not act.victim:
+        return f"warning: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
+    leader = max(act.victim, key=lambda one: one.held)
+    held, gpu = sum(one.held for one in act.victim), sum(one.gpu for one in act.victim)
+    verb = "asked" if act.what == "ask" else "ended"
+    name = "".join(one if one.isprintable() else "?" for one in leader.name)
+    others = f" and {len(act.victim) - 1} more" if len(act.victim) > 1 else ""
+    where = f" of {leader.unit}" if leader.unit else ""
+    return (
+        f"{verb} {name} (process {leader.pid}{others}{where}), which held {shown(held)}, "
+        f"{shown(gpu)} of it on the GPU: {act.why}, {shown(act.memory.available)} of {shown(act.memory.total)}"
+    )
+
+
+def record(act: Act) -> dict[str, t.Any]:
+    """Return an act as it is kept."""
+
+    def row(one: Process) -> dict[str, t.Any]:
+        return {**one._asdict(), "held": one.held}
+
+    figures = [
+        {"before": round(act.memory.time - when, 1), "available": available, "swap_free": swap, "full": full}
+        for when, available, swap, full in act.figures
+    ]
+    return {
+        "act": act.what,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.when)),
+        "why": act.why,
+        "said": sentence(act),
+        "memory": act.memory._asdict(),
+        "victim": [row(one) for one in act.victim],
+        "holders": [row(one) for one in act.holders],
+        "figures": figures,
+    }
+
+
+def metrics(samples: t.Iterable[tuple[str, t.Mapping[str, str], float | None]]) -> str:
+    """Return samples in Prometheus' text format; None is left out."""
+    rows: dict[str, list[str]] = {}
+    for name, labels, value in samples:
+        if value is None:
+            continue
+        inside = ",".join(
+            '{}="{}"'.format(key, text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"'))
+            for key, text in labels.items()
+        )
+        kind = "counter" if name.endswith("_total") else "gauge"
+        head = [f"# HELP sparkforge_{name} {HELP[name]}", f"# TYPE sparkforge_{name} {kind}"]
+        rows.setdefault(name, head).append(f"sparkforge_{name}{{{inside}}} {value:.10g}".replace("{}", ""))
+    return "".join(f"{line}\n" for lines in rows.values() for line in lines)
+
+
+class Notes(threading.Thread):
+    """The second thread: everything that may wait.
+
+    :param textfile: the directory of node_exporter's textfile collector, or empty.
+    """
+
+    def __init__(self, settings: t.Mapping[str, t.Any], gpu: t.Any, host: Host) -> None:
+        super().__init__(daemon=True)
+        self.state: str = settings["state_directory"]
+        self.textfile: str = settings.get("textfile") or ""
+        self.units: t.Sequence[str] = settings.get("units") or ()
+        self.device, self.host = gpu, host
+        self.recorded: str = settings.get("nvml") or ""
+        self.seen = watched.Watch(os.path.join(self.state, "seen.ring"), settings)
+        self.acts: queue.SimpleQueue[Act | None] = queue.SimpleQueue()
+        self.counts = {"warn": 0, "ask": 0, "end": 0}
+        self.last = 0.0
+        self.stopped = False
+        self._held: dict[int, int] = {}
+        self._metrics_due = self._connect_due = 0.0
+
+    def gpu(self) -> dict[int, int]:
+        """Return the last that is known of the GPU's memory, by process."""
+        return self._held
+
+    def refresh(self) -> None:
+        """Ask for newer figures."""
+        self.acts.put(None)
+
+    def tell(self, act: Act) -> None:
+        """Take an act."""
+        self.acts.put(act)
+
+    def run(self) -> None:
+        """Work until the process ends; what cannot be written is said, and nothing else stops."""
+        while not self.stopped:
+            try:
+                act = self.acts.get(timeout=GPU_EVERY)
+                # Many requests are one.
+                while act is None and not self.acts.empty():
+                    act = self.acts.get()
+            except queue.Empty:
+                act = None
+            try:
+                if act is not None:
+                    self._write(act)
+                self._look()
+            except (OSError, ValueError, KeyError) as error:
+                sys.stderr.write(f"The guard cannot write: {error!r}\n")
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        memory = self.host.memory()
+        self._connect(now)
+        if self.device is not None:
+            held = self.device.processes()
+            if any(not size for size in held.values()):
+                held = spread(held, memory)
+            self._held = held
+        else:
+            self._held = (
+                spread(dict.fromkeys(self.host.gpu_users(), 0), memory) if os.path.exists("/dev/nvidia0") else {}
+            )
+        if now >= self._metrics_due:
+            self._metrics_due = now + METRICS_EVERY
+            devices = self.device.devices() if self.device is not None else []
+            self.seen.note(devices, memory)
+            brakes.mark_healthy(self.state)
+            if self.textfile:
+                self._publish(memory, devices)
+
+    def _connect(self, now: float) -> None:
+        """Look for the driver, which may be loaded later, or anew."""
+        if now < self._connect_due:
+            return
+        self._connect_due = now + CONNECT_EVERY
+        if self.device is None or not self.device.devices():
+            self.device = nvml.connect(self.recorded)
+
+    def _write(self, act: Act) -> None:
+        self.counts[act.what] += 1
+        said = sentence(act)
+        # The journal takes the level from the number in front (sd-daemon(3)).
+        sys.stdout.write(f"<{4 if act.what == 'warn' else 2}>{said}\n")
+        sys.stdout.flush()
+        path = os.path.join(self.state, "acts.jsonl")
+        if os.path.exists(path) and os.path.getsize(path) > LONGEST_RECORD:
+            with open(path, encoding="utf-8") as stream:
+                lines = stream.readlines()
+            replace(path, "".join(lines[len(lines) // 2 :]))
+        with open(path, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record(act)) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        if act.victim:
+            self.last = act.when
+            moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(act.when))
+            replace(
+                os.path.join(self.state, "login"),
+                f"sparkforge-guard, {moment}: {said}. See journalctl -u sparkforge-guard\n",
+            )
+        self._metrics_due = 0.0
+
+    def _publish(self, memory: Memory, devices: t.Sequence[nvml.Device]) -> None:
+        samples: list[tuple[str, t.Mapping[str, str], float | None]] = [
+            ("memory_available_bytes", {}, memory.available),
+            ("memory_cached_bytes", {}, memory.cached),
+            ("memory_dirty_bytes", {}, memory.dirty),
+            ("memory_unaccounted_bytes", {}, memory.unaccounted),
+            ("memory_full_stall_percent", {}, memory.full),
+        ]
+        for pid, size in sorted(self._held.items()):
+            process = self.host.process(pid, {}, False)
+            if process is not None:
+                labels = {"pid": str(pid), "name": process.name, "unit": process.unit}
+                samples.append(("gpu_process_bytes", labels, size))
+        for index, device in enumerate(devices):
+            one = {"gpu": str(index)}
+            clock = device.get("clock")
+            samples += [
+                ("gpu_power_watts", one, device.get("power")),
+                ("gpu_power_limit_watts", one, device.get("limit")),
+                ("gpu_clock_hertz", one, None if clock is None else clock * 1e6),
+                ("gpu_temperature_celsius", one, device.get("temperature")),
+                ("gpu_clocks_stuck", one, float(self.seen.is_stuck(index))),
+            ]
+            if device.get("reasons") is not None:
+                samples += [
+                    ("gpu_slowed", {**one, "reason": text}, float(bool(device["reasons"] & bit)))
+                    for bit, text in nvml.SLOWED.items()
+                ]
+        samples += [("guard_acts_total", {"act": what}, count) for what, count in self.counts.items()]
+        samples += [("guard_last_act_timestamp_seconds", {}, self.last)]
+        braked = brakes.braked(self.state)
+        samples += [("unit_braked", {"unit": unit}, float(unit in braked)) for unit in {*self.units, *braked}]
+        replace(os.path.join(self.textfile, watched.TEXTFILE), metrics(samples), sync=False)
+
+
+def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:
+    """Give each process whose share of the GPU's memory nobody tells an equal part of what is in no account."""
+    unknown = [pid for pid, size in held.items() if not size]
+    rest = max(0, memory.unaccounted - sum(held.values()))
+    return {**held, **dict.fromkeys(unknown, rest // max(1, len(unknown)))}
+
+
+def replace(path: str, text: str, sync: bool = True) -> None:
+    """Write a file atomically; readable by all, for the login and node_exporter."""
+    temporary = f"{path}.partial"
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fchmod(stream.fileno(), 0o644)
+        if sync:
+            os.fsync(stream.fileno())
+    os.replace(temporary, path)

@@ -1,0 +1,165 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""NVIDIA's management library (NVML), or a file in its place: who holds GPU memory, and power, clocks and temperature.
+
+Names and structures: nvml.h of CUDA 13. A GB10 answers "not supported" to much of it, which is no fault.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import typing as t
+
+from .._core.errors import SparkforgeError
+
+LIBRARY = "libnvidia-ml.so.1"
+NOT_AVAILABLE = (1 << 64) - 1
+MOST_PROCESSES = 256
+#: Of nvmlClocksEventReasons, those that tell trouble: the rest is an owner's choice, or nothing to do.
+SLOWED = {0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "power brake"}
+CHOSEN = {0x2: "application clocks", 0x4: "software power cap"}
+
+Device = dict[str, t.Any]
+
+
+class _Process(ctypes.Structure):
+    _fields_ = (
+        ("pid", ctypes.c_uint),
+        ("memory", ctypes.c_ulonglong),
+        ("instance", ctypes.c_uint),
+        ("compute", ctypes.c_uint),
+    )
+
+
+class NoDriver(SparkforgeError):
+    """There is no NVML here, or it does not answer."""
+
+
+class Nvml:
+    """The library of the driver."""
+
+    def __init__(self) -> None:
+        try:
+            self._library = ctypes.CDLL(LIBRARY)
+        except OSError as error:
+            raise NoDriver(f"{LIBRARY} cannot be loaded: {error}.", "Install NVIDIA's driver.") from None
+        code = self._library.nvmlInit_v2()
+        if code:
+            raise NoDriver(f"NVML does not start: error {code}.", "See nvidia-smi.")
+        self._devices = []
+        for index in range(self._number("DeviceGetCount_v2") or 0):
+            device = ctypes.c_void_p()
+            if not self._library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)):
+                self._devices.append(device)
+        self._listed = (_Process * MOST_PROCESSES)()
+
+    def _call(self, name: str, *arguments: t.Any) -> int:
+        function = getattr(self._library, f"nvml{name}", None)
+        return int(function(*arguments)) if function else 13
+
+    def _number(self, name: str, *arguments: t.Any, kind: t.Any = ctypes.c_uint) -> int | None:
+        value = kind()
+        return None if self._call(name, *arguments, ctypes.byref(value)) else int(value.value)
+
+    def processes(self) -> dict[int, int]:
+        """Return the bytes of each process that uses a GPU; 0 where the driver does not tell them."""
+        held: dict[int, int] = {}
+        for device in self._devices:
+            for kind in ("Compute", "Graphics"):
+                count = ctypes.c_uint(MOST_PROCESSES)
+                name = f"DeviceGet{kind}RunningProcesses_v3"
+                if self._call(name, device, ctypes.byref(count), self._listed):
+                    continue
+                for row in self._listed[: count.value]:
+                    size = 0 if row.memory == NOT_AVAILABLE else row.memory
+                    held[row.pid] = max(held.get(row.pid, 0), size)
+        return held
+
+    def devices(self) -> list[Device]:
+        """Return watts, MHz, degrees and reasons of each device; None for what it does not tell."""
+        rows = []
+        for device in self._devices:
+            low, high = ctypes.c_uint(), ctypes.c_uint()
+            bounded = not self._call(
+                "DeviceGetPowerManagementLimitConstraints", device, ctypes.byref(low), ctypes.byref(high)
+            )
+            power = self._number("DeviceGetPowerUsage", device)
+            limit = self._number("DeviceGetPowerManagementLimit", device)
+            default = self._number("DeviceGetPowerManagementDefaultLimit", device)
+            rows.append({
+                "power": None if power is None else power / 1000,
+                "limit": None if limit is None else limit / 1000,
+                "limit_default": None if default is None else default / 1000,
+                "limits": [low.value / 1000, high.value / 1000] if bounded else None,
+                "clock": self._number("DeviceGetClockInfo", device, 1),
+                "clock_max": self._number("DeviceGetMaxClockInfo", device, 1),
+                "temperature": self._number("DeviceGetTemperature", device, 0),
+                "reasons": self._number("DeviceGetCurrentClocksEventReasons", device, kind=ctypes.c_ulonglong),
+                "busy": self._busy(device),
+            })  # fmt: skip
+        return rows
+
+    def _busy(self, device: t.Any) -> int | None:
+        value = (ctypes.c_uint * 2)()
+        return None if self._call("DeviceGetUtilizationRates", device, value) else int(value[0])
+
+    def set_power(self, index: int, watts: float) -> int:
+        """Set the limit of a device; returns NVML's code, 0 for done."""
+        return self._call("DeviceSetPowerManagementLimit", self._devices[index], int(watts * 1000))
+
+    def set_clocks(self, index: int, most: int) -> int:
+        """Let a device's clocks be between 0 and ``most`` MHz; 0 takes that back."""
+        if not most:
+            return self._call("DeviceResetGpuLockedClocks", self._devices[index])
+        return self._call("DeviceSetGpuLockedClocks", self._devices[index], 0, most)
+
+
+class Recorded:
+    """A file in NVML's place: ``{"processes": {"PID": BYTES}, "devices": [...]}``, read anew each time."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def _read(self) -> dict[str, t.Any]:
+        try:
+            with open(self.path, encoding="utf-8") as stream:
+                found = json.load(stream)
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def processes(self) -> dict[int, int]:
+        """Return the bytes of each process."""
+        return {int(pid): int(size) for pid, size in self._read().get("processes", {}).items()}
+
+    def devices(self) -> list[Device]:
+        """Return each device."""
+        return list(self._read().get("devices", []))
+
+    def set_power(self, index: int, watts: float) -> int:
+        """Change the file."""
+        return self._set(index, "limit", watts)
+
+    def set_clocks(self, index: int, most: int) -> int:
+        """Change the file."""
+        return self._set(index, "clock_cap", most)
+
+    def _set(self, index: int, key: str, value: float) -> int:
+        found = self._read()
+        found["devices"][index][key] = value
+        with open(self.path, "w", encoding="utf-8") as stream:
+            json.dump(found, stream)
+        return 0
+
+
+def connect(path: str = "") -> Nvml | Recorded | None:
+    """Return NVML, the file in its place, or None on a host without a driver."""
+    if path:
+        return Recorded(path)
+    try:
+        return Nvml()
+    except NoDriver:
+        return None

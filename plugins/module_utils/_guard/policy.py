@@ -1,0 +1,139 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which process has to go when memory runs out: pure, from what the processes hold and how they grew."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from fnmatch import fnmatchcase
+
+from .host import Process
+
+#: Never ended, by name (15 characters at most, as the kernel keeps them) or by unit.
+PROTECTED_NAMES = (
+    "systemd*", "(sd-pam)", "init", "sshd*", "dbus*", "login", "agetty", "sudo", "su", "polkitd", "udevd",
+    "NetworkManager", "wpa_supplicant", "dhclient", "chronyd", "cron", "rsyslogd", "dockerd", "containerd*", "podman",
+    "conmon", "crio", "kubelet", "k3s*", "tailscaled", "gdm*", "Xorg", "Xwayland", "gnome-shell", "gnome-session*",
+    "sddm", "lightdm", "plasmashell", "kwin*", "nvidia-persiste*", "nv-fabricmanage*", "node_exporter", "snapd",
+    "fwupd*", "dpkg", "apt*", "unattended-upgr", "tmux*", "screen", "mosh-server",
+)  # fmt: skip
+PROTECTED_UNITS = (
+    "ssh.service", "sshd.service", "ssh@*.service", "dbus.service", "systemd-*.service", "init.scope", "gdm*.service",
+    "display-manager.service", "sparkforge-guard.service", "NetworkManager.service",
+)  # fmt: skip
+#: Builds, which end only where no model is left to end: hours of work that a model is not.
+LAST_UNITS = tuple(f"sparkforge-{unit}-*" for unit in ("llvm", "triton", "pytorch", "torch*", "flash_attention"))
+LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", "gcc*", "clang*", "ld", "ld.*", "as")
+#: Share of all memory from which a holder is large.
+LARGE = 0.02
+#: A process that grew by this share of what was lost is who took it.
+CULPRIT = 0.5
+
+
+class Rules(t.NamedTuple):
+    """Patterns of names and units: who is never ended, who goes first, and who last."""
+
+    protected: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+
+
+class Group(t.NamedTuple):
+    """Processes that end together: a process group, or small ones of one name and unit."""
+
+    members: tuple[Process, ...]
+    grown: int
+    tier: int
+
+    @property
+    def held(self) -> int:
+        """Bytes of all of them."""
+        return sum(one.held for one in self.members)
+
+    @property
+    def gpu(self) -> int:
+        """Bytes of the GPU's memory."""
+        return sum(one.gpu for one in self.members)
+
+    @property
+    def start(self) -> float:
+        """When the largest of them began."""
+        return self.leader.start
+
+    @property
+    def leader(self) -> Process:
+        """The one that holds most, which has the name of the group."""
+        return max(self.members, key=lambda one: one.held)
+
+
+def matches(process: Process, patterns: t.Iterable[str]) -> bool:
+    """Say whether the name or the unit of a process is among some patterns (fnmatch(3))."""
+    return any(fnmatchcase(process.name, one) or fnmatchcase(process.unit, one) for one in patterns)
+
+
+def is_protected(process: Process, rules: Rules, own: int) -> bool:
+    """Say whether a process is never ended."""
+    if process.pid in (1, own):
+        return True
+    return matches(process, (*PROTECTED_NAMES, *PROTECTED_UNITS, *rules.protected))
+
+
+def groups(
+    processes: t.Mapping[int, Process], before: t.Mapping[int, int], rules: Rules, own: int, total: int
+) -> list[Group]:
+    """Return who may be ended, as groups; a group is of what is not protected in it.
+
+    :param before: what each process held a while ago, by its pid.
+    """
+    free = [one for one in processes.values() if not is_protected(one, rules, own)]
+    by_group: dict[t.Any, list[Process]] = {}
+    for one in free:
+        by_group.setdefault(one.group, []).append(one)
+    # Many small ones of one name, each a group of its own, are one: ten workers, or a fork bomb.
+    merged: dict[t.Any, list[Process]] = {}
+    for key, members in by_group.items():
+        first = max(members, key=lambda one: one.held)
+        small = sum(one.held for one in members) < 4 * LARGE * total and not any(one.gpu for one in members)
+        merged.setdefault(("small", first.name, first.unit) if small else key, []).extend(members)
+    made = []
+    for members in merged.values():
+        grown = sum(one.held - before.get(one.pid, 0) for one in members)
+        if any(matches(one, rules.first) for one in members):
+            tier = 0
+        elif any(matches(one, (*LAST_UNITS, *LAST_NAMES, *rules.last)) for one in members):
+            tier = 2
+        else:
+            tier = 1
+        made.append(Group(tuple(members), grown, tier))
+    return made
+
+
+def choose(found: t.Sequence[Group], total: int, lost: int) -> Group | None:
+    """Return who has to go, or None if nobody may.
+
+    Of those that go first, then of all others, then of builds: who took what was lost within the last seconds; if
+    that is nobody, the most recent that holds much of the GPU's memory; else the most recent of those that hold most.
+
+    :param lost: how much less is available than a while ago.
+    """
+    for tier in (0, 1, 2):
+        large = [one for one in found if one.tier == tier and one.held >= LARGE * total]
+        if not large:
+            continue
+        took = max(large, key=lambda one: one.grown)
+        if lost >= LARGE * total and took.grown >= CULPRIT * lost:
+            return took
+        models = [one for one in large if one.gpu >= LARGE * total]
+        most = max(one.held for one in large)
+        return max(models or [one for one in large if one.held >= most / 2], key=lambda one: one.start)
+    # Nobody is large: what is left takes the largest, unless that is next to nothing.
+    rest = [one for one in found if one.held >= LARGE * total / 4]
+    return max(rest, key=lambda one: (-one.tier, one.held), default=None)
+
+
+def valid(patterns: t.Iterable[str]) -> str:
+    """Return the first pattern that is none: an empty one, or one that would match everything."""
+    return next((one for one in patterns if not re.search(r"[\w]", one)), "")

@@ -1,0 +1,237 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The loop of the guard: looks, warns, asks (SIGTERM), ends (SIGKILL). Nothing in it waits for a disk or a driver.
+
+What may wait is the work of a second thread (notes.py): NVML, records, metrics. The loop hands over and goes on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+import time
+import typing as t
+
+from . import policy
+from .host import Host, Memory, Process
+
+#: The fastest that memory can go, in bytes a second: a GB10 reads a model at 10 GB/s.
+FASTEST = 10e9
+SHORTEST, LONGEST = 0.01, 1.0
+#: How long one that was asked may take, and one that was ended, before the next step.
+PATIENCE, DYING = 10.0, 5.0
+#: The table of processes is read again after this share of memory went, or this many seconds.
+STEP, AGE = 0.01, 10.0
+#: Seconds of figures that an act has with it, and that growth is judged by.
+KEPT, RECENT = 60, 15.0
+#: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
+THRASHING = 40.0
+
+
+class Levels(t.NamedTuple):
+    """Per cent of all memory that is available: below them the guard warns, asks and ends."""
+
+    warn: float = 10.0
+    ask: float = 6.0
+    end: float = 3.0
+
+
+class Act(t.NamedTuple):
+    """One thing that the guard did; ``what`` is warn, ask or end."""
+
+    what: str
+    when: float
+    memory: Memory
+    victim: tuple[Process, ...]
+    holders: tuple[Process, ...]
+    figures: tuple[tuple[float, int, int, float], ...]
+    why: str
+
+
+class Guard:
+    """The guard of one host.
+
+    :param gpu: returns what each process holds of the GPU, at once: the last that is known.
+    :param refresh: asks for newer figures of the GPU, and does not wait for them.
+    :param tell: takes an act, and does not wait.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        levels: Levels,
+        rules: policy.Rules,
+        gpu: t.Callable[[], t.Mapping[int, int]],
+        refresh: t.Callable[[], None],
+        tell: t.Callable[[Act], None],
+        kill: t.Callable[[int, int], None] = os.kill,
+    ) -> None:
+        self.host, self.levels, self.rules = host, levels, rules
+        self.gpu, self.refresh, self.tell, self.kill = gpu, refresh, tell, kill
+        self.own = os.getpid()
+        #: Time, available, free swap and pressure of the last seconds, one a second.
+        self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
+        self._next = 0
+        #: Tables of processes: when, available, and what each holds.
+        self._tables: list[tuple[float, int, dict[int, int]]] = []
+        self._warned = -1e9
+        self._asked: tuple[float, tuple[Process, ...]] | None = None
+        self._dying: tuple[float, tuple[Process, ...]] | None = None
+
+    def step(self) -> float:
+        """Look once, act if that has to be, and return how long to sleep."""
+        memory = self.host.memory()
+        now, percent = memory.time, 100.0 * memory.available / max(1, memory.total)
+        if now - self.figures[self._next - 1][0] >= 1.0:
+            self.figures[self._next] = (now, memory.available, memory.swap_free, memory.full)
+            self._next = (self._next + 1) % KEPT
+        if self._is_due(memory):
+            self._look(memory)
+        if percent > self.levels.warn:
+            self._asked = None
+            return self._pause(memory, self.levels.warn)
+        if now - self._warned > KEPT:
+            self._warned = now
+            self._tell("warn", memory, (), f"{percent:.1f} % of the memory is available")
+        thrashes = memory.swap_total > 0 and memory.full >= THRASHING
+        if percent > self.levels.ask and not thrashes:
+            self._asked = None
+            return self._pause(memory, self.levels.ask)
+        why = f"{percent:.1f} % of the memory is available"
+        if thrashes:
+            why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
+        if self._is_dying(now):
+            return SHORTEST
+        if percent <= self.levels.end:
+            self._end(memory, why)
+        else:
+            self._ask(memory, why)
+        return SHORTEST
+
+    def _pause(self, memory: Memory, level: float) -> float:
+        """Return the time in which the next level cannot be reached."""
+        distance = memory.available - memory.total * level / 100.0
+        return min(LONGEST, max(SHORTEST, distance / FASTEST))
+
+    def _is_due(self, memory: Memory) -> bool:
+        if not self._tables:
+            return True
+        when, available, _held = self._tables[-1]
+        return memory.time - when > AGE or available - memory.available > STEP * memory.total
+
+    def _look(self, memory: Memory) -> dict[int, Process]:
+        """Read the table of processes, and keep what each holds."""
+        self.refresh()
+        found = self.host.processes(self.gpu(), memory.swap_total > memory.swap_free)
+        self._tables = [one for one in self._tables if memory.time - one[0] < RECENT][-64:]
+        self._tables.append((memory.time, memory.available, {pid: one.held for pid, one in found.items()}))
+        return found
+
+    def _choose(self, memory: Memory) -> tuple[tuple[Process, ...], dict[int, Process]]:
+        found = self._look(memory)
+        # From the most there was lately: who took memory has grown since.
+        _when, available, before = max(self._tables[:-1] or self._tables, key=lambda one: one[1])
+        groups = policy.groups(found, before, self.rules, self.own, memory.total)
+        chosen = policy.choose(groups, memory.total, available - memory.available)
+        return (chosen.members if chosen else ()), found
+
+    def _ask(self, memory: Memory, why: str) -> None:
+        if self._asked is not None:
+            when, members = self._asked
+            if memory.time - when < PATIENCE:
+                return
+            alive = tuple(one for one in members if self.host.alive(one))
+            if alive:
+                self._signal(memory, "end", alive, f"{why}, {PATIENCE:.0f} s after it was asked")
+                return
+        members, found = self._choose(memory)
+        if members:
+            self._signal(memory, "ask", members, why, found)
+            self._asked = (memory.time, members)
+        elif memory.time - self._warned > 5:
+            self._warned = memory.time
+            self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
+
+    def _end(self, memory: Memory, why: str) -> None:
+        members: tuple[Process, ...] = ()
+        found: dict[int, Process] = {}
+        if self._asked is not None:
+            members = tuple(one for one in self._asked[1] if self.host.alive(one))
+        if not members:
+            members, found = self._choose(memory)
+        if members:
+            self._signal(memory, "end", members, why, found)
+        elif memory.time - self._warned > 5:
+            self._warned = memory.time
+            self._tell("warn", memory, (), f"{why}, and nobody may be ended", found)
+
+    def _is_dying(self, now: float) -> bool:
+        """Say whether one that was ended still gives its memory back."""
+        if self._dying is None:
+            return False
+        when, members = self._dying
+        if now - when < DYING and any(self.host.alive(one) for one in members):
+            return True
+        self._dying = None
+        return False
+
+    def _signal(
+        self,
+        memory: Memory,
+        what: str,
+        members: tuple[Process, ...],
+        why: str,
+        found: t.Mapping[int, Process] | None = None,
+    ) -> None:
+        number = signal.SIGKILL if what == "end" else signal.SIGTERM
+        # The largest first.
+        for one in sorted(members, key=lambda one: -one.held):
+            try:
+                self.kill(one.pid, number)
+            except (ProcessLookupError, PermissionError):
+                continue
+        if what == "end":
+            self._dying, self._asked = (memory.time, members), None
+        self._tell(what, memory, members, why, found)
+
+    def _tell(
+        self,
+        what: str,
+        memory: Memory,
+        members: tuple[Process, ...],
+        why: str,
+        found: t.Mapping[int, Process] | None = None,
+    ) -> None:
+        holders = sorted((found or {}).values(), key=lambda one: -one.held)[:10]
+        kept = self.figures[self._next :] + self.figures[: self._next]
+        figures = tuple(row for row in kept if row[0])
+        self.tell(Act(what, time.time(), memory, members, tuple(holders), figures, why))
+
+    def run(self, stop: t.Callable[[], bool]) -> None:
+        """Guard until told to stop."""
+        while not stop():
+            time.sleep(self.step())
+
+
+def lock_memory() -> str:
+    """Keep this process in memory, and first in line; return what was refused, or an empty text."""
+    gc.disable()
+    library = ctypes.CDLL(None, use_errno=True)
+    refused = []
+    # MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: what is used, and not all that libraries map.
+    if library.mlockall(1 | 2 | 4):
+        refused.append(f"memory is not locked ({os.strerror(ctypes.get_errno())})")
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as stream:
+            stream.write("-1000")
+    except OSError as error:
+        refused.append(f"OOM score is not -1000 ({error.strerror})")
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
+    except OSError as error:
+        refused.append(f"no real-time scheduling ({error.strerror})")
+    return "; ".join(refused)

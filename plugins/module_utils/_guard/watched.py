@@ -1,0 +1,158 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Power, clocks and temperature: what an owner set, what sticks, and what was seen last before a power-off.
+
+The ring file has lines of equal length, written in turn and synced, at most once in 5 s. The number in front tells
+which is newest, so that a torn line costs that line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import typing as t
+
+from .._core.errors import SparkforgeError
+from . import brakes, nvml
+from .host import Memory
+
+LINE, LINES = 512, 720
+EVERY = 5.0
+#: In the directory of node_exporter's textfile collector.
+TEXTFILE = "sparkforge_guard.prom"
+#: A clock below this share of the highest, under load and without a reason, is one that sticks.
+LOW, BUSY, LOOKS = 0.5, 80, 4
+
+
+class Watch:
+    """Keeps what was seen.
+
+    :param settings: ``clock_cap`` in MHz, 0 for none: a clock that is meant does not stick.
+    """
+
+    def __init__(self, path: str, settings: t.Mapping[str, t.Any]) -> None:
+        self.path = path
+        self.clock_cap = float(settings.get("clock_cap") or 0)
+        self._number = -1
+        self._wrote = -1e9
+        self._low: dict[int, int] = {}
+
+    def note(self, devices: t.Sequence[nvml.Device], memory: Memory) -> None:
+        """Judge the clocks and write one line, unless the last is younger than 5 s."""
+        for index, device in enumerate(devices):
+            self._low[index] = self._low.get(index, 0) + 1 if sticks(device, self.clock_cap) else 0
+        if time.monotonic() - self._wrote < EVERY or not devices:
+            return
+        self._wrote = time.monotonic()
+        if self._number < 0:
+            self._number = max((int(row["n"]) for row in read(self.path)), default=-1)
+        self._number += 1
+        kept = ("power", "limit", "clock", "temperature", "reasons", "busy")
+        line = json.dumps({
+            "n": self._number, "boot": brakes.boot_id()[:8], "time": int(time.time()), "available": memory.available,
+            "devices": [[device.get(key) for key in kept] for device in devices[:4]],
+        }).encode()  # fmt: skip
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(self.path, flags, 0o644)
+        try:
+            os.pwrite(descriptor, line[: LINE - 1].ljust(LINE - 1) + b"\n", self._number % LINES * LINE)
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def is_stuck(self, index: int) -> bool:
+        """Say whether a device's clocks were low for a minute, under load, without a reason."""
+        return self._low.get(index, 0) >= LOOKS
+
+
+def sticks(device: nvml.Device, cap: float) -> bool:
+    """Say whether a device is busy at a low clock that neither a cap nor a reason explains."""
+    clock, most, reasons = device.get("clock"), device.get("clock_max"), int(device.get("reasons") or 0)
+    if not clock or not most or (device.get("busy") or 0) < BUSY:
+        return False
+    explained = reasons & (sum(nvml.SLOWED) | sum(nvml.CHOSEN)) or device.get("clock_cap")
+    return clock < LOW * (min(cap, most) if cap else most) and not explained
+
+
+def read(path: str) -> list[dict[str, t.Any]]:
+    """Return the lines of a ring file, oldest first; torn ones are left out."""
+    rows = []
+    try:
+        with open(path, "rb") as stream:
+            lines = stream.read(LINE * LINES).split(b"\n")
+    except OSError:
+        return []
+    for line in lines:
+        try:
+            row = json.loads(line)
+            int(row["n"])
+        except (ValueError, TypeError, KeyError):
+            continue
+        rows.append(row)
+    return sorted(rows, key=lambda row: int(row["n"]))
+
+
+def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
+    """Return the devices if each takes these caps.
+
+    :raises SparkforgeError: there is no device, or one does not take them.
+    """
+    rows: list[nvml.Device] = device.devices() if device is not None else []
+    if not rows:
+        raise SparkforgeError(
+            "There is no GPU that a cap can be set for.", "Unset guard_power_cap and guard_clock_cap."
+        )
+    for row in rows:
+        limits, most = row.get("limits"), row.get("clock_max")
+        if power and not limits:
+            raise SparkforgeError(
+                "This GPU takes no limit of its power.", "Set guard_clock_cap instead, which limits its clock."
+            )
+        if power and limits and not limits[0] <= power <= limits[1]:
+            raise SparkforgeError(
+                f"guard_power_cap is {power:g} W, and this GPU takes {limits[0]:g} to {limits[1]:g} W.",
+                "Set guard_power_cap to a value in this range.",
+            )
+        if clock and most and not most / 10 <= clock <= most:
+            raise SparkforgeError(
+                f"guard_clock_cap is {clock} MHz, and this GPU's clock goes to {most} MHz.",
+                f"Set guard_clock_cap to a value between {most // 10} and {most}.",
+            )
+    return rows
+
+
+def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
+    """Set the caps of each device that differ; return what was set.
+
+    :raises SparkforgeError: the device takes no such cap; nothing is set then. Or the driver refuses it.
+    """
+    done = []
+    for index, row in enumerate(check_caps(device, power, clock)):
+        codes = []
+        if power and row.get("limit") != power:
+            codes.append((device.set_power(index, power), f"power limit {power:g} W"))
+        # What is locked shows nowhere, so it is set each time.
+        if clock:
+            codes.append((device.set_clocks(index, clock), f"clock at most {clock} MHz"))
+        for code, what in codes:
+            if code:
+                raise SparkforgeError(
+                    f"The driver refuses the {what} of GPU {index} with error {code}.",
+                    "Become root; if this GPU does not support it (error 3), unset it.",
+                )
+            done.append(f"GPU {index}: {what}")
+    return done
+
+
+def remove_caps(device: t.Any, settings: t.Mapping[str, t.Any]) -> None:
+    """Take back what was set: the clocks are free, and the limit is the device's own."""
+    rows = device.devices() if device is not None else []
+    for index, row in enumerate(rows):
+        if settings.get("clock_cap"):
+            device.set_clocks(index, 0)
+        usual = row.get("limit_default")
+        if settings.get("power_cap") and usual and row.get("limit") != usual:
+            device.set_power(index, usual)

@@ -1,0 +1,148 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: guard
+short_description: Guard a host's memory, power and clocks
+version_added: "0.1.0"
+description:
+  - Brings a service of systemd that watches the memory of a host whose CPU and GPU share it. Below O(warn_percent) of
+    available memory it warns, below O(ask_percent) it sends SIGTERM to the right process, below O(end_percent)
+    SIGKILL.
+  - The right process is the one that took the memory within the last seconds, else the most recent that holds much of
+    the GPU's memory. Never ssh, systemd or the display; builds only where no model is left.
+  - With O(state=absent) it takes all of that away, and takes caps back.
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.changes
+options:
+  root:
+    description: The collection's root directory.
+    type: path
+    default: /opt/sparkforge
+  state:
+    description: Whether the host is guarded.
+    type: str
+    choices: [present, absent]
+    default: present
+  warn_percent:
+    description: Per cent of the memory. If less is available, the guard warns.
+    type: float
+    default: 10
+  ask_percent:
+    description: If less is available, the guard asks a process to end.
+    type: float
+    default: 6
+  end_percent:
+    description: If less is available, the guard ends it.
+    type: float
+    default: 3
+  protected:
+    description: Further processes or units that are never ended, by patterns of their names.
+    type: list
+    elements: str
+    default: []
+  first:
+    description: Processes or units that go first.
+    type: list
+    elements: str
+    default: []
+  last:
+    description: Processes or units that go last, beside builds.
+    type: list
+    elements: str
+    default: []
+  units:
+    description:
+      - Services with brakes. They start O(starts) times within an hour, later each time, and stay off after a boot in
+        which the machine went down within ten minutes of their start.
+    type: list
+    elements: str
+    default: []
+  starts:
+    description: How often these services are started before they stay off.
+    type: int
+    default: 4
+  textfile:
+    description: The directory that node_exporter's textfile collector reads. C(sparkforge_guard.prom) is written there.
+    type: path
+  motd:
+    description: Whether one line at login says what the guard ended, and which unit stays off.
+    type: bool
+    default: true
+  power_cap:
+    description: Limit of each GPU's power in watts. V(0) sets none.
+    type: float
+    default: 0
+  clock_cap:
+    description: Limit of each GPU's clock in MHz, for a GPU that takes no limit of its power. V(0) sets none.
+    type: int
+    default: 0
+  nvml:
+    description: A file in place of NVIDIA's management library, for tests.
+    type: path
+seealso:
+  - module: sparkforge.dgx_spark.proof_publish
+author:
+  - The sparkforge maintainers (!UNKNOWN)
+"""
+
+EXAMPLES = r"""
+- name: Guard this host, and end a notebook before anything else
+  sparkforge.dgx_spark.guard:
+    first: [jupyter-*]
+    units: [sparkforge-serving.service]
+
+- name: No longer
+  sparkforge.dgx_spark.guard:
+    state: absent
+"""
+
+RETURN = r"""
+files:
+  description: The files that belong to it.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/systemd/system/sparkforge-guard.service, /opt/sparkforge/guard/guard.pyz]
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._core import modules
+from ..module_utils._guard import install
+
+
+def main() -> None:
+    names: dict[str, t.Any] = {"type": "list", "elements": "str", "default": []}
+    module = AnsibleModule(
+        argument_spec={
+            "root": {"type": "path", "default": "/opt/sparkforge"},
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+            "warn_percent": {"type": "float", "default": 10},
+            "ask_percent": {"type": "float", "default": 6},
+            "end_percent": {"type": "float", "default": 3},
+            "protected": names,
+            "first": names,
+            "last": names,
+            "units": names,
+            "starts": {"type": "int", "default": 4},
+            "textfile": {"type": "path"},
+            "motd": {"type": "bool", "default": True},
+            "power_cap": {"type": "float", "default": 0},
+            "clock_cap": {"type": "int", "default": 0},
+            "nvml": {"type": "path"},
+        },
+        supports_check_mode=True,
+    )
+    modules.run(module, lambda: install.Installation(module.params, module.check_mode).run())
+
+
+if __name__ == "__main__":
+    main()

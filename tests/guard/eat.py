@@ -1,0 +1,52 @@
+"""An actor in the virtual machine: takes memory as a plain process, a GPU process, a page cache or many processes do.
+
+``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes is a file
+in memory that is mapped nowhere: the process owns it, and no figure of the process shows it, as on a GB10.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+MIB = 1 << 20
+CHUNK = 4 * MIB
+
+
+def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
+    """Take the memory, and hold it."""
+    ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME
+    if "deaf" in words:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    goal, speed, began, taken = int(megabytes) * MIB, float(rate) * MIB, time.monotonic(), 0
+    block, kept = b"\1" * CHUNK, []
+    if kind == "gpu":
+        target = os.memfd_create("gpu")
+    elif kind == "cache":
+        target = os.open(f"/disk/{name}", os.O_CREAT | os.O_WRONLY)
+    if kind == "bomb":
+        while taken < goal:
+            taken += CHUNK
+            if os.fork() == 0:
+                # Each child does the same, until all of them have what was to be had.
+                kept.append(bytearray(block))
+                os.setpgid(0, 0)
+        time.sleep(3600)
+    while taken < goal:
+        if kind == "plain":
+            kept.append(bytearray(block))
+        else:
+            os.write(target, block)
+        taken += CHUNK
+        ahead = taken / speed - (time.monotonic() - began) if speed else 0
+        if ahead > 0:
+            time.sleep(ahead)
+    while True:
+        time.sleep(3600)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,244 @@
+"""Runs in the virtual machine as its first process: brings each scenario about, and prints one line of JSON for it.
+
+``inside.py MODE RUNS PLACE [SCENARIO…]``; MODE is guard, none or earlyoom.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from scenarios import SCENARIOS, Actor, Scenario
+
+HERE = Path(__file__).parent
+CGROUP = Path("/sys/fs/cgroup")
+NVML = Path("/run/nvml.json")
+LONGEST = 25.0
+SHELL = ["/bin/sh", "-c", "echo alive"]
+
+
+def say(**row: Any) -> None:
+    """Print for the machine outside."""
+    sys.stdout.write("ROW " + json.dumps(row) + "\n")
+    sys.stdout.flush()
+
+
+def available() -> tuple[int, int]:
+    """Return MemAvailable and MemTotal in bytes."""
+    fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(fields["MemAvailable"].split()[0]) << 10, int(fields["MemTotal"].split()[0]) << 10
+
+
+class Answer(socketserver.BaseRequestHandler):
+    """Does for each connection what sshd does: a fork, a program, an answer."""
+
+    def handle(self) -> None:
+        self.request.sendall(subprocess.run(SHELL, capture_output=True, check=False).stdout)
+
+
+class Server(socketserver.ForkingTCPServer):
+    """Like sshd it is no real-time process, but is not ended by the kernel."""
+
+    allow_reuse_address, request_queue_size = True, 64
+
+
+class Sampler(threading.Thread):
+    """Looks every 5 ms: the least that was available, the longest time without a look, and the time at 3 per cent."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.least, self.gap, self.short = 1.0, 0.0, 0.0
+
+    def run(self) -> None:
+        last = time.monotonic()
+        while True:
+            share = (lambda pair: pair[0] / pair[1])(available())
+            now = time.monotonic()
+            self.gap, self.least = max(self.gap, now - last), min(self.least, share)
+            self.short += (now - last) * (share < 0.03)
+            last = now
+            time.sleep(0.005)
+
+
+class Run:
+    """One run of one scenario."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, self.total = scenario, available()[1]
+        self.processes: list[tuple[Actor, subprocess.Popen[bytes]]] = []
+
+    def start(self, actor: Actor) -> None:
+        """Start an actor in its unit's control group."""
+        group = CGROUP / "system.slice" / (actor.unit or "other.scope")
+        group.mkdir(parents=True, exist_ok=True)
+        leader = self.processes[-1][1].pid if actor.joined else 0
+
+        def enter() -> None:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            Path("/proc/self/oom_score_adj").write_text("0")
+            if leader:
+                os.setpgid(0, leader)
+            else:
+                os.setsid()
+
+        size = int(self.total * actor.percent / 100) >> 20
+        words = [sys.executable, "-I", "-S", str(HERE / "eat.py"), actor.name, actor.kind, str(size), str(actor.rate)]
+        words += ["deaf"] if actor.deaf else []
+        for _ in range(actor.count):
+            self.processes.append((actor, subprocess.Popen(words, preexec_fn=enter)))
+
+    def tell_gpu(self) -> None:
+        """Write NVML's figures: what each GPU process has in its file."""
+        held = {}
+        for actor, process in self.processes:
+            if actor.kind == "gpu" and process.poll() is None:
+                for descriptor in Path(f"/proc/{process.pid}/fd").glob("*"):
+                    try:
+                        if "memfd:gpu" in os.readlink(descriptor):
+                            held[str(process.pid)] = descriptor.stat().st_size
+                    except OSError:
+                        continue
+        partial = NVML.with_suffix(".partial")
+        partial.write_text(json.dumps({"processes": held, "devices": []}))
+        partial.rename(NVML)
+
+    def settled(self) -> bool:
+        """Say whether what is there before has what it wants."""
+        return all(process.poll() is None for _actor, process in self.processes)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, and tell NVML's figures meanwhile."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.tell_gpu()
+            time.sleep(0.1)
+
+    def run(self) -> dict[str, Any]:
+        """Bring it about and return what came of it."""
+        for actor in self.scenario.before:
+            self.start(actor)
+        self.wait(
+            1 + sum(self.total * one.percent / 100 / max(1, one.rate) for one in self.scenario.before) / (1 << 20)
+        )
+        sampler = Sampler()
+        sampler.start()
+        came = len(self.processes)
+        for actor in self.scenario.then:
+            self.start(actor)
+        began = time.monotonic()
+        quiet = None
+        while time.monotonic() - began < LONGEST:
+            self.wait(0.2)
+            gone = [actor for actor, process in self.processes if process.poll() is not None]
+            if not self.scenario.right and time.monotonic() - began > 15:
+                break
+            done = gone and (available()[0] / self.total > 0.06) and not any(
+                actor.name in self.scenario.right and process.poll() is None for actor, process in self.processes[came:]
+                if "other" not in self.scenario.right
+            )  # fmt: skip
+            if done:
+                quiet = quiet or time.monotonic()
+                if time.monotonic() - quiet > 1.0:
+                    break
+        names = sorted({actor.name for actor, process in self.processes if process.poll() is not None})
+        right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
+        row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right),
+               "seconds": round(time.monotonic() - began, 2), "least": round(sampler.least, 4),
+               "gap": round(sampler.gap, 3), "short": round(sampler.short, 3)}  # fmt: skip
+        self.clean()
+        return row
+
+    def clean(self) -> None:
+        """End all actors, also those of a fork bomb, and what they left."""
+        for directory in (CGROUP / "system.slice").glob("*"):
+            if directory.is_dir():
+                (directory / "cgroup.kill").write_text("1")
+        for _actor, process in self.processes:
+            process.wait()
+        for path in Path("/disk").glob("*"):
+            path.unlink()
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+        self.tell_gpu()
+
+
+def swap(kind: str, on: bool) -> None:
+    """Turn swap on or off: 1 GiB on the disk, or in memory."""
+    device = {"disk": "/dev/vda", "zram": "/dev/zram0"}[kind]
+    if on:
+        if kind == "zram":
+            Path("/sys/block/zram0/disksize").write_text("1G")
+        subprocess.run(["/sbin/mkswap", device], check=True, capture_output=True)
+    library = ctypes.CDLL(None, use_errno=True)
+    failed = library.swapon(device.encode(), 0) if on else library.swapoff(device.encode())
+    if failed:
+        raise OSError(ctypes.get_errno(), device)
+    if kind == "zram" and not on:
+        Path("/sys/block/zram0/reset").write_text("1")
+
+
+def watcher(mode: str, place: Path, first: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
+    """Start what watches."""
+    settings = {"state_directory": "/run/guard", "warn_percent": 10, "ask_percent": 6, "end_percent": 3, "first": first,
+                "units": [], "nvml": str(NVML), "power_cap": 0, "clock_cap": 0}  # fmt: skip
+    Path("/run/settings.json").write_text(json.dumps(settings))
+    words = {
+        "guard": [sys.executable, "-I", "-B", str(place / "guard.pyz"), "run", "/run/settings.json"],
+        "earlyoom": [str(place / "earlyoom"), "-m", "6,3", "-s", "100", "-r", "0", "-g", "-p",
+                     "--avoid", "^(sshd|systemd|gnome-shell|python3?)$"],
+    }  # fmt: skip
+    return subprocess.Popen(words[mode], stdout=sys.stderr) if mode != "none" else None
+
+
+def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
+    """Return what the watcher holds and used."""
+    if process is None:
+        return {}
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    return {"alive": process.poll() is None, "peak_kib": peak, "cpu_seconds": (int(fields[11]) + int(fields[12])) / 100}
+
+
+def main(mode: str, runs: str, place: str, *wanted: str) -> None:
+    """Run all scenarios."""
+    Path("/proc/self/oom_score_adj").write_text("-1000")
+    server = Server(("0.0.0.0", 22), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    NVML.write_text('{"processes": {}, "devices": []}')
+    watch = watcher(mode, Path(place), ())
+    time.sleep(2)
+    say(ready=True, mode=mode, total=available()[1])
+    began = time.monotonic()
+    for number in range(int(runs)):
+        for name, scenario in SCENARIOS.items():
+            if wanted and name not in wanted:
+                continue
+            if scenario.swap:
+                swap(scenario.swap, True)
+            say(begins=name, run=number)
+            row = Run(scenario).run()
+            say(scenario=name, run=number, mode=mode, **row)
+            if scenario.swap:
+                swap(scenario.swap, False)
+    say(done=True, wall=round(time.monotonic() - began, 1), **cost(watch))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except BaseException as error:
+        say(failed=repr(error))
+        raise
+    finally:
+        Path("/proc/sysrq-trigger").write_text("o")
+        time.sleep(60)

@@ -1,0 +1,96 @@
+"""What happens in the virtual machine, and who has to go: sizes in per cent of its memory.
+
+An actor is (name, unit or "", kind, per cent, MB/s). The first ones are there before; the last ones take what is left.
+``right`` has the names of which one or all may go; nobody else may. 150 MB/s are to 2 GiB what 10 GB/s are to 128.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SCALED, FASTEST, SLOW = 150, 0, 60
+
+
+class Actor(NamedTuple):
+    """One process, or ``count`` of them."""
+
+    name: str
+    unit: str
+    kind: str
+    percent: float
+    rate: int = SCALED
+    count: int = 1
+    deaf: bool = False
+    #: In the process group of the one before.
+    joined: bool = False
+
+
+class Scenario(NamedTuple):
+    """What is there, what comes, and who has to go."""
+
+    before: tuple[Actor, ...]
+    then: tuple[Actor, ...]
+    right: tuple[str, ...]
+    swap: str = ""
+    first: tuple[str, ...] = ()
+
+
+MODEL = Actor("model", "vllm.service", "gpu", 45)
+SMALL_MODEL = Actor("model", "vllm.service", "gpu", 10)
+LOADER = Actor("loader", "user.scope", "gpu", 80)
+EATER = Actor("eater", "user.scope", "plain", 120)
+DATABASE = Actor("database", "postgresql.service", "plain", 25)
+WORKER = Actor("worker", "user.scope", "plain", 12, 20)
+COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
+
+
+def fast(actor: Actor) -> Actor:
+    """Return it as fast as the machine goes."""
+    return actor._replace(rate=FASTEST)
+
+
+def deaf(actor: Actor) -> Actor:
+    """Return it with SIGTERM ignored."""
+    return actor._replace(deaf=True)
+
+
+SCENARIOS = {
+    "a second model loads": Scenario((MODEL,), (LOADER,), ("loader",)),
+    "a second model loads as fast as it goes": Scenario((MODEL,), (fast(LOADER),), ("loader",)),
+    "a second model loads and ignores SIGTERM": Scenario((MODEL,), (deaf(LOADER),), ("loader",)),
+    "a second model loads fast and ignores SIGTERM": Scenario((MODEL,), (deaf(fast(LOADER)),), ("loader",)),
+    "the only model is too large": Scenario((), (LOADER._replace(percent=110),), ("loader",)),
+    "a model loads beside a database": Scenario((DATABASE,), (LOADER._replace(percent=90),), ("loader",)),
+    "a third model loads": Scenario(
+        (MODEL._replace(percent=30), MODEL._replace(name="second", percent=30)), (LOADER,), ("loader",)),
+    "two models load at once": Scenario((SMALL_MODEL,), (LOADER, LOADER._replace(name="other")), ("loader", "other")),
+    "a model of three processes loads": Scenario(
+        (MODEL,), (LOADER._replace(percent=30), LOADER._replace(percent=30, joined=True),
+                   LOADER._replace(percent=30, joined=True)), ("loader",)),
+    "a process eats": Scenario((), (EATER,), ("eater",)),
+    "a process eats as fast as it goes": Scenario((), (fast(EATER),), ("eater",)),
+    "a process eats beside a model": Scenario((MODEL,), (EATER,), ("eater",)),
+    "a process eats fast beside a model": Scenario((MODEL,), (fast(EATER),), ("eater",)),
+    "a process eats and ignores SIGTERM": Scenario((MODEL,), (deaf(EATER),), ("eater",)),
+    "a process eats slowly": Scenario((MODEL,), (EATER._replace(rate=SLOW * 2),), ("eater",)),
+    "an old process eats, a model is newer": Scenario(
+        (DATABASE._replace(name="eater", percent=30), SMALL_MODEL), (EATER,), ("eater",)),
+    "ten small ones of one group eat": Scenario(
+        (MODEL,), (WORKER, *[WORKER._replace(joined=True)] * 9), ("worker",)),
+    "ten small ones of their own eat": Scenario((MODEL,), (WORKER._replace(count=10),), ("worker",)),
+    "a fork bomb": Scenario((), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
+    "a fork bomb beside a model": Scenario((MODEL,), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
+    "a page cache with dirty pages": Scenario((MODEL,), (Actor("writer", "user.scope", "cache", 45, 200),), ()),
+    "a page cache with dirty pages, and a process eats": Scenario(
+        (SMALL_MODEL,), (Actor("writer", "user.scope", "cache", 45, 200), EATER), ("eater",)),
+    "a compiler eats beside a model": Scenario((MODEL,), (COMPILER,), ("model",)),
+    "a compiler eats, and there is no model": Scenario((), (COMPILER._replace(percent=120),), ("cc1plus",)),
+    "a display holds much, and a model loads": Scenario(
+        (Actor("gnome-shell", "user.scope", "plain", 40),), (LOADER,), ("loader",)),
+    "ssh holds much, and a model loads": Scenario(
+        (Actor("worker", "ssh.service", "plain", 40),), (LOADER,), ("loader",)),
+    "a model fits and leaves 13 per cent": Scenario((), (LOADER._replace(percent=74),), ()),
+    "with swap, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "disk"),
+    "with swap, a second model loads": Scenario((MODEL,), (LOADER._replace(percent=120),), ("loader",), "disk"),
+    "with zram, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "zram"),
+}  # fmt: skip

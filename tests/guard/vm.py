@@ -1,0 +1,203 @@
+"""The virtual machine: this machine's own files, read-only, under a kernel of Debian's and little memory (qemu).
+
+``python -m tests.guard.vm guard|none|earlyoom [--runs N] [--scenario NAME …] [--out FILE]``. What the kernel prints
+goes to FILE beside the rows of tests/guard/inside.py. It needs qemu-system-x86, cpio and root;
+GUARD_KVM=1 uses KVM where that works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from sparkforge import module
+
+from lab.host import cache_directory
+
+MEMORY = 2048
+MODULES = """virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
+9p failover net_failover virtio_net crc32c_generic virtio_blk zsmalloc zram""".split()
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /new
+/bin/busybox mount -t proc proc /proc
+for one in {modules}; do /bin/busybox insmod /mod/$one.ko 2>/dev/null; done
+b=/bin/busybox
+$b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose root /new || $b poweroff -f
+$b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run; $b mount -t tmpfs -o size=64m tmpfs /new/mnt
+$b mkdir -p /new/tmp/bench /new/mnt
+$b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose bench /new/tmp/bench
+$b mount -t proc proc /new/proc; $b mount -t sysfs sys /new/sys; $b mount -t devtmpfs dev /new/dev
+$b mount -t cgroup2 cgroup /new/sys/fs/cgroup
+$b ip link set lo up; $b ip link set eth0 up; $b ip addr add 10.0.2.15/24 dev eth0; $b ip route add default via 10.0.2.2
+exec $b chroot /new {command}
+"""
+
+
+def packages() -> Path:
+    """Return Debian's kernel, busybox, and earlyoom, unpacked."""
+    place = cache_directory() / "guard-vm"
+    if not (place / "done").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        shown = subprocess.run(
+            ["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True, check=True
+        )
+        kernel = next(line.split()[-1] for line in shown.stdout.splitlines() if "Depends" in line)
+        subprocess.run(["apt-get", "download", kernel, "busybox-static", "earlyoom"], cwd=place, check=True)
+        for package in place.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", package, place / "root"], check=True)
+        (place / "done").touch()
+    return place / "root"
+
+
+def initramfs(root: Path, folder: Path, command: str) -> Path:
+    """Make the first file system: busybox, modules, and what starts the scenarios."""
+    tree = folder / "tree"
+    (tree / "bin").mkdir(parents=True)
+    (tree / "mod").mkdir()
+    shutil.copy(next(root.glob("**/bin/busybox")), tree / "bin/busybox")
+    for name in MODULES:
+        for path in root.glob(f"lib/modules/**/{name}.ko"):
+            shutil.copy(path, tree / "mod")
+    (tree / "init").write_text(INIT.format(modules=" ".join(MODULES), command=command))
+    (tree / "init").chmod(0o755)
+    names = "\n".join(str(path.relative_to(tree)) for path in tree.rglob("*"))
+    made = subprocess.run(
+        ["cpio", "-o", "-H", "newc", "--quiet"], cwd=tree, input=names.encode(), capture_output=True, check=True
+    )
+    path = folder / "initrd.gz"
+    path.write_bytes(gzip.compress(made.stdout, 1))
+    return path
+
+
+def bench(root: Path, folder: Path) -> Path:
+    """Put together what the machine gets beside this one's files."""
+    place = folder / "bench"
+    place.mkdir()
+    for name in ("eat.py", "inside.py", "scenarios.py"):
+        shutil.copy(Path(__file__).with_name(name), place)
+    (place / "guard.pyz").write_bytes(module("module_utils._guard.install").archive())
+    shutil.copy(root / "usr/bin/earlyoom", place)
+    return place
+
+
+class Asker(threading.Thread):
+    """Asks the machine every 0.2 s for what sshd would do, and keeps how long each answer took."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.port, self.asking, self.longest, self.unanswered = port, False, 0.0, 0
+
+    def run(self) -> None:
+        while True:
+            time.sleep(0.2)
+            if not self.asking:
+                continue
+            began, answer = time.monotonic(), b""
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=30) as stream:
+                    answer = stream.recv(64)
+            except OSError:
+                answer = b""
+            self.longest = max(self.longest, time.monotonic() - began)
+            self.unanswered += b"alive" not in answer
+
+    def taken(self) -> dict[str, Any]:
+        """Return the figures since the last time."""
+        figures = {"answer": round(self.longest, 3), "unanswered": self.unanswered}
+        self.longest, self.unanswered = 0.0, 0
+        return figures
+
+
+def run(mode: str, runs: int, wanted: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
+    """Run the scenarios in one machine; one that says nothing for ``frozen`` seconds is switched off."""
+    root = packages()
+    with tempfile.TemporaryDirectory() as name, socket.socket() as free:
+        folder = Path(name)
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        place = bench(root, folder)
+        words = ["/usr/bin/python3", "-u", "-B", "/tmp/bench/inside.py", mode, str(runs), "/tmp/bench", *wanted]
+        image = initramfs(root, folder, shlex.join(words))
+        with (folder / "swap").open("wb") as stream:
+            stream.truncate(2 << 30)
+        share = "local,security_model=none,readonly=on"
+        command = [
+            "qemu-system-x86_64", "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
+            "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
+            "-kernel", str(next(root.glob("boot/vmlinuz*"))), "-initrd", str(image),
+            "-append", "console=ttyS0 quiet panic=5 loglevel=4 psi=1",
+            "-fsdev", f"{share},id=root,path=/", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+            "-fsdev", f"{share},id=bench,path={place}", "-device", "virtio-9p-pci,fsdev=bench,mount_tag=bench",
+            "-drive", f"file={folder}/swap,format=raw,if=virtio,cache=unsafe",
+            "-nic", f"user,model=virtio-net-pci,hostfwd=tcp:127.0.0.1:{port}-:22",
+        ]  # fmt: skip
+        return follow(command, port, out, frozen)
+
+
+def follow(command: list[str], port: int, out: Path, frozen: float) -> list[dict[str, Any]]:
+    """Start the machine and gather its rows."""
+    rows: list[dict[str, Any]] = []
+    asker = Asker(port)
+    asker.start()
+    with out.open("a") as log:
+        machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert machine.stdout is not None
+        last = [time.monotonic()]
+
+        def end_if_frozen() -> None:
+            while machine.poll() is None:
+                if time.monotonic() - last[0] > frozen:
+                    machine.kill()
+                time.sleep(1)
+
+        threading.Thread(target=end_if_frozen, daemon=True).start()
+        current: dict[str, Any] = {}
+        for line in machine.stdout:
+            last[0] = time.monotonic()
+            text = line.decode(errors="replace").strip()
+            log.write(text + "\n")
+            log.flush()
+            if not text.startswith("ROW "):
+                continue
+            row = json.loads(text[4:])
+            if "begins" in row:
+                current, asker.asking = row, True
+                asker.taken()
+            elif "scenario" in row:
+                rows.append({**row, **asker.taken()})
+                current, asker.asking = {}, False
+            else:
+                rows.append(row)
+        if current:
+            rows.append({"scenario": current["begins"], "run": current["run"], "frozen": True, "ok": False})
+    machine.wait()
+    return rows
+
+
+def main() -> None:
+    """Run, and print one line a row."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mode", choices=["guard", "none", "earlyoom"])
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--scenario", action="append", default=[])
+    parser.add_argument("--out", type=Path, default=Path(os.devnull))
+    arguments = parser.parse_args()
+    for row in run(arguments.mode, arguments.runs, arguments.scenario, arguments.out):
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()

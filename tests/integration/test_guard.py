@@ -1,0 +1,93 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The guard on a host with systemd: it starts, ends the right process, counts the starts of a unit, and leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.integration import ownership
+from tests.integration.conftest import Bench, Host
+
+STATE = "/var/lib/sparkforge-guard"
+TEXTFILE = "/var/lib/prometheus/node-exporter"
+#: A host whose memory is a file: of 1 GiB, as much is available as the test says. What runs is real.
+MEMINFO = "MemTotal: 1048576 kB\nMemFree: {kib:>9} kB\nMemAvailable: {kib:>9} kB\nAnonPages: 0 kB\n"
+EATER = "import time; held = bytearray(120 << 20); time.sleep(3600)"
+
+
+@pytest.fixture(scope="module")
+def booted(bench: Bench) -> Host:
+    host = bench.fresh("systemd")
+    host.execute("systemctl is-system-running --wait")
+    return host
+
+
+def guard(host: Host, check: bool = False, **options: Any) -> dict[str, Any]:
+    return host.task("sparkforge.dgx_spark.guard", check=check, **options)
+
+
+def is_running(host: Host, unit: str) -> bool:
+    return host.execute(f"systemctl is-active {unit} || true").strip() == "active"
+
+
+def write_memory(host: Host, kib: int) -> None:
+    # In place, since the guard keeps the file open.
+    host.execute(f"printf '{MEMINFO.format(kib=kib)}' | dd of=/srv/meminfo conv=notrunc status=none")
+
+
+def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
+    booted.execute(f"mkdir -p {TEXTFILE}")
+    before, files = booted.contents(), ownership.look(booted)
+    options: dict[str, Any] = {"textfile": TEXTFILE, "units": ["eater.service"]}
+    assert guard(booted, check=True, **options)["changed"]
+    assert guard(booted, **options)["changed"]
+    assert not guard(booted, **options)["changed"]
+    assert not guard(booted, check=True, **options)["changed"]
+    assert is_running(booted, "sparkforge-guard")
+
+    # The same unit with a file in place of the kernel's figures.
+    write_memory(booted, 900000)
+    booted.execute(
+        "mkdir -p /run/systemd/system && "
+        """sed -i 's#^{#{"meminfo": "/srv/meminfo",#' /opt/sparkforge/guard/settings.json && """
+        f"printf '[Service]\\nExecStart=/usr/bin/python3 -c \"{EATER}\"\\n' > /run/systemd/system/eater.service && "
+        "systemctl daemon-reload && systemctl restart sparkforge-guard && systemctl start eater"
+    )
+    time.sleep(2)
+    write_memory(booted, 20000)
+    for _ in range(50):
+        if not is_running(booted, "eater"):
+            break
+        time.sleep(0.2)
+    write_memory(booted, 900000)
+    assert not is_running(booted, "eater")
+    assert is_running(booted, "ssh")
+    record = json.loads(booted.execute(f"tail -1 {STATE}/acts.jsonl"))
+    assert (record["act"], record["victim"][0]["unit"]) == ("end", "eater.service")
+    assert record["figures"]
+    assert "which held 0.1 GiB" in booted.execute("run-parts /etc/update-motd.d")
+    assert "ended python3" in booted.execute("journalctl -u sparkforge-guard -o cat")
+    assert 'sparkforge_guard_acts_total{act="end"} 1' in booted.execute(f"cat {TEXTFILE}/sparkforge_guard.prom")
+    assert ownership.faults(ownership.left(booted, files), ownership.rows(), "guard") == []
+
+    # The machine goes down with the unit: the count of its start is of another boot.
+    booted.execute(f"systemctl start eater && sed -i 's/\"boot\": \"[^\"]*\"/\"boot\": \"x\"/' {STATE}/starts.json")
+    booted.execute("systemctl stop eater; systemctl start eater")
+    assert not is_running(booted, "eater")
+    assert "eater.service stays off" in booted.execute("run-parts /etc/update-motd.d")
+    booted.execute("/opt/sparkforge/bin/sparkforge-guard allow eater.service && systemctl start eater")
+    assert is_running(booted, "eater")
+
+    booted.execute("systemctl stop eater; rm -rf /run/systemd/system/eater.service /srv/meminfo")
+    assert guard(booted, state="absent")["changed"]
+    assert not guard(booted, state="absent")["changed"]
+    assert not is_running(booted, "sparkforge-guard")
+    booted.execute("find /opt/sparkforge -depth -type d -empty -delete 2>/dev/null || true")
+    assert booted.contents() == before

@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A host made of files: /proc with its memory and processes, for the tests of the guard."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import host, policy, watch
+
+GIB = 1 << 30
+TOTAL = 120 * GIB
+
+
+class Machine:
+    """A host of 120 GiB whose processes die when they are told to."""
+
+    def __init__(self, place: Path, pressure: bool = True) -> None:
+        self.place, self.gpu, self.deaf = place, {}, set()
+        self.sent: list[tuple[int, int]] = []
+        self.sizes: dict[int, int] = {}
+        place.mkdir()
+        if pressure:
+            (place / "pressure").mkdir()
+            self.press(0.0)
+        self.cache, self.swap = 0, (0, 0)
+        self.write()
+        self.host = host.Host(str(place))
+
+    def press(self, full: float) -> None:
+        """Let everything wait for memory, in per cent of the last 10 s."""
+        rows = [f"{kind} avg10={full:.2f} avg60=0.00 avg300=0.00 total=1\n" for kind in ("some", "full")]
+        (self.place / "pressure/memory").write_text("".join(rows))
+
+    def write(self) -> None:
+        """Write what the processes leave."""
+        taken = sum(self.sizes.values()) + sum(self.gpu.values())
+        free = max(0, TOTAL - taken - self.cache)
+        fields = {
+            "MemTotal": TOTAL, "MemFree": free, "MemAvailable": free + self.cache, "Buffers": 0, "Cached": self.cache,
+            "SwapCached": 0, "AnonPages": sum(self.sizes.values()), "SwapTotal": self.swap[0],
+            "SwapFree": self.swap[1], "Shmem": 0, "Dirty": 0,
+        }  # fmt: skip
+        # In place, for the file is kept open; the lengths stay the same.
+        with open(self.place / "meminfo", "r+" if (self.place / "meminfo").exists() else "w") as stream:
+            stream.write("".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in fields.items()))
+
+    def start(
+        self, pid: int, name: str, gib: float = 0.1, gpu: float = 0.0, group: int = 0, at: float = 0, unit: str = ""
+    ) -> int:
+        """Start a process, or change what it holds."""
+        place = self.place / str(pid)
+        place.mkdir(exist_ok=True)
+        size = int(gib * GIB)
+        numbers = [1, group or pid, group or pid, *[0] * 15, int((at or pid) * host.TICKS), 1 << 30, size // host.PAGE]
+        (place / "stat").write_text(f"{pid} ({name}) S {' '.join(map(str, numbers))} 0 0\n")
+        (place / "status").write_text(f"Name:\t{name}\nRssAnon:\t{size >> 10} kB\nRssFile:\t0 kB\nVmSwap:\t0 kB\n")
+        (place / "cgroup").write_text(f"0::/system.slice/{unit or 'session-1.scope'}\n")
+        self.sizes[pid] = size
+        if gpu:
+            self.gpu[pid] = int(gpu * GIB)
+        self.write()
+        return pid
+
+    def end(self, pid: int) -> None:
+        """Take a process away with what it held."""
+        shutil.rmtree(self.place / str(pid))
+        del self.sizes[pid]
+        self.gpu.pop(pid, None)
+        self.write()
+
+    def kill(self, pid: int, number: int) -> None:
+        """Do what the kernel does."""
+        if pid not in self.sizes:
+            raise ProcessLookupError
+        self.sent.append((pid, number))
+        if number == signal.SIGKILL or pid not in self.deaf:
+            self.end(pid)
+
+    def guard(self, acts: list[watch.Act], rules: policy.Rules | None = None) -> watch.Guard:
+        """Return a guard of this host."""
+        return watch.Guard(
+            self.host, watch.Levels(), rules or policy.Rules(), lambda: self.gpu, lambda: None, acts.append, self.kill
+        )

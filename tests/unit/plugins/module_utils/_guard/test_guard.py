@@ -1,0 +1,436 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The guard: when it acts, on whom, and what it writes of that."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import (
+    brakes,
+    host,
+    install,
+    notes,
+    nvml,
+    policy,
+    watch,
+    watched,
+)
+
+from tests.unit.guard_host import GIB, TOTAL, Machine
+
+TERM, KILL = signal.SIGTERM, signal.SIGKILL
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    found = Machine(tmp_path / "proc")
+    found.start(1, "systemd")
+    found.start(700, "sshd", unit="ssh.service")
+    return found
+
+
+def grow(
+    machine: Machine, guard: watch.Guard, pid: int, name: str, gib: float, gpu: bool = True, group: int = 0
+) -> None:
+    """Let a process grow to a size in steps of a GiB, while the guard looks at each."""
+    for size in range(1, int(gib) + 1):
+        if machine.sent:
+            break
+        machine.start(pid, name, 0.1 if gpu else size, size if gpu else 0.0, group)
+        guard.step()
+
+
+def test_memory_is_read_with_what_nothing_accounts_for(machine: Machine):
+    machine.start(900, "vllm", 2, 50)
+    machine.cache = 10 * GIB
+    machine.write()
+    memory = machine.host.memory()
+    assert (memory.total, memory.cached, memory.full) == (TOTAL, 10 * GIB, 0.0)
+    assert memory.unaccounted == pytest.approx(50 * GIB, rel=1e-6)
+    assert memory.available == pytest.approx(TOTAL - 52.2 * GIB, rel=1e-3)
+
+
+def test_a_host_without_pressure_is_guarded_by_what_is_available(tmp_path: Path):
+    machine = Machine(tmp_path / "proc", pressure=False)
+    assert not machine.host.has_pressure
+    assert machine.host.memory().full == -1.0
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    guard.step()
+    grow(machine, guard, 900, "loader", 118)
+    assert machine.sent == [(900, TERM)]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("0::/system.slice/ssh.service\n", "ssh.service"),
+        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n", "app-x.scope"),
+        ("4:memory:/other.service\n1:name=systemd:/system.slice/vllm.service\n", "vllm.service"),
+        ("0::/\n", ""),
+    ],
+)
+def test_the_unit_of_a_process_is_the_innermost_one(machine: Machine, text: str, unit: str):
+    machine.start(900, "a (strange) name) S 1")
+    (machine.place / "900/cgroup").write_text(text)
+    found = machine.host.process(900, {}, False)
+    assert found is not None
+    assert (found.unit, found.name) == (unit, "a (strange) name) S 1")
+
+
+def test_a_second_model_that_loads_has_to_go_and_the_first_stays(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 2, 60)
+    guard.step()
+    grow(machine, guard, 901, "loader", 60)
+    assert machine.sent == [(901, TERM)]
+    assert [act.what for act in acts] == ["warn", "ask"]
+    assert 0.05 < acts[-1].memory.available / TOTAL < 0.06
+
+
+def test_one_that_ignores_it_is_ended_at_the_last_level(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 2, 60)
+    machine.deaf.add(901)
+    guard.step()
+    grow(machine, guard, 901, "loader", 51)
+    assert machine.sent == [(901, TERM)]
+    machine.start(901, "loader", 0.1, 55)
+    guard.step()
+    assert machine.sent == [(901, TERM), (901, KILL)]
+    assert 900 in machine.sizes
+
+
+def test_one_that_ignores_it_and_grows_no_more_is_ended_after_a_while(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.deaf.add(901)
+    guard.step()
+    grow(machine, guard, 901, "loader", 114)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 5)
+    guard.step()
+    assert machine.sent == [(901, TERM)]
+    monkeypatch.setattr(time, "monotonic", lambda: now + 11)
+    guard.step()
+    assert machine.sent == [(901, TERM), (901, KILL)]
+    assert "after it was asked" in acts[-1].why
+
+
+def test_nobody_else_goes_while_one_gives_its_memory_back(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 2, 60)
+    guard.step()
+    # The kernel takes its time: the signal is sent, the process is still there.
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    for size in (20, 40, 54, 55, 56):
+        machine.start(901, "loader", 0.1, size)
+        guard.step()
+    assert {pid for pid, _number in machine.sent} == {901}
+    assert machine.sent.count((901, KILL)) == 1
+
+
+def test_a_plain_process_that_grows_goes_and_a_model_that_is_newer_stays(machine: Machine):
+    guard = machine.guard([])
+    machine.start(900, "eater", 20)
+    machine.start(950, "model", 1, 30)
+    guard.step()
+    grow(machine, guard, 900, "eater", 100, gpu=False)
+    assert machine.sent == [(900, TERM)]
+
+
+def test_what_ends_no_load_is_a_page_cache(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    machine.start(900, "model", 2, 60)
+    machine.cache = 57 * GIB
+    machine.write()
+    assert guard.step() > 0.05
+    assert acts == []
+
+
+def test_a_load_that_fits_ends_nobody(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    guard.step()
+    grow(machine, guard, 901, "loader", 106)
+    assert (machine.sent, acts) == ([], [])
+
+
+def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
+    machine.swap = (16 * GIB, 8 * GIB)
+    guard = machine.guard([])
+    guard.step()
+    grow(machine, guard, 901, "eater", 110, gpu=False)
+    assert machine.sent == []
+    machine.press(55.0)
+    guard.step()
+    assert machine.sent == [(901, TERM)]
+
+
+def test_if_nobody_may_be_ended_it_says_so_and_who_holds_the_memory(machine: Machine):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts, policy.Rules(protected=("postgres*",)))
+    guard.step()
+    machine.start(900, "postgres", 115)
+    guard.step()
+    guard._warned -= 10
+    guard.step()
+    assert machine.sent == []
+    assert "nobody may be ended" in acts[-1].why
+    assert acts[-1].holders[0].name == "postgres"
+
+
+def test_the_nearer_the_next_level_the_sooner_it_looks_again(machine: Machine):
+    guard = machine.guard([])
+    pauses = []
+    for size in (10, 100, 106, 107):
+        machine.start(900, "model", 0.1, size)
+        pauses.append(guard.step())
+    assert pauses[0] == 1.0
+    assert pauses == sorted(pauses, reverse=True)
+    # At 10 GB/s the level is not passed within the pause.
+    left = TOTAL * 0.9 - 107.1 * GIB - 0.2 * GIB
+    assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
+
+
+def process(pid: int, name: str, own: float = 0, gpu: float = 0, unit: str = "", group: int = 0) -> host.Process:
+    return host.Process(pid, 1, group or pid, float(pid), name, unit, int(own * GIB), int(gpu * GIB))
+
+
+@pytest.mark.parametrize(
+    ("found", "before", "lost", "expected"),
+    [
+        # Nobody grew: the most recent that holds much of the GPU.
+        ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
+        # Nobody grew and there is no model: the most recent of those that hold most.
+        ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
+        # A build that took all of it stays as long as there is a model.
+        ([(10, "model", 1, 40), (20, "cc1plus", 60, 0)], {10: 41}, 60, {10}),
+        ([(20, "cc1plus", 60, 0)], {}, 60, {20}),
+        # What is protected took it: the model goes, since something has to.
+        ([(10, "gnome-shell", 60, 0), (20, "model", 1, 40)], {20: 41}, 60, {20}),
+        ([(10, "gnome-shell", 60, 0), (20, "sshd", 40, 0)], {}, 60, set()),
+        # All of small ones of one name.
+        ([(pid, "worker", 2, 0) for pid in range(30, 60)], {}, 60, set(range(30, 60))),
+    ],
+)
+def test_who_has_to_go(found, before, lost, expected):
+    processes = {pid: process(pid, name, own, gpu) for pid, name, own, gpu in found}
+    held = {pid: int(size * GIB) for pid, size in before.items()}
+    chosen = policy.choose(policy.groups(processes, held, policy.Rules(), 5, TOTAL), TOTAL, int(lost * GIB))
+    assert {one.pid for one in (chosen.members if chosen else ())} == expected
+
+
+def test_the_rules_of_a_site_come_first():
+    found = {pid: process(pid, name, 1, 30) for pid, name in ((10, "jupyter-lab"), (20, "model"), (30, "trainer"))}
+    for rules, expected in (
+        (policy.Rules(first=("jupyter*",)), 10),
+        (policy.Rules(protected=("trainer",)), 20),
+        (policy.Rules(last=("trainer", "model")), 10),
+    ):
+        chosen = policy.choose(policy.groups(found, {}, rules, 5, TOTAL), TOTAL, 0)
+        assert chosen is not None
+        assert chosen.leader.pid == expected
+
+
+def test_processes_of_one_group_end_together_but_what_is_protected_in_it():
+    found = {
+        pid: process(pid, name, 1, gpu, group=10)
+        for pid, name, gpu in ((10, "sshd", 0), (11, "api", 0), (12, "engine", 50))
+    }
+    chosen = policy.choose(policy.groups(found, {}, policy.Rules(), 5, TOTAL), TOTAL, 0)
+    assert chosen is not None
+    assert {one.pid for one in chosen.members} == {11, 12}
+
+
+def test_an_act_is_recorded_with_the_seconds_before_it(
+    machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    acts: list[watch.Act] = []
+    guard = machine.guard(acts)
+    guard.step()
+    grow(machine, guard, 901, "loa\x1b[31mder", 114)
+    (tmp_path / "metrics").mkdir()
+    settings = {"state_directory": str(tmp_path), "textfile": str(tmp_path / "metrics"), "units": ["a.service"]}
+    device = tmp_path / "nvml.json"
+    one = {
+        "power": 80.5,
+        "limit": 100,
+        "clock": 2400,
+        "clock_max": 3000,
+        "temperature": 60,
+        "reasons": 0x40,
+        "busy": 99,
+    }
+    device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [one]}))
+    kept = notes.Notes({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
+    for act in acts:
+        kept._write(act)
+    kept._look()
+    records = [json.loads(line) for line in (tmp_path / "acts.jsonl").read_text().splitlines()]
+    assert [row["act"] for row in records] == ["warn", "ask"]
+    assert records[-1]["victim"][0]["gpu"] == 113 * GIB
+    assert records[-1]["figures"]
+    login = (tmp_path / "login").read_text()
+    assert "asked loa?[31mder (process 901 of session-1.scope)" in login
+    assert capsys.readouterr().out.startswith("<4>warning: ")
+    metrics = (tmp_path / "metrics/sparkforge_guard.prom").read_text()
+    assert f'sparkforge_gpu_process_bytes{{pid="700",name="sshd",unit="ssh.service"}} {GIB}' in metrics
+    assert 'sparkforge_guard_acts_total{act="ask"} 1' in metrics
+    assert 'sparkforge_gpu_slowed{gpu="0",reason="hardware thermal"} 1' in metrics
+    assert "sparkforge_gpu_clock_hertz" in metrics
+    names = re.findall(r"^(\w+)", re.sub(r"^#.*\n", "", metrics, flags=re.M), re.M)
+    assert {name.partition("sparkforge_")[2] for name in names} <= set(notes.HELP)
+
+
+def test_what_the_driver_does_not_tell_is_what_nothing_accounts_for(machine: Machine):
+    machine.start(900, "model", 1, 40)
+    assert notes.spread({900: 0}, machine.host.memory()) == {900: pytest.approx(40 * GIB, rel=1e-6)}
+    shared = notes.spread({900: 30 * GIB, 901: 0}, machine.host.memory())
+    assert shared == {900: 30 * GIB, 901: pytest.approx(10 * GIB, rel=1e-6)}
+
+
+def test_the_ring_keeps_what_was_seen_last_and_a_torn_line_costs_that_line(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "seen.ring"
+    monkeypatch.setattr(watched, "LINES", 4)
+    now = time.monotonic()
+    for number in range(6):
+        seen = watched.Watch(str(path), {})
+        monkeypatch.setattr(time, "monotonic", lambda: now)
+        seen.note([{"power": number, "clock": 2000}], machine.host.memory())
+        seen.note([{"power": 99}], machine.host.memory())
+    assert [row["devices"][0][0] for row in watched.read(str(path))] == [2, 3, 4, 5]
+    content = bytearray(path.read_bytes())
+    content[100:120] = b"\0" * 20
+    path.write_bytes(content)
+    assert [row["devices"][0][0] for row in watched.read(str(path))] == [2, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("device", "cap", "expected"),
+    [
+        ({"clock": 500, "clock_max": 3000, "busy": 95, "reasons": 0}, 0, True),
+        ({"clock": 500, "clock_max": 3000, "busy": 5, "reasons": 0}, 0, False),
+        ({"clock": 500, "clock_max": 3000, "busy": 95, "reasons": 0x4}, 0, False),
+        ({"clock": 900, "clock_max": 3000, "busy": 95, "reasons": 0}, 1000, False),
+        ({"clock": 400, "clock_max": 3000, "busy": 95, "reasons": 0}, 1000, True),
+        ({"clock": None, "clock_max": None, "busy": 95}, 0, False),
+    ],
+)
+def test_clocks_that_stick_are_told_from_a_cap_that_is_meant(device, cap, expected):
+    assert watched.sticks(device, cap) is expected
+
+
+def test_a_cap_is_set_within_the_devices_limits_and_taken_back(tmp_path: Path):
+    path = tmp_path / "nvml.json"
+    one = {"limit": 140, "limit_default": 140, "limits": [50, 140], "clock_max": 3000}
+    path.write_text(json.dumps({"devices": [one]}))
+    device = nvml.Recorded(str(path))
+    assert watched.apply_caps(device, 100, 2000) == ["GPU 0: power limit 100 W", "GPU 0: clock at most 2000 MHz"]
+    assert device.devices()[0]["limit"] == 100
+    watched.remove_caps(device, {"power_cap": 100, "clock_cap": 2000})
+    assert (device.devices()[0]["limit"], device.devices()[0]["clock_cap"]) == (140, 0)
+    with pytest.raises(SparkforgeError, match="takes 50 to 140 W"):
+        watched.apply_caps(device, 200, 0)
+    with pytest.raises(SparkforgeError, match="guard_clock_cap is 100 MHz"):
+        watched.apply_caps(device, 0, 100)
+    path.write_text(json.dumps({"devices": [{**one, "limits": None}]}))
+    with pytest.raises(SparkforgeError, match="takes no limit of its power"):
+        watched.apply_caps(device, 100, 0)
+    with pytest.raises(SparkforgeError, match="no GPU"):
+        watched.apply_caps(None, 100, 0)
+
+
+def test_a_unit_with_which_the_machine_went_down_stays_off_until_it_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    state, unit = str(tmp_path), "model.service"
+    assert brakes.may_start(state, unit, "one") == ""
+    assert brakes.may_start(state, unit, "one") == ""
+    # The power went; the next boot.
+    assert "went down" in brakes.may_start(state, unit, "two")
+    assert "went down" in brakes.may_start(state, unit, "three")
+    assert "sparkforge-guard allow model.service" in (tmp_path / "braked").read_text()
+    assert list(brakes.braked(state)) == [unit]
+    brakes.allow(state, unit)
+    assert not (tmp_path / "braked").exists()
+    assert brakes.may_start(state, unit, "four") == ""
+    # A shutdown as it should be, and ten minutes of health, each clear the count.
+    brakes.mark_shutdown(state)
+    assert brakes.may_start(state, unit, "five") == ""
+    monkeypatch.setattr(brakes, "boot_id", lambda: "five")
+    brakes.mark_healthy(state)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 601)
+    brakes.mark_healthy(state)
+    assert brakes.may_start(state, unit, "six") == ""
+    assert brakes.may_start(state, unit, "seven") != ""
+    # A torn file counts nothing.
+    (tmp_path / brakes.FILE).write_text('{"model.ser')
+    assert brakes.may_start(state, unit, "eight") == ""
+
+
+OPTIONS = {
+    "root": "/opt/sparkforge", "state": "present", "warn_percent": 10.0, "ask_percent": 6.0, "end_percent": 3.0,
+    "protected": [], "first": [], "last": [], "units": ["sparkforge-serving.service", "ollama.service"], "starts": 4,
+    "textfile": None, "motd": True, "power_cap": 0.0, "clock_cap": 0, "nvml": None,
+}  # fmt: skip
+
+
+def test_the_files_of_the_guard(tmp_path: Path):
+    found = install.Installation({**OPTIONS, "root": str(tmp_path)}, check_mode=True, units=str(tmp_path)).run()
+    assert found["changed"]
+    assert not list(tmp_path.iterdir())
+    texts = {row["after_header"]: row["after"] for row in found["diff"]}
+    assert "OOMScoreAdjust=-1000" in texts[f"{tmp_path}/sparkforge-guard.service"]
+    # The role serving counts its own starts.
+    own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
+    other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
+    assert "ExecCondition=" in own
+    assert "StartLimitBurst" not in own
+    assert "StartLimitBurst=4" in other
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ask_percent": 12.0}, "not in order"),
+        ({"end_percent": 0.0}, "not in order"),
+        ({"protected": ["*"]}, "matches everything"),
+        ({"first": [""]}, "matches everything"),
+        ({"units": ["../x"]}, "not the name of a service"),
+        ({"textfile": "/nowhere/at/all"}, "does not exist"),
+        ({"root": "/opt/a b"}, "cannot be used"),
+        ({"power_cap": 100.0, "nvml": "/nowhere"}, "no GPU"),
+    ],
+)
+def test_wrong_settings_are_one_message(options, text, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=text):
+        install.Installation({**OPTIONS, **options}, check_mode=True, units=str(tmp_path)).run()
+
+
+def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(install.detached, "systemd_runs", lambda: True)
+    monkeypatch.setattr(
+        install.Installation, "_is_running", lambda _self, unit, enabled=True: unit == "earlyoom.service"
+    )
+    with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
+        install.Installation(OPTIONS, units=str(tmp_path)).run()
+    assert not list(tmp_path.iterdir())
