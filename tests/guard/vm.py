@@ -26,12 +26,12 @@ from sparkforge import module
 from lab.host import cache_directory
 
 MEMORY = 2048
-MODULES = """virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
+MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk zsmalloc zram""".split()
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /new
 /bin/busybox mount -t proc proc /proc
-for one in {modules}; do /bin/busybox insmod /mod/$one.ko 2>/dev/null; done
+for one in {modules}; do /bin/busybox insmod /mod/$one.ko; done
 b=/bin/busybox
 $b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose root /new || $b poweroff -f
 $b mount -t tmpfs tmpfs /new/tmp; $b mount -t tmpfs tmpfs /new/run; $b mount -t tmpfs -o size=64m tmpfs /new/mnt
