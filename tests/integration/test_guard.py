@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard on a host with systemd: it starts, ends the right process, counts the starts of a unit, and leaves nothing."""
+"""The guard on a host with systemd: it starts, ends the right process, counts the starts of a unit, leaves nothing."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host) -> None:
     assert ownership.faults(ownership.left(booted, files), ownership.rows(), "guard") == []
 
     # The machine goes down with the unit: the count of its start is of another boot.
-    booted.execute(f"systemctl start eater && sed -i 's/\"boot\": \"[^\"]*\"/\"boot\": \"x\"/' {STATE}/starts.json")
+    booted.execute(f'systemctl start eater && sed -i \'s/"boot": "[^"]*"/"boot": "x"/\' {STATE}/starts.json')
     booted.execute("systemctl stop eater; systemctl start eater")
     assert not is_running(booted, "eater")
     assert "eater.service stays off" in booted.execute("run-parts /etc/update-motd.d")
