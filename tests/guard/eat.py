@@ -44,6 +44,7 @@ def main(name: str, kind: str, megabytes: str, rate: str, *words: str) -> None:
         ahead = taken / speed - (time.monotonic() - began) if speed else 0
         if ahead > 0:
             time.sleep(ahead)
+    os.write(1, b"ready\n")
     while True:
         time.sleep(3600)
 

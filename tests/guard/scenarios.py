@@ -1,14 +1,14 @@
 """What happens in the virtual machine, and who has to go: sizes in per cent of its memory.
 
 An actor is (name, unit or "", kind, per cent, MB/s). The first ones are there before; the last ones take what is left.
-``right`` has the names of which one or all may go; nobody else may. 150 MB/s are to 2 GiB what 10 GB/s are to 128.
+``right`` has the names of which one or all may go; nobody else may. 80 MB/s are to 1 GiB what 10 GB/s are to 128.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-SCALED, FASTEST, SLOW = 150, 0, 60
+SCALED, FASTEST, SLOW = 80, 0, 30
 
 
 class Actor(NamedTuple):
@@ -40,7 +40,7 @@ SMALL_MODEL = Actor("model", "vllm.service", "gpu", 10)
 LOADER = Actor("loader", "user.scope", "gpu", 80)
 EATER = Actor("eater", "user.scope", "plain", 120)
 DATABASE = Actor("database", "postgresql.service", "plain", 25)
-WORKER = Actor("worker", "user.scope", "plain", 12, 20)
+WORKER = Actor("worker", "user.scope", "plain", 12, 10)
 COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
 
 
@@ -72,7 +72,7 @@ SCENARIOS = {
     "a process eats beside a model": Scenario((MODEL,), (EATER,), ("eater",)),
     "a process eats fast beside a model": Scenario((MODEL,), (fast(EATER),), ("eater",)),
     "a process eats and ignores SIGTERM": Scenario((MODEL,), (deaf(EATER),), ("eater",)),
-    "a process eats slowly": Scenario((MODEL,), (EATER._replace(rate=SLOW * 2),), ("eater",)),
+    "a process eats slowly": Scenario((MODEL,), (EATER._replace(rate=SLOW),), ("eater",)),
     "an old process eats, a model is newer": Scenario(
         (DATABASE._replace(name="eater", percent=30), SMALL_MODEL), (EATER,), ("eater",)),
     "ten small ones of one group eat": Scenario(
@@ -80,9 +80,9 @@ SCENARIOS = {
     "ten small ones of their own eat": Scenario((MODEL,), (WORKER._replace(count=10),), ("worker",)),
     "a fork bomb": Scenario((), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
     "a fork bomb beside a model": Scenario((MODEL,), (Actor("bomb", "user.scope", "bomb", 400),), ("bomb",)),
-    "a page cache with dirty pages": Scenario((MODEL,), (Actor("writer", "user.scope", "cache", 45, 200),), ()),
+    "a page cache with dirty pages": Scenario((MODEL,), (Actor("writer", "user.scope", "cache", 45, 100),), ()),
     "a page cache with dirty pages, and a process eats": Scenario(
-        (SMALL_MODEL,), (Actor("writer", "user.scope", "cache", 45, 200), EATER), ("eater",)),
+        (SMALL_MODEL,), (Actor("writer", "user.scope", "cache", 45, 100), EATER), ("eater",)),
     "a compiler eats beside a model": Scenario((MODEL,), (COMPILER,), ("model",)),
     "a compiler eats, and there is no model": Scenario((), (COMPILER._replace(percent=120),), ("cc1plus",)),
     "a display holds much, and a model loads": Scenario(

@@ -25,7 +25,7 @@ from sparkforge import module
 
 from lab.host import cache_directory
 
-MEMORY = 2048
+MEMORY = 1024
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk zsmalloc zram""".split()
 INIT = """#!/bin/busybox sh
@@ -133,7 +133,7 @@ def run(mode: str, runs: int, wanted: list[str], out: Path, frozen: float = 90) 
         image = initramfs(root, folder, shlex.join(words))
         with (folder / "swap").open("wb") as stream:
             stream.truncate(2 << 30)
-        share = "local,security_model=none,readonly=on"
+        share = "local,security_model=none,readonly=on,multidevs=remap"
         command = [
             "qemu-system-x86_64", "-accel", "kvm" if os.environ.get("GUARD_KVM") else "tcg,thread=multi", "-cpu", "max",
             "-smp", "2", "-m", str(MEMORY), "-nographic", "-no-reboot",
