@@ -23,7 +23,7 @@ from scenarios import SCENARIOS, Actor, Scenario
 HERE = Path(__file__).parent
 CGROUP = Path("/sys/fs/cgroup")
 NVML = Path("/run/nvml.json")
-LONGEST = 25.0
+LONGEST = 60.0
 SHELL = ["/bin/sh", "-c", "echo alive"]
 
 
@@ -53,7 +53,7 @@ class Server(socketserver.ForkingTCPServer):
 
 
 class Sampler(threading.Thread):
-    """Looks every 5 ms: the least that was available, the longest time without a look, and the time at 3 per cent."""
+    """Looks every 20 ms: the least that was available, the longest time without a look, and the time at 3 per cent."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -67,7 +67,7 @@ class Sampler(threading.Thread):
             self.gap, self.least = max(self.gap, now - last), min(self.least, share)
             self.short += (now - last) * (share < 0.03)
             last = now
-            time.sleep(0.005)
+            time.sleep(0.02)
 
 
 class Run:
@@ -95,7 +95,8 @@ class Run:
         words = [sys.executable, "-I", "-S", str(HERE / "eat.py"), actor.name, actor.kind, str(size), str(actor.rate)]
         words += ["deaf"] if actor.deaf else []
         for _ in range(actor.count):
-            self.processes.append((actor, subprocess.Popen(words, preexec_fn=enter)))
+            made = subprocess.Popen(words, preexec_fn=enter, stdout=subprocess.PIPE)
+            self.processes.append((actor, made))
 
     def tell_gpu(self) -> None:
         """Write NVML's figures: what each GPU process has in its file."""
@@ -112,10 +113,6 @@ class Run:
         partial.write_text(json.dumps({"processes": held, "devices": []}))
         partial.rename(NVML)
 
-    def settled(self) -> bool:
-        """Say whether what is there before has what it wants."""
-        return all(process.poll() is None for _actor, process in self.processes)
-
     def wait(self, seconds: float) -> None:
         """Let time pass, and tell NVML's figures meanwhile."""
         end = time.monotonic() + seconds
@@ -126,10 +123,11 @@ class Run:
     def run(self) -> dict[str, Any]:
         """Bring it about and return what came of it."""
         for actor in self.scenario.before:
-            self.start(actor)
-        self.wait(
-            1 + sum(self.total * one.percent / 100 / max(1, one.rate) for one in self.scenario.before) / (1 << 20)
-        )
+            self.start(actor._replace(rate=0))
+        for _actor, process in self.processes:
+            assert process.stdout is not None
+            process.stdout.readline()
+        self.wait(1.0)
         sampler = Sampler()
         sampler.start()
         came = len(self.processes)
