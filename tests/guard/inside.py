@@ -57,11 +57,11 @@ class Sampler(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.least, self.gap, self.short = 1.0, 0.0, 0.0
+        self.least, self.gap, self.short, self.stopped = 1.0, 0.0, 0.0, False
 
     def run(self) -> None:
         last = time.monotonic()
-        while True:
+        while not self.stopped:
             share = (lambda pair: pair[0] / pair[1])(available())
             now = time.monotonic()
             self.gap, self.least = max(self.gap, now - last), min(self.least, share)
@@ -148,6 +148,7 @@ class Run:
                 quiet = quiet or time.monotonic()
                 if time.monotonic() - quiet > 1.0:
                     break
+        sampler.stopped = True
         names = sorted({actor.name for actor, process in self.processes if process.poll() is not None})
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
         row = {"gone": names, "wrong": wrong, "ok": not wrong and bool(names) == bool(right),
