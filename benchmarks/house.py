@@ -34,7 +34,7 @@ BEFORE = {
     "plugin_utils/lock": 879, "plugin_utils/mirror": 0, "plugin_utils/plans": 826, "plugin_utils/stack": 1173,
     "plugin_utils/wheelhouse": 398, "modules": 4747, "action": 1042, "filter": 2454, "lookup": 83, "doc_fragments": 42,
     "inventory": 0, "module_utils/_inspect": 0, "module_utils/_record": 0, "module_utils/_serving": 0,
-    "module_utils/_update": 0, "plugin_utils/update": 0,
+    "module_utils/_guard": 0, "module_utils/_update": 0, "plugin_utils/update": 0,
 }  # fmt: skip
 #: The kinds of lines, and how many of each that commit had.
 KINDS = {"code": 21703, "documentation": 8198, "blank": 3560}

@@ -1,0 +1,312 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Admission: what a command will take of this machine's memory, and whether it may start.
+
+The arithmetic is shown, line by line. What a GPU holds cannot be swapped, so swap does not count; a page cache that is
+clean does, but an engine that asks CUDA what is free sees free pages alone, and the cache is dropped for it first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as t
+
+from .._core.errors import SparkforgeError
+from . import models, nvml
+from .host import Host, Memory, Process
+
+GIB = 1 << 30
+#: Of all memory, what stays for the system: the guard warns below it (watch.Levels).
+RESERVE = 0.10
+#: As for a build (module_utils/_unit/jobs.py): one compiler at run time.
+JOB = 4 * GIB
+#: What each engine takes beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, and the processes.
+OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
+#: What torch's allocator takes for activations, of what they are: measured, docs/evidence/guard.md.
+SLACK = 1.25
+EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
+#: The option by which an engine takes a share of all memory at once, and what it is by default.
+SHARES = {"vllm": ("--gpu-memory-utilization", 0.9), "sglang": ("--mem-fraction-static", 0.88)}
+START, DROP, PROPOSE, REFUSE = "start", "drop", "propose", "refuse"
+#: Lengths that are proposed are multiples of it, and no shorter than the other.
+STEP, SHORTEST = 1024, 2048
+LENGTH = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": "-c", "torch": "--max-length"}
+
+
+class Part(t.NamedTuple):
+    """One line of the arithmetic."""
+
+    what: str
+    size: int
+    how: str
+
+
+class Demand(t.NamedTuple):
+    """What a command takes; ``pool`` is the share that the engine takes at once, 0 if it takes only what it needs."""
+
+    engine: str
+    parts: tuple[Part, ...]
+    pool: int
+    #: What has to be within that pool, or is all of it: weights, activations, and the cache of ``length`` tokens.
+    least: int
+    length: int
+    #: Bytes of the KV cache by its length.
+    cache: t.Callable[[int], int]
+    #: What the pool is filled with first.
+    within: tuple[Part, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(part.size for part in self.parts)
+
+
+class Verdict(t.NamedTuple):
+    """Whether a command may start; ``proposal`` has the arguments that fit, ``jobs`` the compilers that do."""
+
+    answer: str
+    demand: Demand
+    memory: Memory
+    said: tuple[str, ...]
+    proposal: tuple[str, ...]
+    jobs: int
+
+
+class Words:
+    """The options of a command line, whatever their spelling."""
+
+    def __init__(self, words: t.Sequence[str]) -> None:
+        self.words = list(words)
+
+    def value(self, *names: str) -> str:
+        """Return the value of the last of some options, or an empty text."""
+        found = ""
+        for index, word in enumerate(self.words):
+            name, equals, value = word.partition("=")
+            if name.replace("_", "-") in names:
+                found = value if equals else self.words[index + 1] if index + 1 < len(self.words) else ""
+        return found
+
+    def number(self, usual: float, *names: str) -> float:
+        """Return a number; ``4k`` and ``4K`` are those of vLLM.
+
+        :raises SparkforgeError: it is none.
+        """
+        text = self.value(*names)
+        if not text or text == "auto":
+            return usual
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgG]?)", text)
+        if not found:
+            raise SparkforgeError(f"{names[0]} {text} is no number.", "Correct the command.")
+        return float(found[1]) * {"": 1, "k": 1000, "K": 1024, "m": 1e6, "M": 1 << 20, "g": 1e9, "G": GIB}[found[2]]
+
+
+def size_of(text: str) -> int:
+    """Return bytes of a text such as ``40G`` (GiB).
+
+    :raises SparkforgeError: it is no size.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MGT])i?B?", text)
+    if not found:
+        raise SparkforgeError(f"{text!r} is no size.", "Write it as 40G, in GiB.")
+    return int(float(found[1]) * {"M": 1 << 20, "G": GIB, "T": 1 << 40}[found[2]])
+
+
+def engine_of(words: t.Sequence[str]) -> str:
+    """Return which engine a command starts, or an empty text."""
+    for word in words[:8]:
+        name = os.path.basename(word)
+        if name == "vllm" or word.startswith("vllm."):
+            return "vllm"
+        if name == "sglang" or word.startswith("sglang."):
+            return "sglang"
+        if name in ("llama-server", "llama-cli", "llama-bench", "llama-run"):
+            return "llama.cpp"
+    python = re.match(r"(python[\d.]*|torchrun|accelerate)$", os.path.basename(words[0])) if words else None
+    return "torch" if python and Words(words).value("--model", "--model-path", "--model-name-or-path") else ""
+
+
+def model_of(engine: str, words: t.Sequence[str]) -> str:
+    """Return the path of the model that a command names."""
+    options = Words(words)
+    if engine == "llama.cpp":
+        return options.value("-m", "--model")
+    named = options.value("--model", "--model-path", "--model-name-or-path")
+    if not named and engine == "vllm" and "serve" in words:
+        after = words[list(words).index("serve") + 1 :]
+        named = after[0] if after and not after[0].startswith("-") else ""
+    return named
+
+
+def demand(words: t.Sequence[str], needs: str, total: int, model: models.Model | None = None) -> Demand:
+    """Return what a command will take.
+
+    :param needs: what the user says it takes, which counts if it is given.
+    :param total: the memory of the device, which on a Spark is the host's.
+    :raises SparkforgeError: nobody knows, or the model's files are wrong.
+    """
+    if needs:
+        size = size_of(needs)
+        return Demand("", (Part("the command", size, f"--needs {needs}"),), 0, size, 0, lambda _: 0)
+    engine = engine_of(words)
+    if not engine:
+        raise SparkforgeError(
+            f"What {os.path.basename(words[0]) if words else 'an empty command'} takes of the memory is unknown.",
+            "Say it: sparkforge run --needs 40G -- COMMAND. Known are vllm, sglang, llama-server, Python with --model.",
+        )
+    if model is None:
+        path = model_of(engine, words)
+        if not path:
+            raise SparkforgeError("The command names no model.", "Name it, or say what it takes: --needs 40G.")
+        model = models.read(os.path.realpath(os.path.expanduser(path)))
+    return _demand(engine, Words(words), model, total)
+
+
+def _demand(engine: str, options: Words, model: models.Model, total: int) -> Demand:
+    shards = int(options.number(1, "--tensor-parallel-size", "-tp", "--tp-size", "--tp"))
+    kinds = {"fp8": 1, "fp8-e4m3": 1, "fp8-e5m2": 1, "q8-0": 1.0625, "q4-0": 0.5625, "f16": 2, "bf16": 2, "f32": 4}
+    kind = options.value("--kv-cache-dtype", "-ctk", "--cache-type-k").lower().replace("_", "-")
+    size = kinds.get(kind, model.size if engine != "llama.cpp" else 2)
+    names = ("--max-model-len", "--context-length", "-c", "--ctx-size", "--max-length", "--length")
+    length = int(options.number(model.longest or 4096, *names)) or model.longest
+    batch = int(options.number(1, "-np", "--parallel", "--batch-size", "--batch"))
+    weights = model.total // shards
+    shown = ", ".join(f"{kind} {gib(part)}" for kind, part in sorted(model.weights.items()))
+    lines = [Part("weights", weights, shown + (f", on {shards} devices" if shards > 1 else ""))]
+    # llama.cpp's context is shared by its sequences.
+    sequences = 1 if engine in ("vllm", "sglang", "llama.cpp") else batch
+
+    def cached(tokens: int) -> int:
+        return model.cache(tokens, sequences, size) // shards
+
+    cache = cached(length)
+    layers = f"{model.full} layers" + (f" and {model.sliding} of the last {model.window}" if model.sliding else "")
+    lines.append(Part(
+        "KV cache", cache, f"{length} tokens x {sequences} x {layers} x {model.width} numbers of {size:g} bytes",
+    ))  # fmt: skip
+    tokens = int(options.number({"vllm": 8192, "sglang": 8192, "llama.cpp": 512}.get(engine, length * batch),
+                                "--max-num-batched-tokens", "--chunked-prefill-size", "-ub"))  # fmt: skip
+    active = int(SLACK * tokens * (3 * model.inner + 5 * model.hidden) * model.size)
+    how = f"{SLACK:g} x {tokens} tokens x (3 x {model.inner} + 5 x {model.hidden}) x {model.size} bytes"
+    if model.weights and max(model.weights, key=lambda kind: model.weights[kind]) in EIGHT_BITS and engine == "torch":
+        active += model.largest * model.size
+        how += f", and a copy of the largest tensor in {8 * model.size} bits"
+    active = (active + 2 * 4 * model.vocabulary * (256 if engine in ("vllm", "sglang") else batch)) // shards
+    lines.append(Part("activations", active, f"{how}, and the scores"))
+    least = weights + cache + active
+    pool, within = 0, t.cast("tuple[Part, ...]", ())
+    if engine in SHARES:
+        name, usual = SHARES[engine]
+        share = options.number(usual, name)
+        pool = int(share * total)
+        # SGLang's share is of weights and cache alone.
+        within = tuple(lines if engine == "vllm" else lines[:2])
+        least = sum(part.size for part in within)
+        lines = [Part("the engine's share", pool, f"{share:g} of {gib(total)}, filled at once"), *lines[len(within) :]]
+    lines.append(Part("context and processes", OUTSIDE[engine], f"{engine}: CUDA's context, graphs, its processes"))
+    if engine in ("vllm", "sglang"):
+        lines.append(Part("compile jobs", JOB, f"one at least, {gib(JOB)} each"))
+    return Demand(engine, tuple(lines), pool, least, length, cached, within)
+
+
+def gib(size: float) -> str:
+    """Return a size for a person."""
+    return f"{size / GIB:.1f} GiB"
+
+
+def judge(wanted: Demand, memory: Memory, holders: t.Sequence[Process] = (), cores: int = 1) -> Verdict:
+    """Return whether a command may start.
+
+    :param holders: who holds the GPU's memory now.
+    """
+    reserve = int(memory.total * RESERVE)
+    room = memory.available - reserve
+    free = room - memory.cached
+    lines = [f"{part.what:<22}{gib(part.size):>11}   {part.how}" for part in wanted.parts]
+    lines[1:1] = [f"  of it {part.what:<14}{gib(part.size):>11}   {part.how}" for part in wanted.within]
+    lines.append(f"{'it takes':<22}{gib(wanted.total):>11}")
+    lines.append(
+        f"{'available':<22}{gib(memory.available):>11}   of {gib(memory.total)}, {gib(memory.cached)} of it page cache"
+    )
+    lines.append(
+        f"{'for the system':<22}{gib(reserve):>11}   {RESERVE:.0%}; swap does not count, the GPU cannot use it"
+    )
+    lines += [
+        f"{'held by the GPU':<22}{gib(one.gpu):>11}   {one.name} (process {one.pid}, {one.unit or 'no unit'})"
+        for one in holders
+    ]
+    jobs = max(1, min(cores, 1 + (room - wanted.total) // JOB))
+    fits = wanted.least <= wanted.pool if wanted.pool else True
+    if wanted.total <= room and fits:
+        answer = START if wanted.total <= free or not memory.cached else DROP
+        return Verdict(answer, wanted, memory, tuple(lines), (), jobs)
+    proposal = propose(wanted, room, memory.total) if wanted.engine else ()
+    return Verdict(PROPOSE if proposal else REFUSE, wanted, memory, tuple(lines), proposal, jobs)
+
+
+def propose(wanted: Demand, room: int, total: int) -> tuple[str, ...]:
+    """Return the arguments with which a command fits, or none."""
+    pool = room - (wanted.total - (wanted.pool or wanted.least))
+    said: tuple[str, ...] = ()
+    if wanted.pool:
+        share = int(100 * pool / total) / 100
+        pool = int(share * total)
+        said = (SHARES[wanted.engine][0], f"{share:g}")
+    fixed, length = wanted.least - wanted.cache(wanted.length), wanted.length
+    if wanted.least > pool:
+        length = length // STEP * STEP
+        while length and fixed + wanted.cache(length) > pool:
+            length -= STEP
+        if length < SHORTEST:
+            return ()
+        said = (LENGTH[wanted.engine], str(length), *said)
+    return said
+
+
+def gpu_holders(host: Host, device: t.Any, memory: Memory) -> list[Process]:
+    """Return who holds the GPU's memory, the largest first."""
+    held = device.processes() if device is not None else {}
+    found = [host.process(pid, held, memory.swap_total > memory.swap_free) for pid in held]
+    return sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
+
+
+def admit(words: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc") -> Verdict:
+    """Return whether a command may start on this machine.
+
+    :raises SparkforgeError: what it takes is unknown, or the model's files are wrong.
+    """
+    host = Host(proc)
+    memory = host.memory()
+    engine = "" if needs else engine_of(words)
+    path = model_of(engine, words) if engine else ""
+    model = models.read(os.path.realpath(os.path.expanduser(path))) if path else None
+    wanted = demand(words, needs, memory.total, model)
+    holders = gpu_holders(host, nvml.connect(recorded), memory)
+    return judge(wanted, memory, holders, len(os.sched_getaffinity(0)))
+
+
+def drop_caches(model_path: str) -> str:
+    """Give back page cache: all that is clean if root, else that of the model's files; return what was done."""
+    os.sync()
+    try:
+        with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as stream:
+            stream.write("1")
+        return "the page cache"
+    except OSError:
+        pass
+    done = 0
+    places = (
+        [model_path]
+        if os.path.isfile(model_path)
+        else [os.path.join(model_path, name) for name in os.listdir(model_path)]
+    )
+    for path in places:
+        if os.path.isfile(path):
+            descriptor = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+            done += 1
+    return f"the page cache of {done} files of the model"

@@ -1,0 +1,137 @@
+"""Compares admission with what torch takes of a GPU: a decoder with random weights, a forward pass, and its KV cache.
+
+``calibrate.py all`` prints one line of JSON for each of 12 pairs of a model and a data type, each in its own process.
+The model's directory has a real config and real headers; its data is a hole in a file. Needs torch and a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+#: Layers, hidden, inner, heads, heads of keys, width of a head, vocabulary; batch and length.
+SIZES = {
+    "1B": ((16, 2048, 8192, 32, 8, 64, 128256), 8, 2048),
+    "3B": ((28, 3072, 8192, 24, 8, 128, 128256), 8, 2048),
+    "8B": ((32, 4096, 14336, 32, 8, 128, 128256), 8, 4096),
+    "14B": ((40, 5120, 13824, 40, 40, 128, 32000), 2, 4096),
+}
+KINDS = {"float32": "F32", "bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3"}
+BYTES = {"F32": 4, "BF16": 2, "F8_E4M3": 1}
+
+
+def shapes(size: str) -> dict[str, tuple[int, ...]]:
+    """Return the tensors of a decoder as Llama's are named."""
+    layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
+    found: dict[str, tuple[int, ...]] = {
+        "model.embed_tokens.weight": (vocabulary, hidden),
+        "lm_head.weight": (vocabulary, hidden),
+    }
+    for index in range(layers):
+        place = f"model.layers.{index}"
+        found |= {
+            f"{place}.self_attn.q_proj.weight": (heads * width, hidden),
+            f"{place}.self_attn.k_proj.weight": (keys * width, hidden),
+            f"{place}.self_attn.v_proj.weight": (keys * width, hidden),
+            f"{place}.self_attn.o_proj.weight": (hidden, heads * width),
+            f"{place}.mlp.gate_proj.weight": (inner, hidden),
+            f"{place}.mlp.up_proj.weight": (inner, hidden),
+            f"{place}.mlp.down_proj.weight": (hidden, inner),
+        }
+    return found
+
+
+def write(size: str, kind: str, place: Path) -> None:
+    """Write config.json and a safetensors file whose data is a hole."""
+    layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
+    config = {
+        "num_hidden_layers": layers, "hidden_size": hidden, "intermediate_size": inner, "vocab_size": vocabulary,
+        "num_attention_heads": heads, "num_key_value_heads": keys, "head_dim": width, "max_position_embeddings": 131072,
+        "torch_dtype": "float32" if kind == "float32" else "bfloat16",
+    }  # fmt: skip
+    (place / "config.json").write_text(json.dumps(config))
+    rows, begin = {}, 0
+    for name, shape in shapes(size).items():
+        count = shape[0] * shape[1] * BYTES[KINDS[kind]]
+        rows[name] = {"dtype": KINDS[kind], "shape": shape, "data_offsets": [begin, begin + count]}
+        begin += count
+    header = json.dumps(rows).encode()
+    with (place / "model.safetensors").open("wb") as stream:
+        stream.write(struct.pack("<Q", len(header)) + header)
+        stream.truncate(8 + len(header) + begin)
+
+
+def measure(size: str, kind: str) -> dict[str, Any]:
+    """Load, run a forward pass, and return what was taken."""
+    import torch
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission, models, nvml
+
+    (layers, _hidden, _inner, heads, keys, width, _vocabulary), batch, length = SIZES[size]
+    free, total = torch.cuda.mem_get_info()
+    with tempfile.TemporaryDirectory() as name:
+        write(size, kind, Path(name))
+        words = ["python", "serve.py", "--model", name, "--batch", str(batch), "--length", str(length)]
+        wanted = admission.demand(words, "", total, models.read(name))
+    compute = torch.float32 if kind == "float32" else torch.bfloat16
+    device, stored = torch.device("cuda"), getattr(torch, kind)
+    weights = {name: torch.empty(shape, device=device, dtype=stored) for name, shape in shapes(size).items()}
+    for one in weights.values():
+        one.view(torch.uint8).zero_()
+    cache = [torch.zeros(2, batch, keys, length, width, device=device, dtype=compute) for _ in range(layers)]
+
+    def linear(value: Any, name: str) -> Any:
+        return torch.nn.functional.linear(value, weights[name].to(compute))
+
+    with torch.inference_mode():
+        tokens = torch.zeros(batch, length, device=device, dtype=torch.long)
+        table = weights["model.embed_tokens.weight"].to(compute)
+        hide = torch.nn.functional.embedding(tokens, table)
+        del table
+        for index in range(layers):
+            place = f"model.layers.{index}"
+            query = linear(hide, f"{place}.self_attn.q_proj.weight").view(batch, length, heads, width).transpose(1, 2)
+            for part, name in enumerate("kv"):
+                made = linear(hide, f"{place}.self_attn.{name}_proj.weight").view(batch, length, keys, width)
+                cache[index][part].copy_(made.transpose(1, 2))
+            pair = [one.repeat_interleave(heads // keys, 1) for one in cache[index]]
+            mixed = torch.nn.functional.scaled_dot_product_attention(query, *pair, is_causal=True)
+            hide = hide + linear(mixed.transpose(1, 2).reshape(batch, length, -1), f"{place}.self_attn.o_proj.weight")
+            gate = torch.nn.functional.silu(linear(hide, f"{place}.mlp.gate_proj.weight"))
+            hide = hide + linear(
+                gate.mul_(linear(hide, f"{place}.mlp.up_proj.weight")), f"{place}.mlp.down_proj.weight"
+            )
+        linear(hide[:, -1], "lm_head.weight").float().argmax(-1)
+    torch.cuda.synchronize()
+    device_now = nvml.connect()
+    assert device_now is not None
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    held = device_now.processes()
+    return {
+        "model": size, "kind": kind, "batch": batch, "length": length,
+        "predicted": {part.what: part.size for part in wanted.parts}, "total": wanted.total,
+        "nvml": held.get(os.getpid()), "nvml_processes": held, "mem_get_info": free - torch.cuda.mem_get_info()[0],
+        "reserved": torch.cuda.memory_reserved(), "peak": torch.cuda.max_memory_allocated(),
+        "kept": sum(one.nbytes for one in weights.values()) + sum(one.nbytes for one in cache),
+        "anon": int(status["RssAnon"].split()[0]) << 10, "device": device_now.devices(),
+    }  # fmt: skip
+
+
+def main(*words: str) -> None:
+    """Run one pair, or all of them."""
+    if words != ("all",):
+        print("ROW " + json.dumps(measure(*words)), flush=True)
+        return
+    for size in SIZES:
+        for kind in KINDS:
+            done = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
+            print(done.stdout or done.stderr[-2000:], flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
