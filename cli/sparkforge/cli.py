@@ -55,6 +55,10 @@ def make_parser() -> argparse.ArgumentParser:
     record = added["record"]
     record.add_argument("--prove", action="store_true", help="prove the torch that is there, and add the report")
     record.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
+    text = "tell what a command takes of this machine's memory, and start it if it fits"
+    run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}. The command follows --.")
+    run.add_argument("--needs", metavar="SIZE", help="what it takes, such as 40G, if that is not known")
+    run.add_argument("--dry-run", action="store_true", help="tell only")
     completion = commands.add_parser("completion", help='for completion with Tab: eval "$(sparkforge completion bash)"')
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
@@ -93,10 +97,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "completion":
         sys.stdout.write(shell_integration.shellcode(["sparkforge"], shell=arguments.shell))
         return Exit.DONE
-    from sparkforge import commands, terminal
+    from sparkforge import admit, commands, terminal
 
     errors = terminal.Console(stderr=True, soft_wrap=True)
-    run = commands.setup if arguments.command == "setup" else commands.command
+    run = {"setup": commands.setup, "run": admit.run}.get(arguments.command, commands.command)
     try:
         terminal.refuse_control(words[:cut])
         return run(arguments, terminal.Console())

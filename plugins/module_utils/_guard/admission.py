@@ -6,6 +6,7 @@
 
 The arithmetic is shown, line by line. What a GPU holds cannot be swapped, so swap does not count; a page cache that is
 clean does, but an engine that asks CUDA what is free sees free pages alone, and the cache is dropped for it first.
+A GPU with its own memory is judged by that.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class Verdict(t.NamedTuple):
     said: tuple[str, ...]
     proposal: tuple[str, ...]
     jobs: int
+    holders: tuple[Process, ...] = ()
 
 
 class Words:
@@ -153,14 +155,13 @@ def demand(words: t.Sequence[str], needs: str, total: int, model: models.Model |
         return Demand("", (Part("the command", size, f"--needs {needs}"),), 0, size, 0, lambda _: 0)
     engine = engine_of(words)
     if not engine:
-        raise SparkforgeError(
-            f"What {os.path.basename(words[0]) if words else 'an empty command'} takes of the memory is unknown.",
-            "Say it: sparkforge run --needs 40G -- COMMAND. Known are vllm, sglang, llama-server, Python with --model.",
-        )
+        name = os.path.basename(words[0]) if words else "an empty command"
+        known = "known are vllm, sglang, llama-server, and Python with --model"
+        raise models.unknown(f"What {name} takes of the memory is unknown: {known}.")
     if model is None:
         path = model_of(engine, words)
         if not path:
-            raise SparkforgeError("The command names no model.", "Name it, or say what it takes: --needs 40G.")
+            raise models.unknown("The command names no model.")
         model = models.read(os.path.realpath(os.path.expanduser(path)))
     return _demand(engine, Words(words), model, total)
 
@@ -242,9 +243,9 @@ def judge(wanted: Demand, memory: Memory, holders: t.Sequence[Process] = (), cor
     fits = wanted.least <= wanted.pool if wanted.pool else True
     if wanted.total <= room and fits:
         answer = START if wanted.total <= free or not memory.cached else DROP
-        return Verdict(answer, wanted, memory, tuple(lines), (), jobs)
+        return Verdict(answer, wanted, memory, tuple(lines), (), jobs, tuple(holders))
     proposal = propose(wanted, room, memory.total) if wanted.engine else ()
-    return Verdict(PROPOSE if proposal else REFUSE, wanted, memory, tuple(lines), proposal, jobs)
+    return Verdict(PROPOSE if proposal else REFUSE, wanted, memory, tuple(lines), proposal, jobs, tuple(holders))
 
 
 def propose(wanted: Demand, room: int, total: int) -> tuple[str, ...]:
@@ -266,26 +267,53 @@ def propose(wanted: Demand, room: int, total: int) -> tuple[str, ...]:
     return said
 
 
-def gpu_holders(host: Host, device: t.Any, memory: Memory) -> list[Process]:
-    """Return who holds the GPU's memory, the largest first."""
-    held = device.processes() if device is not None else {}
-    found = [host.process(pid, held, memory.swap_total > memory.swap_free) for pid in held]
-    return sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
+def of_device(memory: Memory, devices: t.Sequence[nvml.Device]) -> Memory:
+    """Return the memory that the GPU has: the host's on a Spark, its own elsewhere, where each device has as much."""
+    own = [one["memory"] for one in devices if one.get("memory")]
+    if not own:
+        return memory
+    total, free = min(own, key=lambda one: int(one[1]))
+    return memory._replace(total=total, available=free, cached=0, dirty=0, unaccounted=total - free)
 
 
-def admit(words: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc") -> Verdict:
+def admit(
+    words: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc", releases: str = ""
+) -> Verdict:
     """Return whether a command may start on this machine.
 
-    :raises SparkforgeError: what it takes is unknown, or the model's files are wrong.
+    :param releases: a unit that will be stopped before, so that what it holds is available.
+    :raises UnknownError: nobody can tell what it takes.
+    :raises SparkforgeError: the model's files are wrong.
     """
-    host = Host(proc)
-    memory = host.memory()
+    host, device = Host(proc), nvml.connect(recorded)
+    memory = of_device(host.memory(), device.devices() if device is not None else ())
     engine = "" if needs else engine_of(words)
     path = model_of(engine, words) if engine else ""
     model = models.read(os.path.realpath(os.path.expanduser(path))) if path else None
     wanted = demand(words, needs, memory.total, model)
-    holders = gpu_holders(host, nvml.connect(recorded), memory)
+    held = device.processes() if device is not None else {}
+    swapped = memory.swap_total > memory.swap_free
+    if releases:
+        ending = [one for one in host.processes(held, swapped).values() if one.unit == releases]
+        held = {pid: size for pid, size in held.items() if pid not in {one.pid for one in ending}}
+        memory = memory._replace(available=min(memory.total, memory.available + sum(one.held for one in ending)))
+    found = [host.process(pid, held, swapped) for pid in held]
+    holders = sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
     return judge(wanted, memory, holders, len(os.sched_getaffinity(0)))
+
+
+def refusal(verdict: Verdict) -> SparkforgeError:
+    """Return the error for a command that does not fit, with what to do."""
+    room = verdict.memory.available - int(verdict.memory.total * RESERVE)
+    cause = f"This takes {gib(verdict.demand.total)}, and {gib(max(0, room))} can be had."
+    if verdict.proposal:
+        return SparkforgeError(cause, f"It fits with {' '.join(verdict.proposal)}.", proposal=list(verdict.proposal))
+    if verdict.holders:
+        one = verdict.holders[0]
+        return SparkforgeError(
+            cause, f"End {one.name} (process {one.pid}), which holds {gib(one.gpu)}, or take a smaller model."
+        )
+    return SparkforgeError(cause, "Take a smaller model, or one with fewer bits.")
 
 
 def drop_caches(model_path: str) -> str:

@@ -63,6 +63,15 @@ class Model(t.NamedTuple):
         return int((self.full * tokens + self.sliding * min(tokens, self.window)) * batch * self.width * size)
 
 
+class UnknownError(SparkforgeError):
+    """Nobody can tell what it takes; the user can."""
+
+
+def unknown(cause: str) -> UnknownError:
+    """Return the error that asks for a figure."""
+    return UnknownError(cause, "Say what it takes of the memory: sparkforge run --needs 40G -- COMMAND.")
+
+
 def torn(path: str, why: str) -> SparkforgeError:
     """Return the error for a file that is not what it should be."""
     return SparkforgeError(f"{path} {why}.", "Get the model again: sparkforge model get ORGANISATION/NAME.")
@@ -83,7 +92,7 @@ def read(path: str) -> Model:
         ggufs = sorted(name for name in os.listdir(path) if name.endswith(".gguf"))
         if len(ggufs) == 1:
             return _gguf(os.path.join(path, ggufs[0]))
-        raise SparkforgeError(f"{path} has no safetensors files.", "Say what the command needs: --needs 40G.")
+        raise unknown(f"{path} has no safetensors files.")
     _compare(path, config, tensors)
     return _model(path, config, tensors)
 
@@ -93,7 +102,7 @@ def _config(path: str) -> dict[str, t.Any]:
         with open(path, encoding="utf-8") as stream:
             whole = json.loads(stream.read(16 << 20))
     except FileNotFoundError:
-        raise SparkforgeError(f"There is no {path}.", "Give the directory that has config.json.") from None
+        raise unknown(f"There is no {path}.") from None
     except (OSError, ValueError) as error:
         raise torn(path, f"cannot be read: {error}") from None
     if not isinstance(whole, dict):
@@ -103,7 +112,7 @@ def _config(path: str) -> dict[str, t.Any]:
     parts += [one for part in parts[1:] for one in part.values() if isinstance(one, dict)]
     found = next((one for one in parts if isinstance(one.get("num_hidden_layers"), int)), None)
     if found is None:
-        raise SparkforgeError(f"{path} names no num_hidden_layers.", "Say what the command needs: --needs 40G.")
+        raise unknown(f"{path} names no num_hidden_layers.")
     merged = {**whole, **found}
     for name in ("num_hidden_layers", "hidden_size", "num_attention_heads"):
         value = merged.get(name)

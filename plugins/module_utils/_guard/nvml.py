@@ -99,8 +99,14 @@ class Nvml:
                 "temperature": self._number("DeviceGetTemperature", device, 0),
                 "reasons": self._number("DeviceGetCurrentClocksEventReasons", device, kind=ctypes.c_ulonglong),
                 "busy": self._busy(device),
+                "memory": self._memory(device),
             })  # fmt: skip
         return rows
+
+    def _memory(self, device: t.Any) -> list[int] | None:
+        """Return all and free bytes of the device's own memory; a GB10 has none, and says that it is not supported."""
+        value = (ctypes.c_ulonglong * 3)()
+        return None if self._call("DeviceGetMemoryInfo", device, value) or not value[0] else [value[0], value[1]]
 
     def _busy(self, device: t.Any) -> int | None:
         value = (ctypes.c_uint * 2)()

@@ -1,0 +1,42 @@
+"""What `sparkforge run` does: it tells what a command takes of this machine's memory, and starts it if it fits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+
+from sparkforge import Exit, Refusal, module
+from sparkforge.terminal import Console
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Become the command that follows ``--``, unless it does not fit.
+
+    :raises Refusal: it does not, or nobody knows what it takes, or there is none.
+    """
+    admission, errors = module("module_utils._guard.admission"), module("module_utils._core.errors")
+    words: list[str] = arguments.further
+    if not words:
+        raise Refusal(Exit.USAGE, "There is no command.", "Write it after --: sparkforge run -- vllm serve DIRECTORY")
+    try:
+        verdict = admission.admit(words, arguments.needs or "")
+        for line in verdict.said:
+            console.print(line, soft_wrap=True)
+        if verdict.answer in (admission.PROPOSE, admission.REFUSE):
+            raise admission.refusal(verdict)
+    except errors.SparkforgeError as error:
+        code = Exit.USAGE if isinstance(error, module("module_utils._guard.models").UnknownError) else Exit.FAILED
+        raise Refusal(code, error.cause, error.remedy) from None
+    if arguments.dry_run:
+        console.print(f"It fits, and would start: {shlex.join(words)}", soft_wrap=True)
+        return Exit.DONE
+    if verdict.answer == admission.DROP:
+        path = admission.model_of(admission.engine_of(words), words)
+        console.print(f"Dropped first: {admission.drop_caches(os.path.realpath(path) if path else '')}", soft_wrap=True)
+    # Compilers at run time know nothing of the memory (flashinfer#3634).
+    os.environ.setdefault("MAX_JOBS", str(verdict.jobs))
+    try:
+        os.execvp(words[0], words)  # noqa: S606 - is what was asked for
+    except OSError as error:
+        raise Refusal(Exit.USAGE, f"{words[0]} cannot be started: {error.strerror}.", "Correct the command.") from None

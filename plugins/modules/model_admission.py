@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: model_admission
+short_description: Tell whether a model server fits into the memory
+version_added: "0.1.0"
+description:
+  - Reads config.json and the headers of the weights, and the arguments of vLLM, SGLang, llama.cpp or a Python program,
+    and compares what they take with the memory that is available.
+  - Fails if it does not fit, with the arguments with which it would, and if the model's files are torn or do not belong
+    together. If nobody can tell, RV(answer) is V(unknown).
+extends_documentation_fragment:
+  - sparkforge.dgx_spark.attributes
+  - sparkforge.dgx_spark.attributes.info
+options:
+  command:
+    description: The command, as a list of words.
+    type: list
+    elements: str
+    required: true
+  needs:
+    description: What it takes, such as V(40G), if that is known.
+    type: str
+    default: ""
+  releases:
+    description: A unit that will be stopped first, so that what it holds is available.
+    type: str
+    default: ""
+seealso:
+  - module: sparkforge.dgx_spark.guard
+author:
+  - The sparkforge maintainers (!UNKNOWN)
+"""
+
+EXAMPLES = r"""
+- name: Check that the model fits
+  sparkforge.dgx_spark.model_admission:
+    command: [vllm, serve, /srv/models/llama, --max-model-len, "32768"]
+"""
+
+RETURN = r"""
+answer:
+  description: V(start), V(drop) if the page cache has to be dropped first, or V(unknown).
+  returned: success
+  type: str
+  sample: start
+said:
+  description: The arithmetic, line by line, or why it is unknown.
+  returned: success
+  type: list
+  elements: str
+  sample: ["weights                  15.0 GiB   BF16 15.0 GiB"]
+jobs:
+  description: How many compilers fit beside it.
+  returned: success
+  type: int
+  sample: 4
+"""
+
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..module_utils._core import modules
+from ..module_utils._guard import admission, models
+
+
+def judge(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the result, or raise what keeps the command from starting."""
+    try:
+        verdict = admission.admit(options["command"], options["needs"], releases=options["releases"])
+    except models.UnknownError as error:
+        return {"changed": False, "answer": "unknown", "said": [error.cause], "jobs": 1}
+    if verdict.answer in (admission.PROPOSE, admission.REFUSE):
+        refused = admission.refusal(verdict)
+        refused.details["said"] = list(verdict.said)
+        raise refused
+    return {"changed": False, "answer": verdict.answer, "said": list(verdict.said), "jobs": verdict.jobs}
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "command": {"type": "list", "elements": "str", "required": True},
+            "needs": {"type": "str", "default": ""},
+            "releases": {"type": "str", "default": ""},
+        },
+        supports_check_mode=True,
+    )
+    modules.run(module, lambda: judge(module.params))
+
+
+if __name__ == "__main__":
+    main()

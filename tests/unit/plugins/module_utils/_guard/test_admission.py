@@ -1,0 +1,269 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a model and an engine take of the memory, and whether that may start."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import admission, models
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard.host import Memory, Process
+from sparkforge import cli
+
+GIB = 1 << 30
+CONFIG = {
+    "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "head_dim": 16,
+    "num_key_value_heads": 2, "vocab_size": 100, "max_position_embeddings": 4096, "torch_dtype": "bfloat16",
+}  # fmt: skip
+TENSORS = {
+    "model.embed_tokens.weight": ("BF16", (100, 64)),
+    "model.layers.0.self_attn.k_proj.weight": ("BF16", (32, 64)),
+    "model.layers.1.self_attn.k_proj.weight": ("BF16", (32, 64)),
+    "model.layers.1.mlp.up_proj.weight": ("F8_E4M3", (128, 64)),
+}
+
+
+def write(place: Path, config: Any = None, tensors: Any = None, name: str = "model.safetensors", size: int = 0) -> Path:
+    """Write a model whose data is a hole."""
+    place.mkdir(exist_ok=True)
+    (place / "config.json").write_text(json.dumps(CONFIG if config is None else config))
+    rows, begin = {}, 0
+    for key, (kind, shape) in (TENSORS if tensors is None else tensors).items():
+        end = begin + shape[0] * shape[1] * models.BITS[kind] // 8
+        rows[key] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+        begin = end
+    header = json.dumps({"__metadata__": {"format": "pt"}, **rows}).encode()
+    with (place / name).open("wb") as stream:
+        stream.write(struct.pack("<Q", len(header)) + header)
+        stream.truncate(size or 8 + len(header) + begin)
+    return place
+
+
+def memory(available: float, total: float = 120, cached: float = 0) -> Memory:
+    return Memory(0, int(total * GIB), int(available * GIB), int(cached * GIB), 0, 0, 0, 0, 0, 0)
+
+
+#: Llama 3.1 8B as its config and its weights are: 14.96 GiB, 128 KiB of cache a token.
+EIGHT = models.Model("/m", {"BF16": int(14.96 * GIB)}, 32, 0, 0, 2 * 8 * 128, 4096, 14336, 128256, 131072, 2)
+
+
+def test_weights_are_counted_by_type_and_the_cache_by_layers_and_heads(tmp_path: Path):
+    model = models.read(str(write(tmp_path / "m")))
+    assert model.weights == {"BF16": 2 * (6400 + 2 * 2048), "F8_E4M3": 8192}
+    # Keys and values of 2 layers, 2 heads of 16, 2 bytes.
+    assert model.cache(10, 3, 2) == 10 * 3 * 2 * 2 * 2 * 16 * 2
+    assert model.longest == 4096
+
+
+@pytest.mark.parametrize(
+    ("config", "tokens", "numbers"),
+    [
+        ({"kv_lora_rank": 512, "qk_rope_head_dim": 64}, 10, 10 * 2 * 576),
+        ({"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}, 10, (10 + 4) * 64),
+        ({"layer_types": ["linear_attention", "full_attention"]}, 10, 10 * 64),
+    ],
+)
+def test_other_kinds_of_attention_keep_less(config: dict[str, Any], tokens: int, numbers: int, tmp_path: Path):
+    assert models.read(str(write(tmp_path / "m", {**CONFIG, **config}))).cache(tokens, 1, 1) == numbers
+
+
+def test_the_config_of_a_model_of_several_modes_has_the_language_model_within(tmp_path: Path):
+    config = {"torch_dtype": "bfloat16", "vision_config": {"depth": 3}, "text_config": CONFIG}
+    assert models.read(str(write(tmp_path / "m", config))).full == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"num_hidden_layers": 3}, "num_hidden_layers is 3, and the weights have 2"),
+        ({"hidden_size": 128}, "hidden_size is 128, and the weights have 64"),
+        ({"num_key_value_heads": 4}, "4 x 16, and the weights have 32"),
+        ({"num_hidden_layers": -1}, "which is no size"),
+        ({"num_attention_heads": 0}, "which is no size"),
+        ({"num_hidden_layers": None}, "names no num_hidden_layers"),
+    ],
+)
+def test_a_config_that_lies_is_one_message(change: dict[str, Any], text: str, tmp_path: Path):
+    with pytest.raises(SparkforgeError, match=text):
+        models.read(str(write(tmp_path / "m", {**CONFIG, **change})))
+
+
+def test_torn_files_are_one_message_each(tmp_path: Path):
+    place = write(tmp_path / "m", size=9000)
+    with pytest.raises(SparkforgeError, match=r"has 9000 bytes, and its header names"):
+        models.read(str(place))
+    (place / "model.safetensors").write_bytes(b"\xff" * 100)
+    with pytest.raises(SparkforgeError, match="no safetensors file"):
+        models.read(str(place))
+    (place / "model.safetensors").write_bytes(struct.pack("<Q", 20) + b'{"a": {"dtype": "F8"')
+    with pytest.raises(SparkforgeError, match="cannot be read"):
+        models.read(str(place))
+    write(place)
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
+    (place / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(SparkforgeError, match=r"lacks model-00002.safetensors"):
+        models.read(str(place))
+    (place / "config.json").write_text("{")
+    with pytest.raises(SparkforgeError, match="cannot be read"):
+        models.read(str(place))
+
+
+def gguf(path: Path, **values: int) -> Path:
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    pairs = [text("general.architecture") + struct.pack("<I", 8) + text("llama")]
+    pairs += [text(f"llama.{name.replace('__', '.')}") + struct.pack("<II", 4, value) for name, value in values.items()]
+    pairs += [text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b")]
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs) + bytes(1000))
+    return path
+
+
+def test_a_gguf_file_tells_its_cache(tmp_path: Path):
+    values = {"block_count": 4, "embedding_length": 64, "context_length": 512, "attention__head_count": 8,
+              "attention__head_count_kv": 2}  # fmt: skip
+    path = gguf(tmp_path / "m.gguf", **values)
+    model = models.read(str(path))
+    assert (model.total, model.width, model.longest, model.vocabulary) == (path.stat().st_size, 2 * 2 * 8, 512, 2)
+    wanted = admission.demand(["llama-server", "-m", str(path), "-c", "256", "-ctk", "q8_0"], "", GIB)
+    assert wanted.parts[1].size == int(256 * 4 * 32 * 1.0625)
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(SparkforgeError, match="cannot be read"):
+        models.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("words", "engine", "model"),
+    [
+        (["vllm", "serve", "/m", "--port", "1"], "vllm", "/m"),
+        (["/opt/sparkforge/bin/serving-python", "/x/launch.py", "vllm", "0.7", "open", "serve", "/m"], "vllm", "/m"),
+        (["python3", "-m", "vllm.entrypoints.openai.api_server", "--model=/m"], "vllm", "/m"),
+        (["python3", "-m", "sglang.launch_server", "--model-path", "/m"], "sglang", "/m"),
+        (["llama-server", "-m", "/m.gguf"], "llama.cpp", "/m.gguf"),
+        (["python3.12", "serve.py", "--model_name_or_path", "/m"], "torch", "/m"),
+        (["python3", "train.py"], "", ""),
+        (["blender"], "", ""),
+    ],
+)
+def test_the_engine_and_its_model_are_read_from_the_command(words: list[str], engine: str, model: str):
+    assert admission.engine_of(words) == engine
+    if engine:
+        assert admission.model_of(engine, words) == model
+
+
+def test_an_unknown_command_is_asked_for_a_figure():
+    with pytest.raises(models.UnknownError, match="What blender takes of the memory is unknown"):
+        admission.demand(["blender"], "", GIB)
+    assert admission.demand(["blender"], "40G", GIB).total == 40 * GIB
+    with pytest.raises(SparkforgeError, match="is no size"):
+        admission.demand(["blender"], "forty", GIB)
+    with pytest.raises(SparkforgeError, match="is no number"):
+        admission.demand(["vllm", "serve", "/m", "--max-model-len", "x"], "", GIB, EIGHT)
+
+
+def test_vllm_takes_its_share_at_once_and_what_fits_is_proposed():
+    wanted = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
+    assert wanted.pool == int(0.9 * 120 * GIB)
+    assert {part.what: part.size for part in wanted.within}["KV cache"] == 131072 * 128 * 1024
+    # All of it: 108 + 9; of a Spark with nothing else there are 118 - 12.
+    verdict = admission.judge(wanted, memory(118))
+    assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.8"))
+    fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
+    assert admission.judge(fitting, memory(118)).answer == "start"
+    # Less than one sequence of all 131072 tokens needs: a shorter one.
+    verdict = admission.judge(wanted, memory(45))
+    assert verdict.proposal[0] == "--max-model-len"
+    fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
+    assert admission.judge(fitting, memory(45)).answer == "start"
+    verdict = admission.judge(wanted, memory(30))
+    assert (verdict.answer, verdict.proposal) == ("refuse", ())
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "llama.cpp", "torch"])
+@pytest.mark.parametrize("available", range(20, 120, 7))
+def test_what_is_proposed_fits_whatever_is_available(engine: str, available: int):
+    start = {
+        "vllm": ["vllm", "serve", "/m"], "sglang": ["sglang", "serve", "--model-path", "/m"],
+        "llama.cpp": ["llama-server", "-m", "/m"],
+        "torch": ["python3", "x.py", "--model", "/m", "--length", "65536"],
+    }  # fmt: skip
+    words = start[engine]
+    verdict = admission.judge(admission.demand(words, "", 120 * GIB, EIGHT), memory(available))
+    if verdict.answer == "propose":
+        fitting = admission.demand([*words, *verdict.proposal], "", 120 * GIB, EIGHT)
+        assert admission.judge(fitting, memory(available)).answer in ("start", "drop"), verdict.proposal
+    elif verdict.answer == "start":
+        assert verdict.demand.total <= (available - 12) * GIB
+
+
+def test_a_page_cache_is_dropped_first_and_jobs_are_what_is_left():
+    wanted = admission.demand(["blender"], "60G", GIB)
+    assert admission.judge(wanted, memory(100, cached=10)).answer == "start"
+    assert admission.judge(wanted, memory(100, cached=80)).answer == "drop"
+    verdict = admission.judge(wanted, memory(100), cores=20)
+    assert verdict.jobs == 1 + (100 - 12 - 60) // 4
+
+
+def test_who_holds_the_memory_is_named():
+    one = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB)
+    verdict = admission.judge(admission.demand(["x"], "60G", GIB), memory(40), [one])
+    assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
+    assert any("ollama (process 7, ollama.service)" in line for line in verdict.said)
+
+
+def test_a_gpu_with_its_own_memory_is_judged_by_that():
+    own = admission.of_device(memory(10), [{"memory": [80 * GIB, 79 * GIB]}, {"memory": [80 * GIB, 60 * GIB]}])
+    assert (own.total, own.available) == (80 * GIB, 60 * GIB)
+    assert admission.of_device(memory(10), [{"memory": None}]) == memory(10)
+
+
+#: What an H100 showed, with torch 2.11.0 (docs/evidence/guard.md): GiB of NVML and of the process.
+MEASURED = {
+    ("1B", "float32"): 10.18, ("1B", "bfloat16"): 5.68, ("1B", "float8_e4m3fn"): 4.84,
+    ("3B", "float32"): 21.02, ("3B", "bfloat16"): 11.15, ("3B", "float8_e4m3fn"): 8.89,
+    ("8B", "float32"): 48.06, ("8B", "bfloat16"): 24.75, ("8B", "float8_e4m3fn"): 18.20,
+    ("14B", "float32"): 64.65, ("14B", "bfloat16"): 33.04, ("14B", "float8_e4m3fn"): 21.57,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "kind"), MEASURED)
+def test_the_arithmetic_is_within_ten_per_cent_of_what_torch_took(size: str, kind: str, tmp_path: Path):
+    from tests.guard import calibrate
+
+    calibrate.write(size, kind, tmp_path)
+    _shape, batch, length = calibrate.SIZES[size]
+    words = ["python3", "x.py", "--model", str(tmp_path), "--batch", str(batch), "--length", str(length)]
+    assert admission.demand(words, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
+
+
+def test_the_command_tells_and_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    assert cli.main(["run", "--needs", "1M", "--dry-run", "--", "true"]) == 0
+    said = capfd.readouterr().out
+    assert "it takes" in said
+    assert "It fits, and would start: true" in said
+    assert cli.main(["run", "--needs", "900T", "--", "true"]) == 1
+    assert "can be had" in capfd.readouterr().err
+    assert cli.main(["run", "--", "blender"]) == 2
+    assert "--needs 40G" in capfd.readouterr().err
+    assert cli.main(["run"]) == 2
+    assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 1
+    assert "There is no model" in capfd.readouterr().err
+
+
+def test_the_command_becomes_what_fits_with_a_bound_for_its_compilers(monkeypatch: pytest.MonkeyPatch):
+    became: list[Any] = []
+    environment: dict[str, str] = {}
+    monkeypatch.setattr("os.environ", environment)
+    monkeypatch.setattr("os.execvp", lambda name, words: became.append((name, words)) or sys.exit(0))
+    with pytest.raises(SystemExit):
+        cli.main(["run", "--needs", "1M", "--", "true", "--flag"])
+    assert became == [("true", ["true", "--flag"])]
+    assert int(environment["MAX_JOBS"]) >= 1
