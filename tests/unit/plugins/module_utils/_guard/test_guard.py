@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -434,3 +436,19 @@ def test_a_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
         install.Installation(OPTIONS, units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not here: apt-get install prometheus")
+def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path):
+    checkout = Path(__file__).parents[5]
+    shutil.copy(checkout / "docs/prometheus-alerts.yml", tmp_path)
+    shutil.copy(checkout / "tests/unit/data/alerts/alerts.yml", tmp_path)
+    for words in (["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "alerts.yml"]):
+        done = subprocess.run(["promtool", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_alert_is_of_metrics_that_exist():
+    text = (Path(__file__).parents[5] / "docs/prometheus-alerts.yml").read_text()
+    known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict"}
+    assert set(re.findall(r"\bsparkforge_\w+(?=[ {\[)])", text)) <= known
