@@ -451,4 +451,4 @@ def test_each_alert_fires_for_what_it_is_for_and_for_nothing_else(tmp_path: Path
 def test_each_alert_is_of_metrics_that_exist():
     text = (Path(__file__).parents[5] / "docs/prometheus-alerts.yml").read_text()
     known = {f"sparkforge_{name}" for name in notes.HELP} | {"sparkforge_proof_verdict"}
-    assert set(re.findall(r"\bsparkforge_\w+(?=[ {\[)])", text)) <= known
+    assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known
