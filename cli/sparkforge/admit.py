@@ -1,4 +1,4 @@
-"""What `sparkforge run` does: it tells what a command takes of this machine's memory, and starts it if it fits."""
+"""What `sparkforge run` and `sparkforge top` do: start what fits into the memory, and show it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 
-from sparkforge import Exit, Refusal, module
+from sparkforge import Exit, Refusal, inventory, module
 from sparkforge.terminal import Console
 
 
@@ -40,3 +40,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         os.execvp(words[0], words)  # noqa: S606 - is what was asked for
     except OSError as error:
         raise Refusal(Exit.USAGE, f"{words[0]} cannot be started: {error.strerror}.", "Correct the command.") from None
+
+
+def top(arguments: argparse.Namespace, console: Console) -> int:
+    """Show the hosts of the inventory, or without one this machine."""
+    path = arguments.inventory or inventory.default_path()
+    known = inventory.load(path).get("all", {}).get("children", {}).get("sparks", {})
+    hosts = {name: {**(known.get("vars") or {}), **(one or {})} for name, one in (known.get("hosts") or {}).items()}
+    wanted = {name: one for name, one in hosts.items() if not arguments.limit or name in arguments.limit.split(",")}
+    here = {} if hosts else {"here": {"ansible_connection": "local"}}
+    if not (wanted or here):
+        raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
+    shown: int = module("plugin_utils.fleet.top").show(wanted or here, path.absolute().parent, console, arguments.once)
+    return shown

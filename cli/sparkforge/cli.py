@@ -55,6 +55,8 @@ def make_parser() -> argparse.ArgumentParser:
     record = added["record"]
     record.add_argument("--prove", action="store_true", help="prove the torch that is there, and add the report")
     record.add_argument("--python", metavar="PATH", help="an interpreter on the Spark that has torch")
+    top = add(commands, "top", "show memory, power and the guard's acts of each Spark every second", check=False)
+    top.add_argument("--once", action="store_true", help="show them once")
     text = "tell what a command takes of this machine's memory, and start it if it fits"
     run = commands.add_parser("run", help=text, description=f"{text[0].upper()}{text[1:]}. The command follows --.")
     run.add_argument("--needs", metavar="SIZE", help="what it takes, such as 40G, if that is not known")
@@ -100,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from sparkforge import admit, commands, terminal
 
     errors = terminal.Console(stderr=True, soft_wrap=True)
-    run = {"setup": commands.setup, "run": admit.run}.get(arguments.command, commands.command)
+    run = {"setup": commands.setup, "run": admit.run, "top": admit.top}.get(arguments.command, commands.command)
     try:
         terminal.refuse_control(words[:cut])
         return run(arguments, terminal.Console())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the units and the role start: ``COMMAND SETTINGS [UNIT]``; run, cap, uncap, check, may-start, allow."""
+"""What the units and the role start: ``COMMAND SETTINGS [UNIT]``; run, figures, cap, uncap, may-start, allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 import typing as t
 
 from .._core.errors import SparkforgeError
-from . import brakes, nvml, policy, watched
+from . import brakes, figures, nvml, policy, watched
 from .host import Host
 from .notes import Notes
 from .watch import Guard, Levels, lock_memory
@@ -56,7 +56,9 @@ def main(arguments: t.Sequence[str]) -> int:
     try:
         if command == "run":
             return guard(settings)
-        if command in ("cap", "check"):
+        if command == "figures":
+            return figures.stream(settings, "once" in rest)
+        if command == "cap":
             device = nvml.connect(settings.get("nvml") or "")
             for line in watched.apply_caps(device, float(settings["power_cap"]), int(settings["clock_cap"])):
                 sys.stdout.write(line + "\n")

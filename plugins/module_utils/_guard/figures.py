@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What `sparkforge top` shows: one line of JSON a second, of memory, GPU processes, power, clocks, acts and units."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import typing as t
+
+from . import brakes, nvml, watched
+from .host import Host
+from .notes import spread
+
+
+def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[str, t.Any]:
+    """Return the figures of this moment."""
+    memory, state = host.memory(), settings["state_directory"]
+    held = device.processes() if device is not None else {}
+    if any(not size for size in held.values()):
+        held = spread(held, memory)
+    found = [host.process(pid, held, False) for pid in held]
+    processes = sorted((one for one in found if one is not None), key=lambda one: -one.gpu)
+    devices = device.devices() if device is not None else []
+    return {
+        "memory": memory._asdict(),
+        "processes": [{"pid": one.pid, "name": one.name, "unit": one.unit, "gpu": one.gpu} for one in processes[:8]],
+        "devices": [{**row, "sticks": watched.sticks(row, float(settings.get("clock_cap") or 0))} for row in devices],
+        "slowed": [text for row in devices for bit, text in nvml.SLOWED.items() if int(row.get("reasons") or 0) & bit],
+        "guard": _last(os.path.join(state, "acts.jsonl")),
+        "braked": brakes.braked(state),
+        "units": _units(settings.get("units") or ()),
+    }
+
+
+def _last(path: str) -> str:
+    """Return what the guard did last."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - (64 << 10)))
+            row = json.loads(stream.read().splitlines()[-1])
+    except (OSError, ValueError, IndexError):
+        return ""
+    return f"{row.get('time')} {row.get('said')}"
+
+
+def _units(units: t.Sequence[str]) -> dict[str, str]:
+    if not units:
+        return {}
+    try:
+        done = subprocess.run(["systemctl", "is-active", *units], capture_output=True, check=False, text=True)
+    except OSError:
+        return {}
+    return dict(zip(units, done.stdout.split()))
+
+
+def stream(settings: t.Mapping[str, t.Any], once: bool) -> int:
+    """Print the figures every second until nobody reads them."""
+    host, device = (
+        Host(settings.get("proc") or "/proc", settings.get("meminfo") or ""),
+        nvml.connect(settings.get("nvml") or ""),
+    )
+    try:
+        while True:
+            sys.stdout.write(json.dumps(figures(settings, host, device)) + "\n")
+            sys.stdout.flush()
+            if once:
+                return 0
+            time.sleep(1)
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 0

@@ -1,0 +1,128 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The terminal of `sparkforge top`: one connection a host, which brings a line of figures a second."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+
+GIB = float(1 << 30)
+#: Seconds after which figures are old, and after which a host is asked anew.
+OLD, AGAIN = 5.0, 10.0
+
+
+def command(name: str, variables: Mapping[str, Any], folder: Path, root: str) -> list[str]:
+    """Return what brings the figures of a host, over ssh or from this machine."""
+    program = ["/usr/bin/python3", "-I", "-B", f"{root}/guard/guard.pyz", "figures", f"{root}/guard/settings.json"]
+    if variables.get("ansible_connection") == "local":
+        return program
+    options = {"BatchMode": "yes", "ConnectTimeout": "5", "ServerAliveInterval": "5", "HostKeyAlias": name,
+               "UserKnownHostsFile": f'"{folder / "known_hosts"}" ~/.ssh/known_hosts'}  # fmt: skip
+    words = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
+    if variables.get("ansible_user"):
+        words += ["-l", str(variables["ansible_user"])]
+    if variables.get("ansible_port"):
+        words += ["-p", str(variables["ansible_port"])]
+    if variables.get("ansible_ssh_private_key_file"):
+        words += ["-i", str(variables["ansible_ssh_private_key_file"])]
+    return [*words, str(variables.get("ansible_host") or name), shlex.join(program)]
+
+
+class Source(threading.Thread):
+    """The figures of one host, asked for again when the connection ends."""
+
+    def __init__(self, name: str, words: Sequence[str]) -> None:
+        super().__init__(daemon=True)
+        self.name, self.words = name, words
+        self.row: dict[str, Any] = {}
+        self.time, self.problem = 0.0, "connecting"
+
+    def run(self) -> None:
+        """Read until the program ends."""
+        while True:
+            process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
+            assert process.stdout is not None and process.stderr is not None
+            for line in process.stdout:
+                try:
+                    found = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(found, dict):
+                    self.row, self.time, self.problem = found, time.monotonic(), ""
+            lines = process.stderr.read().strip().splitlines()
+            self.problem = lines[-1] if lines else f"ended with {process.wait()}"
+            if "guard.pyz" in self.problem:
+                self.problem = "no guard here: playbooks/guard.yml brings it"
+            time.sleep(AGAIN)
+
+
+def cells(source: Source) -> tuple[list[str], list[str]]:
+    """Return the cells of a host, and the lines below the table; what a host says may be anything."""
+    row, none = source.row, [source.name, "", "", "", "", ""]
+    if source.problem or time.monotonic() - source.time > OLD:
+        return none, [source.problem or "no figures for 5 s"]
+    try:
+        memory, devices = row["memory"], row["devices"]
+        share = 100 * memory["available"] / max(1, memory["total"])
+        free = f"{memory['available'] / GIB:.1f}/{memory['total'] / GIB:.0f} ({share:.0f} %)"
+        held = ", ".join(f"{one['name']} {one['gpu'] / GIB:.1f}" for one in row["processes"])
+        power = [_of(one, "power", "limit", "W") for one in devices]
+        clocks = [_of(one, "clock", "clock_max", "MHz") for one in devices]
+        heat = [*(f"{one['temperature']} C" for one in devices if one.get("temperature")), *row["slowed"]]
+        notes = ["its clocks stick: unplug the power for a minute" for one in devices if one.get("sticks")]
+        notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
+        notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
+        notes += [str(row["guard"])] if row["guard"] else []
+        cached = f"{memory['cached'] / GIB:.1f}"
+        return [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(heat)], notes
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return none, ["its figures cannot be read: bring the guard of this version"]
+
+
+def _of(device: Mapping[str, Any], name: str, most: str, unit: str) -> str:
+    value, limit = device.get(name), device.get(most)
+    return "" if value is None else f"{value:.0f}" + (f"/{limit:.0f}" if limit else "") + f" {unit}"
+
+
+def table(sources: Sequence[Source]) -> Group:
+    """Return one row a host, and below what else there is to say."""
+    made = Table("Host", "Available, GiB", "Cache", "On the GPU, GiB", "Power, clock", "Heat")
+    lines = []
+    for source in sources:
+        row, notes = cells(source)
+        made.add_row(*row)
+        lines += [f"{source.name}: {note}" for note in notes]
+    return Group(made, *lines)
+
+
+def show(
+    hosts: Mapping[str, Mapping[str, Any]], folder: Path, console: Console, once: bool, root: str = "/opt/sparkforge"
+) -> int:
+    """Show all hosts, once or every second; 1 if one has no figures."""
+    sources = [Source(name, command(name, variables or {}, folder, root)) for name, variables in hosts.items()]
+    for source in sources:
+        source.start()
+    if once:
+        end = time.monotonic() + AGAIN
+        while any(not one.row and one.problem == "connecting" for one in sources) and time.monotonic() < end:
+            time.sleep(0.1)
+        console.print(table(sources))
+        return int(any(not one.row for one in sources))
+    with Live(table(sources), console=console, refresh_per_second=1, screen=True) as live:
+        while True:
+            time.sleep(1)
+            live.update(table(sources))

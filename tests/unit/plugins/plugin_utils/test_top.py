@@ -1,0 +1,99 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `sparkforge top` shows of a host, whatever the host says."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import command, install
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import top
+from sparkforge import cli
+from sparkforge.terminal import Console
+
+from tests.unit.guard_host import GIB, Machine
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give the root of a host whose memory and GPU are files."""
+    machine = Machine(tmp_path / "proc")
+    machine.start(900, "model", 1, 50, unit="vllm.service")
+    device = {"power": 81.2, "limit": 100, "clock": 400, "clock_max": 3000, "temperature": 61, "reasons": 0, "busy": 99}
+    (tmp_path / "nvml.json").write_text(json.dumps({"processes": {"900": 50 * GIB}, "devices": [device]}))
+    place = tmp_path / "guard"
+    place.mkdir()
+    (place / "guard.pyz").write_bytes(install.archive())
+    settings = {
+        "state_directory": str(tmp_path),
+        "nvml": str(tmp_path / "nvml.json"),
+        "proc": str(tmp_path / "proc"),
+        "units": [],
+    }
+    (place / "settings.json").write_text(json.dumps(settings))
+    (tmp_path / "acts.jsonl").write_text('torn\n{"time": "2026-11-25T10:00:00Z", "said": "ended loader"}\n')
+    return tmp_path
+
+
+def test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did(root: Path):
+    out = io.StringIO()
+    hosts = {"spark01": {"ansible_connection": "local"}}
+    assert top.show(hosts, root, Console(file=out, width=200), once=True, root=str(root)) == 0
+    shown = out.getvalue()
+    for text in (
+        "spark01",
+        "69.0/120",
+        "model 50.0",
+        "81/100 W",
+        "400/3000 MHz",
+        "61 C",
+        "clocks stick",
+        "ended loader",
+    ):
+        assert text in shown
+
+
+def test_figures_are_one_line_and_those_of_a_host_without_any_are_too(root: Path, capsys: pytest.CaptureFixture[str]):
+    assert command.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["processes"] == [{"pid": 900, "name": "model", "unit": "vllm.service", "gpu": 50 * GIB}]
+    (root / "nvml.json").unlink()
+    (root / "acts.jsonl").unlink()
+    assert command.main(["figures", str(root / "guard/settings.json"), "once"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["processes"], row["devices"], row["guard"]) == ([], [], "")
+
+
+@pytest.mark.parametrize("said", ["no JSON", "[1]", '{"memory": 3}', '{"memory": {"available": "x"}}', "\x1b[2J"])
+def test_what_a_host_says_moves_no_terminal_and_ends_nothing(said: str, tmp_path: Path):
+    program = tmp_path / "said"
+    program.write_text(said)
+    source = top.Source("spark01", ["cat", str(program)])
+    out = io.StringIO()
+    source.start()
+    for _ in range(100):
+        if source.problem != "connecting":
+            break
+        source.join(0.1)
+    Console(file=out, width=200).print(top.table([source]))
+    assert "\x1b[2J" not in out.getvalue()
+    assert "spark01" in out.getvalue()
+
+
+def test_one_connection_a_host_by_its_own_key():
+    words = top.command(
+        "spark01", {"ansible_host": "10.0.0.1", "ansible_user": "me", "ansible_port": 2222}, Path("/i"), "/r"
+    )
+    assert words[0] == "ssh"
+    assert words[-2] == "10.0.0.1"
+    assert "HostKeyAlias=spark01" in words
+    assert words[-6:-2] == ["-l", "me", "-p", "2222"]
+
+
+def test_without_the_guard_it_says_what_brings_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["top", "--once", "-i", str(tmp_path / "none.yml")]) == 1
+    assert "playbooks/guard.yml brings it" in " ".join(capsys.readouterr().out.split())
