@@ -186,7 +186,9 @@ scheduled:
   returned: success
   sample: false
 stopped:
-  description: Why each model server is off that systemd gave up (P(sparkforge.dgx_spark.serving#role)).
+  description:
+    - Why each model server is off that systemd gave up (P(sparkforge.dgx_spark.serving#role)), and each unit that the
+      guard keeps off (M(sparkforge.dgx_spark.guard)).
   type: list
   elements: str
   returned: success

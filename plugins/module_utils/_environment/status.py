@@ -26,6 +26,8 @@ from .receipt import own_of, read_json
 
 #: Where systemd's unit of the proof's timer is.
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
+#: Where the guard says which units stay off (``_guard.brakes``).
+BRAKED = "/var/lib/sparkforge-guard/braked"
 
 #: What an environment can be, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
@@ -177,6 +179,9 @@ class StackStatus:
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
                 found.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
+        # The units that the role guard keeps off after a boot in which the machine went down.
+        with contextlib.suppress(OSError), disk.open_regular(BRAKED) as stream:
+            found += stream.read(4096).decode("utf-8", "replace").splitlines()
         return found
 
     # -- what would change

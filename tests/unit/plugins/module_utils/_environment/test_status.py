@@ -17,6 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import receipt as recorded, status
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment.status import StackStatus
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import brakes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, survey
 from sparkforge_proof import run, timer as _proof_timer, verdict
 
@@ -291,3 +292,13 @@ def test_the_module_returns_what_was_read_and_changes_nothing(tree: Tree) -> Non
     assert run_module("stack_status", check_mode=True, **arguments)["environments"] == found["environments"]
     refused = run_module("stack_status", root=str(tree.root), name="current")
     assert refused["failed"] and refused["cause"] and refused["remedy"]
+
+
+def test_a_unit_that_the_guard_keeps_off_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
+    state = tree.root / "guard"
+    state.mkdir(parents=True)
+    monkeypatch.setattr(status, "BRAKED", str(state / "braked"))
+    assert tree.look()["stopped"] == []
+    assert brakes.may_start(str(state), "ollama.service", "one") == ""
+    assert brakes.may_start(str(state), "ollama.service", "two")
+    assert [line.partition(":")[0] for line in tree.look()["stopped"]] == ["ollama.service stays off"]
