@@ -20,7 +20,7 @@ from tests.unit.guard_host import GIB, Machine
 
 
 @pytest.fixture(autouse=True)
-def _programs() -> None:
+def _starts_programs() -> None:
     """Start one here: `make fast` skips what starts programs, and cannot do so within a thread."""
     subprocess.run(["true"], check=True)
 
