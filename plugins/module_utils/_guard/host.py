@@ -167,6 +167,11 @@ class Host:
         now = self.process(process.pid, {}, False)
         return now is not None and now.start == process.start
 
+    @staticmethod
+    def since_boot(moment: float) -> float:
+        """Return a moment of time.monotonic() in seconds since the boot, as a process' start is."""
+        return moment + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
+
     def gpu_users(self) -> list[int]:
         """Return who has a device of NVIDIA's open: slow, and all that there is to know where NVML is not."""
         users = []

@@ -76,8 +76,10 @@ class Guard:
         #: Time, available, free swap and pressure of the last seconds, one a second.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
-        #: Tables of processes: when, available, and what each holds.
-        self._tables: list[tuple[float, int, dict[int, int]]] = []
+        #: Tables of processes: when, available, and what each holds, by itself and on the GPU.
+        self._tables: list[tuple[float, int, dict[int, tuple[int, int]]]] = []
+        #: What each process held of the GPU when it was first seen there.
+        self._first: dict[int, int] = {}
         self._warned = -1e9
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         self._dying: tuple[float, tuple[Process, ...]] | None = None
@@ -128,13 +130,21 @@ class Guard:
         self.refresh()
         found = self.host.processes(self.gpu(), memory.swap_total > memory.swap_free)
         self._tables = [one for one in self._tables if memory.time - one[0] < RECENT][-64:]
-        self._tables.append((memory.time, memory.available, {pid: one.held for pid, one in found.items()}))
+        held = {pid: (one.own, one.gpu) for pid, one in found.items()}
+        self._first = {pid: self._first.get(pid, gpu) for pid, (_own, gpu) in held.items() if gpu}
+        self._tables.append((memory.time, memory.available, held))
         return found
 
     def _choose(self, memory: Memory) -> tuple[tuple[Process, ...], dict[int, Process]]:
         found = self._look(memory)
         # From the most there was lately: who took memory has grown since.
-        _when, available, before = max(self._tables[:-1] or self._tables, key=lambda one: one[1])
+        when, available, then = max(self._tables[:-1] or self._tables, key=lambda one: one[1])
+        since = self.host.since_boot(when)
+        before = {}
+        for pid, one in found.items():
+            own, gpu = then.get(pid, (0, 0))
+            # The driver's figures come late: one that is older than they are did not begin with nothing.
+            before[pid] = own + (gpu or (self._first.get(pid, 0) if one.start < since else 0))
         groups = policy.groups(found, before, self.rules, self.own, memory.total)
         chosen = policy.choose(groups, memory.total, available - memory.available)
         return (chosen.members if chosen else ()), found

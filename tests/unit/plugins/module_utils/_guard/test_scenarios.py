@@ -1,0 +1,181 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The scenarios of tests/guard on a simulated host of 120 GiB: who goes, and how soon, whatever the rates are.
+
+The guard is the real one; memory, processes and their deaths follow a clock of the test's own. Each run draws the rate
+of growth, how long a process takes to end, and how late NVML's figures are. What a kernel does when memory is gone is
+not simulated: tests/guard/vm.py has a real one.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import host, policy, watch
+
+from tests.guard.scenarios import SCALED, SCENARIOS, Actor, Scenario
+
+GIB = 1 << 30
+TOTAL = 120 * GIB
+#: A run ends this long after the start.
+LONGEST = 60.0
+
+
+class Running:
+    """A process of the simulation."""
+
+    def __init__(self, actor: Actor, pid: int, group: int, start: float, rate: float, goal: float) -> None:
+        self.actor, self.pid, self.group, self.start, self.rate, self.goal = actor, pid, group, start, rate, goal
+        self.held = 0.0
+        self.ends: float | None = None
+
+
+class Simulated:
+    """A host whose time passes when it is told to."""
+
+    has_pressure = True
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw, self.now, self.pid = draw, 1000.0, 1000
+        self.running: dict[int, Running] = {}
+        self.gone: list[str] = []
+        self.snapshot: dict[int, int] = {}
+        self.late: tuple[float, dict[int, int]] | None = None
+        self.short, self.least = 0.0, 1.0
+
+    def start(self, actor: Actor, ready: bool) -> None:
+        """Start an actor; one that is there before has all that it wants."""
+        share = {0: self.draw.uniform(1, 1.5), SCALED: self.draw.uniform(0.5, 1)}.get(actor.rate, actor.rate / SCALED)
+        for _ in range(actor.count):
+            self.pid += 1
+            group = max(self.running) if actor.joined else self.pid
+            group = self.running[group].group if actor.joined else group
+            one = Running(actor, self.pid, group, self.now, share * 10e9, TOTAL * min(actor.percent, 130) / 100)
+            one.held = one.goal if ready else 0.0
+            self.running[self.pid] = one
+
+    def available(self) -> float:
+        """Return what is left; page cache is."""
+        return max(0.0, TOTAL * 0.98 - sum(one.held for one in self.running.values() if one.actor.kind != "cache"))
+
+    def moves(self) -> bool:
+        """Say whether anything grows, or is about to end."""
+        return (
+            any(one.ends is not None or one.held < one.goal for one in self.running.values()) or self.late is not None
+        )
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass in small steps."""
+        while seconds > 0:
+            step = min(seconds, 0.02 if self.moves() else 1.0)
+            seconds -= step
+            self.now += step
+            left = self.available()
+            for one in list(self.running.values()):
+                if one.ends is not None and self.now >= one.ends:
+                    self.gone.append(one.actor.name)
+                    del self.running[one.pid]
+                    continue
+                growth = min(one.rate * step, one.goal - one.held, left)
+                one.held += growth
+                left -= growth
+            share = self.available() / TOTAL
+            self.least, self.short = min(self.least, share), self.short + step * (share < 0.03)
+        if self.late and self.now >= self.late[0]:
+            self.snapshot, self.late = self.late[1], None
+
+    def refresh(self) -> None:
+        """NVML's figures of now, which come a little later."""
+        held = {one.pid: int(one.held) for one in self.running.values() if one.actor.kind == "gpu"}
+        if self.late is None:
+            self.late = (self.now + self.draw.uniform(0.01, 0.2), held)
+
+    # What the guard sees.
+
+    def memory(self) -> host.Memory:
+        left = int(self.available())
+        return host.Memory(self.now, TOTAL, left, 0, 0, 0, 0, 0.0, 0.0, 0)
+
+    def processes(self, gpu: t.Mapping[int, int], swapped: bool) -> dict[int, host.Process]:
+        found = {pid: self.process(pid, gpu, swapped) for pid in self.running}
+        return {pid: one for pid, one in found.items() if one is not None}
+
+    def process(self, pid: int, gpu: t.Mapping[int, int], swapped: bool) -> host.Process | None:
+        one = self.running.get(pid)
+        if one is None:
+            return None
+        own = int(one.held) if one.actor.kind == "plain" else 0
+        return host.Process(pid, 1, one.group, one.start, one.actor.name, one.actor.unit, own, gpu.get(pid, 0))
+
+    def since_boot(self, moment: float) -> float:
+        return moment
+
+    def alive(self, process: host.Process) -> bool:
+        return process.pid in self.running
+
+    def kill(self, pid: int, number: int) -> None:
+        one = self.running.get(pid)
+        if one is None:
+            raise ProcessLookupError
+        # A process that is asked cleans up; the driver gives 100 GB back in up to a second.
+        wait = self.draw.uniform(0.05, 2.0) if number == signal.SIGTERM else self.draw.uniform(0.02, 1.0)
+        if number == signal.SIGKILL or not one.actor.deaf:
+            one.ends = min(one.ends or 1e18, self.now + wait)
+            if number == signal.SIGKILL:
+                one.rate = 0.0
+
+
+def run(scenario: Scenario, seed: int) -> Simulated:
+    """Run a scenario once."""
+    machine = Simulated(random.Random(seed))
+    rules = policy.Rules(first=scenario.first)
+    guard = watch.Guard(
+        t.cast("t.Any", machine),
+        watch.Levels(),
+        rules,
+        lambda: machine.snapshot,
+        machine.refresh,
+        lambda _act: None,
+        machine.kill,
+    )
+    for actor in scenario.before:
+        machine.start(actor, True)
+        machine.advance(machine.draw.uniform(1, 10))
+    for actors in ((), scenario.then):
+        for actor in actors:
+            machine.start(actor, False)
+        end = machine.now + (LONGEST if actors else 10)
+        while machine.now < end and (machine.moves() or not actors or machine.available() < 0.06 * TOTAL):
+            machine.advance(guard.step() + machine.draw.uniform(0, 0.005))
+    return machine
+
+
+#: A kernel's swap and fork bombs are not simulated: tests/guard/vm.py has both.
+NAMES = [name for name, one in SCENARIOS.items() if not one.swap and all(actor.kind != "bomb" for actor in one.then)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_right_one_goes_and_soon(name: str):
+    judge(name, range(2))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_the_right_one_goes_in_each_of_twenty_runs(name: str):
+    judge(name, range(2, 22))
+
+
+def judge(name: str, seeds: t.Iterable[int]) -> None:
+    """Run a scenario with each seed, and judge what came of it."""
+    scenario = SCENARIOS[name]
+    for seed in seeds:
+        machine = run(scenario, seed)
+        assert set(machine.gone) <= set(scenario.right), (name, seed)
+        assert bool(machine.gone) == bool(scenario.right), (name, seed)
+        # From the last level until it was given back.
+        assert machine.short < 1.5, (name, seed, machine.short)
