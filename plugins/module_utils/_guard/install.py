@@ -24,7 +24,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import typing as t
 
 from .._core import bundle, detached, disk
@@ -307,11 +306,7 @@ class Installation:
 
 def archive() -> bytes:
     """Return the program."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "guard.pyz")
-        bundle.archive(path, {**bundle.files("_guard.command"), "__main__.py": _MAIN})
-        with open(path, "rb") as stream:
-            return stream.read()
+    return bundle.archive({**bundle.files(f"{bundle.PACKAGE}._guard.command"), "__main__.py": _MAIN})
 
 
 def _motd() -> str:
