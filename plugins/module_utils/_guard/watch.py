@@ -30,6 +30,8 @@ STEP, AGE = 0.01, 10.0
 KEPT, RECENT = 60, 15.0
 #: Per cent of ten seconds in which all waited for memory: with swap, a host that hangs while much is "available".
 THRASHING = 40.0
+#: From so many processes on a group is looked for again after it was ended, so often at most.
+MANY, PASSES = 16, 5
 
 
 class Levels(t.NamedTuple):
@@ -198,15 +200,31 @@ class Guard:
         found: t.Mapping[int, Process] | None = None,
     ) -> None:
         number = signal.SIGKILL if what == "end" else signal.SIGTERM
-        # The largest first.
-        for one in sorted(members, key=lambda one: -one.held):
-            try:
-                self.kill(one.pid, number)
-            except (ProcessLookupError, PermissionError):
-                continue
+        wave = members
+        for _ in range(PASSES):
+            # The largest first.
+            for one in sorted(wave, key=lambda one: -one.held):
+                try:
+                    self.kill(one.pid, number)
+                except (ProcessLookupError, PermissionError):
+                    continue
+            # A fork bomb has new ones by now.
+            wave = self._kin(members) if len(members) >= MANY else ()
+            members += wave
+            if not wave:
+                break
         if what == "end":
             self._dying, self._asked = (memory.time, members), None
         self._tell(what, memory, members, why, found)
+
+    def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
+        """Return processes of the same name and unit that are none of these."""
+        one, known = members[0], {member.pid for member in members}
+        found = self.host.processes(self.gpu(), False).values()
+        alike = (
+            other for other in found if (other.name, other.unit) == (one.name, one.unit) and other.pid not in known
+        )
+        return tuple(other for other in alike if not policy.is_protected(other, self.rules, self.own))
 
     def _tell(
         self,

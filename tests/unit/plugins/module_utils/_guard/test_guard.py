@@ -173,6 +173,24 @@ def test_a_load_that_fits_ends_nobody(machine: Machine):
     assert (machine.sent, acts) == ([], [])
 
 
+def test_those_that_a_fork_bomb_starts_meanwhile_go_too(machine: Machine):
+    guard = machine.guard([])
+    machine.start(900, "model", 1, 20)
+    guard.step()
+    kill, born = machine.kill, iter(range(2000, 2010))
+
+    def fork(pid: int, number: int) -> None:
+        kill(pid, number)
+        if (child := next(born, None)) is not None:
+            machine.start(child, "bomb", 2)
+
+    guard.kill = fork
+    for pid in range(1000, 1047):
+        machine.start(pid, "bomb", 2)
+    guard.step()
+    assert set(machine.sizes) == {1, 700, 900}
+
+
 def test_a_host_that_thrashes_acts_before_its_memory_is_gone(machine: Machine):
     machine.swap = (16 * GIB, 8 * GIB)
     guard = machine.guard([])
