@@ -28,7 +28,7 @@ import typing as t
 
 from .._core import bundle, detached, disk
 from .._core.errors import SparkforgeError
-from . import brakes, nvml, policy, watched
+from . import brakes, command, nvml, policy, watched
 
 UNITS = "/etc/systemd/system"
 MOTD = "/etc/update-motd.d/62-sparkforge-guard"
@@ -306,7 +306,7 @@ class Installation:
 
 def archive() -> bytes:
     """Return the program."""
-    return bundle.archive({**bundle.files(f"{bundle.PACKAGE}._guard.command"), "__main__.py": _MAIN})
+    return bundle.archive({**bundle.files(command.__name__), "__main__.py": _MAIN})
 
 
 def _motd() -> str:
