@@ -85,7 +85,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    program.run(module, "publish", module.params["root"])
+    program.run(module, "publish", module.params["root"], keep=False)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def main() -> None:
         required_if=[("state", "present", ["calendar"])],
         supports_check_mode=True,
     )
-    program.run(module, "schedule", module.params["root"])
+    program.run(module, "schedule", module.params["root"], keep=module.params["state"] == "present")
 
 
 if __name__ == "__main__":

@@ -75,9 +75,16 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True) -> None:
         path = present(root, program["sha256"], program.get("path"), keep and not module.check_mode)
         if path is None:
             return {"changed": False, "needs_program": True}
+        # Units of systemd name the place where it stays, which in check mode is not where it is.
+        options["program"] = place(root, program["sha256"])
         return {"changed": False, **_call(module, path, call, options)}
 
     modules.run(module, work)
+
+
+def place(root: str, sha256: str) -> str:
+    """Return where the program is kept."""
+    return os.path.join(root, "proof", f"{sha256}.pyz")
 
 
 def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | None:
@@ -89,7 +96,7 @@ def present(root: str, sha256: str, pushed: str | None, keep: bool) -> str | Non
     """
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
-    path = os.path.join(root, "proof", f"{sha256}.pyz")
+    path = place(root, sha256)
     try:
         with disk.open_regular(path) as stream:
             found = digests.of_stream(stream)

@@ -87,7 +87,7 @@ def render(root: str, program: str, calendar: str) -> dict[str, str]:
 class ProofTimer:
     """The timer of one host.
 
-    :param options: ``root``, ``state``, ``calendar`` and the options of ``cuda_proof``.
+    :param options: ``root``, ``program``, the proof as one file, ``state``, ``calendar`` and those of ``cuda_proof``.
     :param units: where systemd's units lie.
     """
 
@@ -100,6 +100,7 @@ class ProofTimer:
                 "Use an absolute path of letters, digits, '.', '_', '+' and '-'.",
             )
         self.directory = os.path.join(self.root, "proof")
+        self.program: str = options["program"]
         self.present = options["state"] == "present"
         self.calendar: str = options.get("calendar") or ""
         self.settings = {key: options.get(key) for key in SETTINGS}
@@ -114,7 +115,7 @@ class ProofTimer:
         wanted: dict[str, str] = {}
         if self.present:
             self._check()
-            units = render(self.root, os.path.abspath(sys.argv[0]), self.calendar)
+            units = render(self.root, self.program, self.calendar)
             wanted = {os.path.join(self.units, name): text for name, text in units.items()}
             wanted[os.path.join(self.directory, "settings.json")] = (
                 json.dumps(self.settings, indent=2, sort_keys=True) + "\n"
@@ -152,8 +153,10 @@ class ProofTimer:
 
     def _installed(self) -> list[str]:
         units = [os.path.join(self.units, name) for name in render(self.root, "", "")]
-        # The folder program is what earlier versions had; the proof itself stays as long as it is asked for anything.
+        # The folder program is what earlier versions had.
         own = [os.path.join(self.directory, "settings.json"), *_files(os.path.join(self.directory, "program"))]
+        if not self.present:
+            own += [path for path in _files(self.directory) if path.endswith(".pyz")]
         return [path for path in [*units, *own] if os.path.exists(path)]
 
     @staticmethod
@@ -201,6 +204,9 @@ def _files(directory: str) -> list[str]:
 
 
 def _read(path: str) -> str | None:
+    """Return a file as a difference shows it, where the program is no text; None if there is none."""
+    if path.endswith(".pyz"):
+        return ""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read()

@@ -18,13 +18,13 @@ def test_the_timer_proves_with_every_option_of_the_module() -> None:
     texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
     options = {option for text in texts for option in yaml.safe_load(text)["options"]}
     # What a switch requires; a timer switches to nothing.
-    assert set(timer.SETTINGS) == options - {"require"}
-    given = {"root": "/opt/sparkforge", "state": "present", "user": "nobody", "limits": {"seconds": 60}}
-    assert timer.ProofTimer(given).settings == {**dict.fromkeys(timer.SETTINGS), "user": "nobody",
-                                                  "limits": {"seconds": 60}}  # fmt: skip
+    assert set(timer.SETTINGS) == options - {"require", "program"}
+    given = {"root": "/opt/x", "program": "", "state": "present", "user": "nobody", "limits": {"seconds": 60}}
+    wanted = {**dict.fromkeys(timer.SETTINGS), "user": "nobody", "limits": {"seconds": 60}}
+    assert timer.ProofTimer(given).settings == wanted
 
 
 @pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])
 def test_a_root_that_a_unit_would_take_for_words_of_its_own_is_refused(root: str) -> None:
     with pytest.raises(SparkforgeError, match="cannot be used in a systemd unit"):
-        timer.ProofTimer({"root": root, "state": "present"})
+        timer.ProofTimer({"root": root, "state": "present", "program": ""})
