@@ -80,7 +80,7 @@ class ActionModule(OnHost):
                     f"The wheel {item!r} has no path.", "Give a path, or a mapping of path and sha256."
                 )
             if isinstance(item, dict) and self._is_cached(path, str(item.get("sha256"))):
-                resolved.append({"path": pathlib.Path(path).name, "sha256": str(item["sha256"])})
+                resolved.append({"file": pathlib.Path(path).name, "sha256": str(item["sha256"])})
                 local[str(item["sha256"])] = path
                 continue
             try:
@@ -101,7 +101,7 @@ class ActionModule(OnHost):
                     expected=pin,
                     got=actual,
                 )
-            resolved.append({"path": found.name, "sha256": actual})
+            resolved.append({"file": found.name, "sha256": actual})
             local[actual] = str(found)
         return resolved, local
 

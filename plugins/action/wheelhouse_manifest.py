@@ -103,7 +103,7 @@ class ActionModule(OnController):
             if text["used_by"]:
                 saved = cache.record(text["used_by"], manifest, int(arguments["keep"])) or saved
         listed = [
-            {"path": cache.wheel(wheel), "sha256": wheel["sha256"]}
+            {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
         ]
         # The cache is the controller's; no host is another one for it.
@@ -132,14 +132,14 @@ class ActionModule(OnController):
                 if served is not None:
                     said = served.wheel(wheel, wanted.platform, target)
                 if served is None or said:
-                    path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel["path"].split("/"))
+                    path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel.relative.split("/"))
                     said += self._fetch(path, target, builder)
                 if not os.path.exists(target):
                     raise SparkforgeError(
-                        f"The wheel {wheel['file']} is not available: {'; '.join(said)}.",
+                        f"The wheel {wheel.file} is not available: {'; '.join(said)}.",
                         f"Make {manifest['host']} reachable, or run playbooks/build.yml with it. If the wheels are "
                         f"lost, remove {cache.path_of(wanted)} and run playbooks/build.yml.",
-                        wheel=wheel["file"],
+                        wheel=wheel.file,
                     )
         return bool(missing)
 

@@ -89,7 +89,8 @@ options:
     default: []
   wheels:
     description:
-      - Wheel files, as paths or as mappings of C(path) and C(sha256).
+      - Wheel files, as paths or as mappings of C(path) and C(sha256). The action plugin names those that it sends as
+        mappings of C(file) and C(sha256).
       - They are on the controller and are sent only if the host lacks them, unless O(remote_src) is set.
       - One that O(requirements) name by its hash is not fetched.
     type: list

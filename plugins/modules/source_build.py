@@ -375,6 +375,7 @@ wheels:
     - name: torchvision
       version: 0.24.1+spark
       path: /opt/sparkforge/wheelhouse/ubuntu24.04-aarch64/torchvision/4b5c1f0e9a37d286/torchvision-0.24.1….whl
+      file: torchvision-0.24.1+spark-cp312-cp312-linux_aarch64.whl
       sha256: 6f1c2c5c3d2f6e0f7c1d3a1b8b6d5b7c9f3d2e1a0b9c8d7e6f5a4b3c2d1e0f9a
       size: 7340032
 receipt:

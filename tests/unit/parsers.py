@@ -41,6 +41,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
     artefact,
     installed as packages,
     requirement,
+    wheel,
+    wheel_file,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import keep, publication
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet
@@ -111,7 +113,7 @@ def _unpacked(path: str) -> object:
 
 def _manifest() -> bytes:
     listed = {"name": "torch", "version": "2.9.1", "file": "torch-2.9.1-py3-none-any.whl", "sha256": A, "size": 1}
-    units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [listed]}]
+    units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [wheel.Wheel(**listed)]}]
     made = publication.manifest(
         stack="torch-2.9.1", lock_id="0123456789ab", platform="ubuntu24.04-aarch64", python="3.12", host="spark01",
         written="2026-11-21T10:00:00Z", units=units,
@@ -211,7 +213,7 @@ PARSERS: dict[str, Parser] = {
     "archive tar.gz": of_file(_unpacked, _packed("w:gz"), name="a.tar.gz"),
     "archive tar.xz": of_file(_unpacked, _packed("w:xz"), name="a.tar.xz"),
     "wheel": of_file(
-        lambda path: artefact.collect_wheels(str(Path(path).parent)),
+        lambda path: wheel_file.collect_wheels(str(Path(path).parent)),
         wheel_tree.wheel("tiny", "1.0", scripts={"tool": "#!python\n"}),
         name="tiny-1.0-py3-none-any.whl",
     ),

@@ -20,6 +20,7 @@ from .._core import digests, disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._fetch import http
 from .._wheel.requirement import SHA256, short
+from .._wheel.wheel import Wheel, given
 from . import access, fit, model, receipt as recorded, survey, tree
 from .download import UnfinishedError
 from .failures import import_failure
@@ -210,12 +211,12 @@ class Apply:
         place, version = receipt["paths"]["environment"], receipt["python"]["version"]
         return fit.needed(place, version, receipt["library_paths"], receipt["environment"].values())
 
-    def _store(self, plan: Plan) -> list[model.Wheel]:
+    def _store(self, plan: Plan) -> list[Wheel]:
         """Return the wheels as they lie in the store: verified there, where nobody but root can change them."""
         stored = []
         for wheel in plan.identity.wheels:
-            kept = os.path.join(self.paths.wheels, wheel.sha256, wheel.name.file)
-            source = wheel.path if wheel.on_host else self.sent.get(wheel.sha256, wheel.path)
+            kept = os.path.join(self.paths.wheels, wheel.sha256, wheel.file)
+            source = wheel.path if wheel.is_here else self.sent.get(wheel.sha256, wheel.path)
             if source == kept and os.path.isfile(kept):
                 try:
                     verify(wheel, kept, kept, "It was removed; run again to fetch it.")
@@ -325,7 +326,7 @@ def _is_of_the_probe(said: Facts) -> bool:
     return state == "begun" and not others
 
 
-def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
+def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
     """Copy a wheel while its sha256 is computed: what is at ``source`` may be another account's to change.
 
     :raises SparkforgeError: it is not there, is no plain file, or has another sha256.
@@ -351,14 +352,14 @@ def _copy_verified(wheel: model.Wheel, source: str, kept: str) -> None:
         disk.remove(temporary)
 
 
-def verify(wheel: model.Wheel, path: str, name: str, remedy: str) -> None:
+def verify(wheel: Wheel, path: str, name: str, remedy: str) -> None:
     """Refuse a file whose sha256 is not the wheel's; ``name`` is what a person knows it by."""
     actual = digests.of_file(path)
     if actual != wheel.sha256:
         raise _another_sha256(wheel, actual, name, remedy)
 
 
-def _another_sha256(wheel: model.Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
+def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> SparkforgeError:
     cause = f"The sha256 of {name} is {actual}, expected {wheel.sha256}."
     return SparkforgeError(cause, remedy, expected=wheel.sha256, got=actual)
 
@@ -381,7 +382,7 @@ def remove_unused_wheels(paths: Paths) -> None:
         directory = os.path.join(environments, name)
         for entry in os.listdir(directory) if os.path.isdir(directory) else []:
             receipt = recorded.read_json(os.path.join(directory, entry, "receipt.json")) or {}
-            used |= {wheel["sha256"] for wheel in receipt.get("wheels", [])}
+            used |= {wheel.sha256 for wheel in given(receipt)}
             if entry.endswith(".partial") and name != paths.name:
                 return  # another environment is being made and may need any of them
     for digest in os.listdir(paths.wheels):

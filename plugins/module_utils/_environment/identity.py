@@ -15,8 +15,9 @@ import typing as t
 from .._core import digests
 from .._core.errors import SparkforgeError
 from .._wheel import requirement
+from .._wheel.wheel import Wheel
 from . import survey
-from .model import ENGLISH, Options, Run, Wheel
+from .model import ENGLISH, Options, Run
 from .naming import fingerprint
 
 #: The oldest interpreter whose venv and pip this package was written for.
@@ -69,7 +70,7 @@ def identify(options: Options, run: Run) -> Identity:
     own = (
         wheel.sha256
         for wheel in wheels
-        if not any(pin.name == wheel.name.distribution and wheel.sha256 in pin.line for pin in pins)
+        if not any(pin.name == wheel.name and wheel.sha256 in pin.hashes for pin in pins)
     )
     identity = fingerprint(version, options.machine, (pin.line for pin in pins), own)
     return Identity(asked or identity[:12], identity, python, version, wheels)
@@ -122,8 +123,9 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
     found = []
     for item in options.wheels:
         entry = {"path": item} if isinstance(item, str) else dict(item)
-        path, digest = str(entry.get("path") or ""), str(entry.get("sha256") or "").lower()
-        if set(entry) - {"path", "sha256"} or not path:
+        # Only the name of a wheel that the controller sends: its path there says nothing here.
+        path, digest = str(entry.get("path") or entry.get("file") or ""), str(entry.get("sha256") or "").lower()
+        if set(entry) not in ({"path"}, {"path", "sha256"}, {"file", "sha256"}) or not path:
             raise SparkforgeError(
                 f"The wheel {item!r} is neither a path nor a mapping of path and sha256.", "Correct the option wheels."
             )
@@ -147,5 +149,5 @@ def _read_wheels(options: Options, version: tuple[int, int]) -> list[Wheel]:
             digest = digests.of_file(path)
         if not options.remote_src:
             path = os.path.join(options.paths.wheels, digest, name.file)
-        found.append(Wheel(name, digest, path, os.path.isfile(path)))
+        found.append(Wheel(name.file, digest, name.distribution, name.version, path=path))
     return found

@@ -28,7 +28,6 @@ import typing as t
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .._wheel import requirement
-from . import receipt
 from .naming import check_name
 
 #: Set for every program that is started, so that its words can be read.
@@ -42,21 +41,6 @@ _RESERVED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONHOME")
 Facts = dict[str, t.Any]
 #: ``AnsibleModule.run_command``: argv and, by name, ``environ_update`` and ``cwd`` to status, output and errors.
 Run = t.Callable[..., tuple[int, str, str]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Wheel:
-    """A wheel to install: where it is on this host, or is to lie once the controller has sent it."""
-
-    name: requirement.WheelName
-    sha256: str
-    path: str
-    on_host: bool
-
-    @property
-    def record(self) -> receipt.Wheel:
-        """What receipts and results say of it."""
-        return {"file": self.name.file, "sha256": self.sha256}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,9 +16,10 @@ import typing as t
 
 from .._core import disk, unprivileged
 from .._core.errors import SparkforgeError
+from .._wheel.wheel import Wheel
 from . import access, render, survey, tree
 from .identity import Identity, identify
-from .model import Options, Run, Wheel
+from .model import Options, Run
 from .naming import LINKS
 from .receipt import OWN_ALONE, SCHEMA, Own, Receipt
 
@@ -87,7 +88,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         remedy = "Set root to a directory that every account can enter, such as /opt/sparkforge."
         unprivileged.check_open(paths.of(plan.environment_id), "The environment", remedy)
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
-        plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.on_host]
+        plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.is_here]
         own = None
     # What is not given stays as the environment has it; a new one has none.
     libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])
@@ -168,7 +169,7 @@ def _plan_files(
         plan.files[paths.activate] = (render.render_stable_activation(paths.name, paths.current), 0o644)
         plan.files[paths.launcher] = (render.render_launcher(paths.name, paths.current), 0o755)
     if options.jupyter:
-        asked = [one.name for one in options.requirements] + [one.name.distribution for one in plan.identity.wheels]
+        asked = [one.name for one in options.requirements] + [one.name for one in plan.identity.wheels]
         if render.has_ipykernel(own["packages"] if own else asked):
             if not plan.stages:
                 kernel = render.render_kernel(place, paths.name, plan.environment_id, libraries, values)
@@ -245,7 +246,7 @@ def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str]
         python={"path": identity.python, "version": f"{identity.version[0]}.{identity.version[1]}"},
         machine=options.machine,
         requirements=[requirement.line for requirement in options.requirements],
-        wheels=[wheel.record for wheel in identity.wheels],
+        wheels=[wheel.as_pin() for wheel in identity.wheels],
         packages={},
         modules={},
         installed=None,

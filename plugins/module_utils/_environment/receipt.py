@@ -22,13 +22,6 @@ class Python(t.TypedDict):
     version: str
 
 
-class Wheel(t.TypedDict):
-    """A wheel that was given as a file."""
-
-    file: str
-    sha256: str
-
-
 class Made(t.TypedDict, total=False):
     """What environments brought beside themselves: ``directories``, the outermost first, a group, and its members."""
 
@@ -41,8 +34,9 @@ class Made(t.TypedDict, total=False):
 class Own(t.TypedDict, total=False):
     """The receipt in an environment, written when every import had succeeded.
 
-    ``modules`` has what was found of each that was imported; ``host_packages`` are those of apt that it takes something
-    from; ``entries`` is the listing of ``site-packages``; ``installed`` is UTC as ISO 8601 has it.
+    ``wheels`` are those that were given as files (``_wheel.wheel`` reads their rows); ``modules`` has what was found of
+    each that was imported; ``host_packages`` are those of apt that it takes something from; ``entries`` is the listing
+    of ``site-packages``; ``installed`` is UTC as ISO 8601 has it.
     """
 
     schema: int
@@ -52,7 +46,7 @@ class Own(t.TypedDict, total=False):
     machine: str
     requirements: list[str]
     override: list[str]
-    wheels: list[Wheel]
+    wheels: list[dict[str, str]]
     packages: dict[str, str]
     modules: dict[str, t.Any]
     library_paths: list[str]

@@ -13,6 +13,7 @@ import os
 from .._core import disk, receipts, unprivileged
 from .._core.errors import SparkforgeError
 from .._wheel.requirement import short
+from .._wheel.wheel import given
 from . import access, apply, fit, plan, survey
 from .download import UnfinishedError
 from .identity import UndeterminedError
@@ -111,7 +112,7 @@ def present(options: Options, run: Run, installer: Installer) -> Facts:
             "diff": {"before": before, "after": {**before, **follows}},
         }
     sent = {} if options.check_mode else options.transferred
-    needs = [wheel.record for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
+    needs = [wheel.as_pin() for wheel in wanted.missing_wheels if wheel.sha256 not in sent]
     if needs and not options.check_mode and not options.remote_src:
         return {"changed": False, "missing_wheels": needs}
     if wanted.actions and not options.check_mode:
@@ -132,7 +133,7 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
             "staged": done.staged,
             "environments": sorted({*survey.environments(paths), done.environment_id} - set(done.prune)),
             **{key: receipt[key] for key in ("python", "requirements", "library_paths", "environment")},
-            "wheels": [wheel["file"] for wheel in receipt["wheels"]],
+            "wheels": [wheel.file for wheel in given(receipt)],
             # Who may enter and what people start follow the current environment.
             "group": before.get("group") if done.stages else receipt["group"],
             "members": before.get("members", []) if done.stages else done.members,

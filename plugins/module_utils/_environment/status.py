@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 import typing as t
 
 from .._core import disk, receipts, verdict
 from .._core.errors import SparkforgeError
 from .._unit import receipt as sealing, survey as builds
+from .._wheel.requirement import split
+from .._wheel.wheel import built, given
 from . import model, naming, plan, survey, tree
 from .identity import UndeterminedError
 from .model import Facts
@@ -31,8 +32,6 @@ BRAKED = "/var/lib/sparkforge-guard/braked"
 
 #: What an environment can be, the likeliest to be asked for first.
 STATES = ("current", "staged", "previous", "older")
-
-_SHA256 = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
 class StackStatus:
@@ -115,8 +114,10 @@ class StackStatus:
             "python": python["version"] if python else None,
             "packages": receipt.get("packages") or {},
             "missing": tree.lacking(place, receipt),
-            "sha256": {digest for line in lines for digest in _SHA256.findall(line)}
-            | {str(wheel.get("sha256")) for wheel in receipt.get("wheels") or []},
+            "sha256": {
+                *(digest for line in lines for digest in split(line).hashes),
+                *(wheel.sha256 for wheel in given(receipt)),
+            },
         }
         if self.sizes:
             row["size"] = _size(place)
@@ -132,10 +133,11 @@ class StackStatus:
 
     def _unit(self, receipt: sealing.Receipt) -> Facts:
         """Return a unit's receipt in short."""
-        outputs = [item for item in receipt["outputs"] if "sha256" in item and "version" in item]
         row: Facts = {key: receipt.get(key) for key in ("name", "fingerprint", "platform", "finished", "host")}
         row["source"] = receipt["inputs"].get("source") or {}
-        row["wheels"] = [{key: item.get(key) for key in ("name", "version", "sha256")} for item in outputs]
+        row["wheels"] = [
+            {"name": wheel.name, "version": wheel.version, "sha256": wheel.sha256} for wheel in built(receipt)
+        ]
         if self.sizes:
             parts = [str(row[key]) for key in ("platform", "name", "fingerprint")]
             row["size"] = _size(os.path.join(self.root, "wheelhouse", *parts))

@@ -11,6 +11,7 @@ import os
 import typing as t
 
 from .._core import disk, receipts
+from .._wheel.wheel import given
 from .model import Facts, Paths
 from .naming import LINKS
 from .receipt import Made, Own, Receipt, own_of, read_json, upgraded
@@ -95,7 +96,7 @@ def shown(paths: Paths) -> Facts:
         "environments": environments(paths),
         "python": own.get("python"),
         "requirements": own.get("requirements", []),
-        "wheels": [wheel["file"] for wheel in own.get("wheels", [])],
+        "wheels": [wheel.file for wheel in given(own)],
         "library_paths": own.get("library_paths", []),
         "environment": own.get("environment", {}),
         "group": receipt.get("group"),

@@ -403,9 +403,9 @@ def _by_name(requirements: t.Iterable[str]) -> dict[str, str]:
     """Return requirement lines by the name of their package, so that ``--diff`` says which one changed."""
     found: dict[str, str] = {}
     for line in requirements:
-        name = re.split(r"[\s=<>!~;\[@]", line.strip(), maxsplit=1)[0].lower()
         # Hashes say which file of a version it is: one more platform in the lock is no other version.
-        rest = re.sub(r"\s*--hash=\S+", "", line.strip())[len(name) :].strip()
+        one = requirement.split(line)
+        name, rest = one.written.lower(), one.pin[len(one.written) :].strip()
         found[name] = " ".join(sorted([*found[name].split(), rest])) if name in found else rest
     return found
 

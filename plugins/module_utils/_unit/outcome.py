@@ -17,6 +17,7 @@ import typing as t
 
 from .._core import accounts, disk
 from .._core.errors import SparkforgeError
+from .._wheel.wheel import built
 from . import follow, model, receipt as sealing
 
 #: With less than this, in bytes, a file system is full: a file of a few blocks does not fit.
@@ -121,9 +122,4 @@ def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
 
 def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
     """Return the wheels that the receipt names, each with the path where it is."""
-    outputs = receipt["outputs"] if receipt else []
-    return [
-        {**item, "path": os.path.join(artefact, item["path"])}
-        for item in outputs
-        if "sha256" in item and "version" in item
-    ]
+    return [wheel.as_result() for wheel in built(receipt, artefact)] if receipt else []

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
+import typing as t
 
-from .._core import disk
+from .._core import digests, disk
 from .._core.errors import SparkforgeError
-from .._wheel import artefact
+from .._wheel import artefact, wheel_file
 from . import follow, receipt as sealing, trees
 from .attempt import Attempt
 from .phases import package
@@ -35,7 +37,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     """Publish, by way of the directory ``partial``."""
     paths, target = attempt.paths, attempt.paths.artefact
     disk.make_directories(partial)
-    outputs: list[sealing.Output] = []
+    outputs: list[dict[str, t.Any]] = []
     if attempt.unit.kind == "cmake":
         if not os.path.isdir(attempt.staged):
             # An attempt that was cut short had moved it.
@@ -44,21 +46,13 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         tree = artefact.tree_digest(os.path.join(partial, "prefix"))
         outputs.append({"path": "prefix", "sha256": tree["sha256"], "files": tree["files"], "size": tree["size"]})
     else:
-        wheels = artefact.collect_wheels(paths.inside("out"))
+        wheels = wheel_file.collect_wheels(paths.inside("out"))
         attempt.need_room(sum(wheel.size for wheel in wheels))
         for wheel in wheels:
-            file = os.path.basename(wheel.path)
-            shutil.copyfile(wheel.path, os.path.join(partial, file))
-            outputs.append(
-                {
-                    "path": file,
-                    "name": wheel.distribution,
-                    "version": wheel.version,
-                    "sha256": wheel.sha256,
-                    "size": wheel.size,
-                    "requires": list(wheel.requires),
-                }
-            )
+            shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
+            requires = tuple(wheel_file.requires(wheel))
+            made = dataclasses.replace(wheel, sha256=digests.of_file(wheel.path), requires=requires)
+            outputs.append(made.as_output())
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
         disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
     receipt = _make_receipt(attempt, outputs)
@@ -77,7 +71,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
     )
 
 
-def _make_receipt(attempt: Attempt, outputs: list[sealing.Output]) -> sealing.Receipt:
+def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.Receipt:
     data, paths, request = attempt.state.data, attempt.paths, attempt.request
     return sealing.sealed(
         {

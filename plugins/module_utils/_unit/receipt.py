@@ -20,25 +20,12 @@ from . import follow
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 
-class Output(t.TypedDict, total=False):
-    """What a build made: a wheel, which has a ``version``, or a tree of ``files``; ``size`` in bytes.
-
-    ``path`` is beside the receipt; ``requires`` has the wheel's own requirements, which older receipts do not say.
-    """
-
-    path: str
-    sha256: str
-    size: int
-    files: int
-    name: str
-    version: str
-    requires: list[str]
-
-
 class Receipt(t.TypedDict, total=False):
     """What was built from what, how long it took, in seconds, and where; ``seal`` is the digest of all else.
 
-    ``inputs`` are those of the fingerprint; ``applied`` the patches; times are UTC, as ISO 8601 has them.
+    ``outputs`` are wheels (``_wheel.wheel`` reads their rows) or one tree: its ``path`` beside the receipt, ``sha256``,
+    ``files`` and ``size``. ``inputs`` are those of the fingerprint; ``applied`` the patches; times are UTC, as ISO 8601
+    has them.
     """
 
     format: int
@@ -51,7 +38,7 @@ class Receipt(t.TypedDict, total=False):
     url: str
     version: str | None
     applied: list[t.Any]
-    outputs: list[Output]
+    outputs: list[dict[str, t.Any]]
     override: t.Any
     tree: dict[str, int]
     started: str

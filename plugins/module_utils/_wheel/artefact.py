@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a build made, wheels or an installed prefix: digests, build tag, and whether what was asked for is in it.
+"""What a build made, wheels or an installed prefix: its digest, and whether what was asked for is in it.
 
 CMake continues without what it did not find and ends well. So the artefact itself is asked: which options CMake chose,
 which libraries its files are linked with, which GPUs they have code for. A wheel is read in place; only its ELF files
@@ -11,36 +11,19 @@ are unpacked, one at a time.
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import csv
 import fnmatch
-import functools
 import hashlib
-import io
 import os
 import re
-import shutil
 import stat
 import typing as t
-import zipfile
-from dataclasses import dataclass
 
-from .._core import digests, disk
-from .._core.deadline import NEVER, Deadline
+from .._core import digests
 from .._core.errors import SparkforgeError
 from .._elf import fatbin, reader
-from .._fetch import archive_reader
-from . import installed, metadata
-from .requirement import normalised
+from .wheel import Wheel
+from .wheel_file import WheelFiles, is_binary
 
-_BLOCK = 1 << 20
-#: Bytes that stay free where a file of a wheel is unpacked.
-_RESERVE = 64 << 20
-_ARCHIVE = b"!<arch>\n"
-# PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
-_WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")
-_BUILD_TAG = re.compile(r"\d[A-Za-z0-9_.]*")
 _EXPECTED = frozenset({"version", "cmake_cache", "libraries", "architectures", "files"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _FALSE = frozenset({"0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND", ""})
@@ -55,84 +38,6 @@ _NAMES = {
     "MKLDNN": "oneDNN",
     "OPENMP": "OpenMP",
 }
-
-
-@dataclass(frozen=True)
-class Artefact:
-    """One wheel.
-
-    :ivar path: where it is.
-    :ivar name: its file name.
-    :ivar distribution: the project's name as the index writes it (PEP 503): ``flash-attn``.
-    :ivar version: with the local part, ``2.9.1+spark``.
-    :ivar build: the build tag, empty if there is none.
-    :ivar size: bytes.
-    """
-
-    path: str
-    name: str
-    distribution: str
-    version: str
-    build: str
-    size: int
-
-    @functools.cached_property
-    def sha256(self) -> str:
-        """The digest of the file, read when it is asked for: a PyTorch wheel takes a second."""
-        return digests.of_file(self.path)
-
-    @functools.cached_property
-    def requires(self) -> tuple[str, ...]:
-        """Each ``Requires-Dist`` of its METADATA, none where it has no such file."""
-        with _opened(self.path) as archive:
-            try:
-                text = archive_reader.read_member(archive, f"{_dist_info(archive, self.name)}/METADATA", metadata.LIMIT)
-            except KeyError:
-                return ()
-        return metadata.read(text).requires
-
-
-def collect_wheels(directory: str) -> list[Artefact]:
-    """Return the wheels that lie in ``directory``, by name; none where there is no such directory.
-
-    :raises SparkforgeError: for one that is not whole, or whose name is not that of a wheel.
-    """
-    return [_wheel(os.path.join(directory, name)) for name in disk.names(directory) if name.endswith(".whl")]
-
-
-def retag(path: str, build_tag: str) -> str:
-    """Give a wheel a build tag and return its new path; one that has the tag already is left alone.
-
-    The name, ``Build`` in WHEEL and the line of WHEEL in RECORD change; every other member is copied as it is
-    compressed. The wheel of the old name goes when the new one is whole. A run that is killed between leaves both, and
-    the next one replaces the new one.
-
-    :raises SparkforgeError: for an invalid tag, or a wheel that is not whole.
-    """
-    if not _BUILD_TAG.fullmatch(build_tag):
-        raise SparkforgeError(
-            f"{build_tag!r} is not a valid build tag.", "Start with a digit, followed by letters, digits, '_' and '.'."
-        )
-    wheel = _wheel(path)
-    parts = t.cast("re.Match[str]", _WHEEL.fullmatch(wheel.name))
-    new = os.path.join(os.path.dirname(path), f"{parts[1]}-{parts[2]}-{build_tag}-{parts[4]}-{parts[5]}-{parts[6]}.whl")
-    if new == path and _build_of(path) == build_tag:
-        return path
-    temporary = f"{new}.partial"
-    try:
-        with _opened(path) as old:
-            info = _dist_info(old, wheel.name)
-            text = _with_build(archive_reader.read_member(old, f"{info}/WHEEL", metadata.LIMIT), build_tag)
-            record = archive_reader.read_member(old, f"{info}/RECORD", installed.RECORD_LIMIT)
-            record = _with_digest(record, f"{info}/WHEEL", text, wheel.name)
-            _copy_zip(old, temporary, {f"{info}/WHEEL": text, f"{info}/RECORD": record})
-        os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
-        os.replace(temporary, new)
-    finally:
-        disk.remove(temporary)
-    if new != path:
-        os.unlink(path)
-    return new
 
 
 def tree_digest(directory: str) -> dict[str, t.Any]:
@@ -160,7 +65,7 @@ def tree_digest(directory: str) -> dict[str, t.Any]:
 def check(
     expect: t.Mapping[str, t.Any],
     *,
-    wheels: t.Iterable[Artefact] = (),
+    wheels: t.Iterable[Wheel] = (),
     prefix: str | None = None,
     caches: t.Iterable[str] = (),
 ) -> list[str]:
@@ -178,7 +83,7 @@ def check(
     - ``files``: patterns of paths in the wheel or below the prefix, in which ``*`` stands for ``/`` too;
     - ``version``: of each wheel, with its local part. A build may go its own way, and its wheel pass for another.
 
-    :param wheels: from :func:`collect_wheels`.
+    :param wheels: from ``wheel_file.collect_wheels``.
     :param prefix: a directory with what ``cmake --install`` put there.
     :param caches: paths of ``CMakeCache.txt``.
     :raises SparkforgeError: if ``expect`` itself is wrong, or a file cannot be read.
@@ -191,7 +96,7 @@ def check(
     version = str(expect.get("version") or "")
     if version:
         problems += [
-            f"{os.path.basename(wheel.path)} has version {wheel.version}, not {version}"
+            f"{wheel.file} has version {wheel.version}, not {version}"
             for wheel in wheels
             if _plain(wheel.version) != _plain(version)
         ]
@@ -402,63 +307,9 @@ class _Prefix:
         for name, path in _tree(self.directory):
             if stat.S_ISREG(os.lstat(path).st_mode):
                 with open(path, "rb") as stream:
-                    is_binary = _is_binary(name, stream.read(8))
-                if is_binary:
+                    binary = is_binary(name, stream.read(8))
+                if binary:
                     yield name, path
-
-
-class WheelFiles:
-    """The files of a wheel; ELF files are unpacked beside it, one at a time, as far as there is room.
-
-    :param deadline: for all of its reading.
-    """
-
-    def __init__(self, wheel: Artefact, deadline: Deadline = NEVER) -> None:
-        self.name = wheel.name
-        self.path = wheel.path
-        self.deadline = deadline
-
-    def names(self) -> list[str]:
-        with _opened(self.path) as archive:
-            return [member.filename for member in archive.infolist() if not member.is_dir()]
-
-    def binaries(self) -> t.Iterator[tuple[str, str]]:
-        # Beside the wheel, for /tmp may be in memory and libtorch_cuda.so has a gigabyte; under one name, so that what
-        # a killed run left is overwritten.
-        unpacked = f"{self.path}.unpacked"
-        try:
-            with _opened(self.path) as archive:
-                for member in archive.infolist():
-                    self.deadline.check()
-                    with archive.open(member) as stream:
-                        start = stream.read(8)
-                        if not _is_binary(member.filename, start):
-                            continue
-                        # zipfile gives no more than a member is said to have.
-                        self._check_room(member)
-                        with open(unpacked, "wb") as target:
-                            target.write(start)
-                            for block in iter(functools.partial(stream.read, _BLOCK), b""):
-                                self.deadline.check()
-                                target.write(block)
-                    yield member.filename, unpacked
-        finally:
-            disk.remove(unpacked)
-
-    def _check_room(self, member: zipfile.ZipInfo) -> None:
-        place = os.path.dirname(self.path)
-        free = shutil.disk_usage(place).free
-        if member.file_size + _RESERVE > free:
-            raise SparkforgeError(
-                f"{member.filename[:200]!r} in {self.name} needs {member.file_size >> 20} MiB, and {place} has "
-                f"{free >> 20} MiB free.",
-                "Free space there; if the size is implausible, do not trust the wheel.",
-                path=self.path,
-            )
-
-
-def _is_binary(name: str, start: bytes) -> bool:
-    return start.startswith(reader.MAGIC) or (start == _ARCHIVE and name.endswith(".a"))
 
 
 def _tree(directory: str) -> t.Iterator[tuple[str, str]]:
@@ -469,128 +320,3 @@ def _tree(directory: str) -> t.Iterator[tuple[str, str]]:
         if os.path.isdir(path) and not os.path.islink(path):
             for inner, inner_path in _tree(path):
                 yield f"{name}/{inner}", inner_path
-
-
-# --- wheels --------------------------------------------------------------------------------------------------------
-
-
-def _wheel(path: str) -> Artefact:
-    name = os.path.basename(path)
-    parts = _WHEEL.fullmatch(name)
-    if parts is None:
-        raise SparkforgeError(
-            f"{path} is not a valid wheel name.",
-            "Correct name and version in its setup.py or pyproject.toml: neither may contain '-' after normalisation.",
-            path=path,
-        )
-    with _opened(path) as archive:
-        _dist_info(archive, name)
-    return Artefact(
-        path=path,
-        name=name,
-        distribution=normalised(parts[1]),
-        version=parts[2].replace("_", "-"),
-        build=parts[3] or "",
-        size=os.stat(path).st_size,
-    )
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
-    """Open a wheel, and say in words where it turns out not to be whole."""
-    try:
-        with archive_reader.opened_zip(path) as archive:
-            yield archive
-    except archive_reader.DAMAGED as error:
-        raise SparkforgeError(
-            f"{path} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
-            "Remove it and run again: the build is kept and packaged again.",
-            path=path,
-        ) from error
-
-
-def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
-    """Return the name of the ``.dist-info`` directory that has WHEEL and RECORD."""
-    members = set(archive.namelist())
-    found = [
-        member[: -len("/WHEEL")] for member in members if member.endswith(".dist-info/WHEEL") and member.count("/") == 1
-    ]
-    if len(found) != 1 or f"{found[0]}/RECORD" not in members:
-        raise SparkforgeError(
-            f"{name} is not a wheel: it does not have exactly one .dist-info directory with WHEEL and RECORD.",
-            "Check in the log what created it; a build backend writes both.",
-        )
-    return found[0]
-
-
-def _build_of(path: str) -> str | None:
-    with _opened(path) as archive:
-        info = _dist_info(archive, os.path.basename(path))
-        text = archive_reader.read_member(archive, f"{info}/WHEEL", metadata.LIMIT).decode("utf-8", "replace")
-    match = re.search(r"(?mi)^Build:[ \t]*(\S+)", text)
-    return match[1] if match else None
-
-
-def _with_build(text: bytes, build_tag: str) -> bytes:
-    """Return WHEEL with one ``Build`` field, which stands before the tags as PEP 427 shows it."""
-    newline = b"\r\n" if b"\r\n" in text else b"\n"
-    lines = [line for line in text.rstrip().splitlines() if not line.lower().startswith(b"build:")]
-    place = next((index for index, line in enumerate(lines) if line.lower().startswith(b"tag:")), len(lines))
-    lines.insert(place, b"Build: " + build_tag.encode("ascii"))
-    return newline.join(lines) + newline
-
-
-def _with_digest(record: bytes, member: str, content: bytes, name: str) -> bytes:
-    """Return RECORD with the digest and the size of a member's new content."""
-    rows = list(csv.reader(io.StringIO(record.decode("utf-8"), newline="")))
-    hits = [row for row in rows if row and row[0] == member]
-    if len(hits) != 1:
-        raise SparkforgeError(
-            f"RECORD of {name} names {member} {len(hits)} times.",
-            "Check in the log what created it, and rebuild it.",
-        )
-    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode("ascii")
-    hits[0][1:] = [f"sha256={digest}", str(len(content))]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(row for row in rows if row)
-    return text.getvalue().encode("utf-8")
-
-
-def _copy_zip(old: zipfile.ZipFile, path: str, changed: t.Mapping[str, bytes]) -> None:
-    """Write a copy in which the members ``changed`` have other contents and stand last.
-
-    The bytes of all others are copied as they are: to compress a PyTorch wheel again would take minutes. zipfile cannot
-    do that, but what it keeps of an archive (its list of members and where the next one goes) has been the same since
-    Python 3.5.
-    """
-    source, begin = t.cast(t.BinaryIO, old.fp), t.cast(t.Any, old).start_dir
-    members = sorted(old.infolist(), key=lambda member: member.header_offset)
-    ends = [*(member.header_offset for member in members[1:]), begin]
-    with zipfile.ZipFile(path, "w", allowZip64=True) as new:
-        target, internals = t.cast(t.BinaryIO, new.fp), t.cast(t.Any, new)
-        for member, end in zip(members, ends):
-            if member.filename in changed:
-                continue
-            source.seek(member.header_offset)
-            if source.read(4) != b"PK\x03\x04" or member.compress_size > end - member.header_offset:
-                raise zipfile.BadZipFile(f"the member {member.filename} is not where the archive's directory says")
-            source.seek(member.header_offset)
-            length, member.header_offset = end - member.header_offset, target.tell()
-            _copy(source, target, length)
-            internals.filelist.append(member)
-            internals.NameToInfo[member.filename] = member
-        internals.start_dir = target.tell()
-        for name, content in changed.items():
-            before = old.getinfo(name)
-            member = zipfile.ZipInfo(name, before.date_time)
-            member.compress_type, member.external_attr = before.compress_type, before.external_attr
-            new.writestr(member, content)
-
-
-def _copy(source: t.BinaryIO, target: t.BinaryIO, length: int) -> None:
-    while length:
-        block = source.read(min(_BLOCK, length))
-        if not block:
-            raise zipfile.BadZipFile("it is truncated")
-        target.write(block)
-        length -= len(block)

@@ -28,7 +28,8 @@ from .._core.versions import is_whole
 from .._elf.filesystem import FileSystem
 from .._fetch import archive_reader
 from . import metadata, specifiers
-from .requirement import normalised
+from .requirement import normalised, split
+from .wheel import given
 
 _BLOCK = 1 << 20
 #: More readers than this only wait for each other.
@@ -108,11 +109,10 @@ def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     """Return the sha256 that an environment's receipt allows for each distribution, by normalised name."""
     found: dict[str, set[str]] = {}
     for line in (receipt or {}).get("requirements") or []:
-        name = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", str(line))
-        if name:
-            found.setdefault(normalised(name[0]), set()).update(re.findall(r"--hash=sha256:([0-9a-f]{64})", str(line)))
-    for wheel in (receipt or {}).get("wheels") or []:
-        found.setdefault(normalised(str(wheel["file"]).partition("-")[0]), set()).add(str(wheel["sha256"]))
+        one = split(str(line))
+        found.setdefault(one.name, set()).update(one.hashes)
+    for wheel in given(receipt or {}):
+        found.setdefault(wheel.name, set()).add(wheel.sha256)
     return found
 
 

@@ -17,27 +17,42 @@ from .._core.redact import redact
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _HASH_OPTION = re.compile(r"\s--hash=(?P<algorithm>[a-z0-9]+):(?P<digest>\S+)")
+_NAME_ENDS = re.compile(r"[\s=<>!~;\[@]")
+_VERSION = re.compile(r"[^\s=<>!~;\[@]+\s*(?:\[[^\]]*\])?\s*===?\s*([^\s;,]+)")
 _PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*"
     r"(?:===?\s*[A-Za-z0-9][A-Za-z0-9.!+_-]*|@\s*\S+)\s*(?:;[^#]*)?"
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, order=True)
 class Requirement:
-    """One pinned, hashed line of a lock. ``line`` is canonical: the same pin always reads the same."""
+    """One line of a lock, or of a file of requirements, taken apart.
+
+    :ivar name: normalised (PEP 503).
+    :ivar pin: the line without its hashes: ``torch==2.9.1``.
+    :ivar hashes: the sha256 of the files that it allows, sorted.
+    """
 
     name: str
-    line: str
+    pin: str
+    hashes: tuple[str, ...] = ()
 
     @property
-    def pin(self) -> str:
-        """The line without its hashes."""
-        return self.line.partition(" --hash=")[0]
+    def line(self) -> str:
+        """The whole line. It is canonical: the same pin always reads the same."""
+        return " ".join([self.pin, *(f"--hash=sha256:{digest}" for digest in self.hashes)])
 
     @property
-    def hashes(self) -> list[str]:
-        return [found["digest"] for found in _HASH_OPTION.finditer(self.line)]
+    def written(self) -> str:
+        """The name as the line has it."""
+        return _NAME_ENDS.split(self.pin, maxsplit=1)[0]
+
+    @property
+    def version(self) -> str:
+        """The version that it pins, empty where it has a URL, a range or nothing instead."""
+        found = _VERSION.match(self.pin)
+        return found[1] if found else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,17 +72,24 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def split(text: str) -> Requirement:
+    """Take one line apart, whatever it is; what is no sha256 is no hash of it."""
+    line = " ".join(text.replace("\\\n", " ").split())
+    pin = _HASH_OPTION.sub("", f" {line}").strip()
+    hashes = {found["digest"] for found in _HASH_OPTION.finditer(f" {line}") if found["algorithm"] == "sha256"}
+    return Requirement(normalised(_NAME_ENDS.split(pin, maxsplit=1)[0]), pin, tuple(sorted(hashes)))
+
+
 def parse_requirement(text: str) -> Requirement:
     """Read one requirement, which must be pinned and carry a sha256.
 
     :raises SparkforgeError: naming the requirement that is not.
     """
-    line = " ".join(text.replace("\\\n", " ").split()) if "\n" not in text.replace("\\\n", "") else text
-    pin = _HASH_OPTION.sub("", f" {line}").strip()
+    found = split(text)
+    line, pin = " ".join(text.replace("\\\n", " ").split()), found.pin
     remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
-    hashes = sorted({match.group("digest") for match in _HASH_OPTION.finditer(f" {line}")})
     match = _PINNED.fullmatch(pin)
-    if "\n" in line or " -" in f" {pin}" or match is None:
+    if "\n" in text.replace("\\\n", "") or " -" in f" {pin}" or match is None:
         raise SparkforgeError(
             f"The requirement {short(redact(text))!r} is not one pinned name.",
             remedy,
@@ -79,19 +101,18 @@ def parse_requirement(text: str) -> Requirement:
             "Move it to the index URL or to pip's configuration.",
             requirement=redact(text),
         )
-    if not hashes:
+    options = list(_HASH_OPTION.finditer(f" {line}"))
+    if not options:
         raise SparkforgeError(f"The requirement {redact(pin)!r} has no hash.", remedy, requirement=redact(text))
-    for found in _HASH_OPTION.finditer(f" {line}"):
-        if found.group("algorithm") != "sha256" or not SHA256.fullmatch(found.group("digest")):
+    for option in options:
+        if option["algorithm"] != "sha256" or not SHA256.fullmatch(option["digest"]):
             raise SparkforgeError(
                 f"The requirement {redact(pin)!r} has the hash "
-                f"{short(found.group('algorithm') + ':' + found.group('digest'))!r}, which is not a sha256.",
+                f"{short(option['algorithm'] + ':' + option['digest'])!r}, which is not a sha256.",
                 remedy,
                 requirement=redact(text),
             )
-    return Requirement(
-        normalised(match.group("name")), " ".join([pin, *(f"--hash=sha256:{digest}" for digest in hashes)])
-    )
+    return dataclasses.replace(found, name=normalised(match["name"]))
 
 
 def place_option(option: str, place: str) -> str:

@@ -32,19 +32,19 @@ def verify(directory: str, units: t.Iterable[keep.Build], known: t.Mapping[str, 
     rows = dict(known)
     for build in units:
         for wheel in build.wheels:
-            path = os.path.join(directory, wheel["path"])
-            row, digest = _read(path, wheel, rows.get(wheel["path"]))
-            if digest != wheel["sha256"]:
+            path = os.path.join(directory, wheel.relative)
+            row, digest = _read(path, wheel, rows.get(wheel.relative))
+            if digest != wheel.sha256:
                 raise SparkforgeError(
-                    f"The sha256 of the wheel {wheel['file']} is {digest}, the receipt of {build.name} "
-                    f"{build.fingerprint} says {wheel['sha256']}. Nothing was published.",
+                    f"The sha256 of the wheel {wheel.file} is {digest}, the receipt of {build.name} "
+                    f"{build.fingerprint} says {wheel.sha256}. Nothing was published.",
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
                     "playbooks/build.yml, which rebuilds it.",
                     path=path,
-                    expected=wheel["sha256"],
+                    expected=wheel.sha256,
                     got=digest,
                 )
-            rows[wheel["path"]] = row
+            rows[wheel.relative] = row
     return rows
 
 
@@ -65,7 +65,7 @@ def _read(path: str, wheel: Wheel, known: t.Any) -> tuple[dict[str, t.Any], str]
             "mtime_ns": found.st_mtime_ns,
             "ctime_ns": found.st_ctime_ns,
             "inode": found.st_ino,
-            "sha256": wheel["sha256"],
+            "sha256": wheel.sha256,
         }
         return row, str(row["sha256"]) if row == known else digests.of_stream(stream)
 

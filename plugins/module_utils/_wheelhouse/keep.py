@@ -143,7 +143,7 @@ def used(root: str, builds: t.Mapping[Key, Build], in_use: t.Iterable[str]) -> d
             ) from error
         words = {*_SHA256.findall(text), *_FINGERPRINT.findall(text)}
         for key, build in builds.items():
-            if build.fingerprint in words or any(one["sha256"] in words for one in build.wheels):
+            if build.fingerprint in words or any(one.sha256 in words for one in build.wheels):
                 found.setdefault(key, f"the environment of {os.path.relpath(path, root)} uses it")
     return found
 

@@ -16,6 +16,7 @@ and the wheels need not be trusted, as long as the manifest itself comes from wh
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 import re
@@ -67,24 +68,14 @@ def manifest(
 ) -> Manifest:
     """Return the manifest of a stack, with its seal.
 
-    :param units: of each its ``name``, ``fingerprint`` and ``wheels`` (``name``, ``version``, ``file``, ``sha256``,
-        ``size``), in any order.
+    :param units: of each its ``name``, ``fingerprint`` and ``wheels``, in any order.
     :raises SparkforgeError: for what no manifest can say.
     """
     rows: list[Unit] = []
     for unit in sorted(units, key=lambda unit: str(unit["name"])):
         name, mark = str(unit["name"]), str(unit["fingerprint"])
-        wheels: list[Wheel] = [
-            {
-                "name": str(wheel["name"]),
-                "version": str(wheel["version"]),
-                "file": str(wheel["file"]),
-                "sha256": str(wheel["sha256"]),
-                "size": wheel["size"],
-                "path": f"{name}/{mark}/{wheel['file']}",
-            }
-            for wheel in sorted(unit["wheels"], key=lambda wheel: str(wheel["file"]))
-        ]
+        placed = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
+        wheels = [wheel.as_row() for wheel in sorted(placed, key=lambda wheel: wheel.file)]
         rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
     made: Manifest = {
         "format": FORMAT,
@@ -230,17 +221,17 @@ def _shown(value: t.Any) -> str:
 def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
     """Return the pages of the simple index by their path below ``simple/``.
 
-    :param wheels: rows of manifests; one that several manifests have is in the page once.
+    :param wheels: of manifests; one that several manifests have is in the page once.
     """
     projects: dict[str, dict[str, Wheel]] = {}
     for wheel in wheels:
-        projects.setdefault(normalised(wheel["name"]), {})[wheel["path"]] = wheel
+        projects.setdefault(normalised(wheel.name), {})[wheel.relative] = wheel
     pages = {
         "index.html": page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)]),
     }
     for project, rows in projects.items():
         links = [
-            (f"../../{urllib.parse.quote(path)}#sha256={wheel['sha256']}", wheel["file"])
+            (f"../../{urllib.parse.quote(path)}#sha256={wheel.sha256}", wheel.file)
             for path, wheel in sorted(rows.items())
         ]
         pages[f"{project}/index.html"] = page(f"Links for {project}", links)

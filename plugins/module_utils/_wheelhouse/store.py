@@ -135,10 +135,10 @@ class Store:
             "platform": self.platform,
             "published": published,
             "verified": {
-                wheel["path"]: verified[wheel["path"]]
+                wheel.relative: verified[wheel.relative]
                 for build in builds.values()
                 for wheel in build.wheels
-                if build.key not in gone and wheel["path"] in verified
+                if build.key not in gone and wheel.relative in verified
             },
         }
         differ, stale = files.compare(self.directory, wanted)
@@ -222,7 +222,7 @@ class Store:
                     unit=name,
                     fingerprint=unit["fingerprint"],
                 )
-            known = {wheel["file"]: wheel["sha256"] for wheel in build.wheels}
+            known = {wheel.file: wheel.sha256 for wheel in build.wheels}
             for wheel in unit.get("wheels") or []:
                 file = os.path.basename(str(wheel.get("path")))
                 if known.get(file) != wheel.get("sha256"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ...module_utils._core.redact import redact
+from ...module_utils._wheel.requirement import split
 
 
 def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
@@ -49,9 +50,5 @@ def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
 
 
 def _flat_lines(what: str, lines: t.Iterable[str]) -> dict[str, tuple[str, str]]:
-    found = {}
-    for line in lines:
-        name, _sep, rest = line.partition("==")
-        version, _sep, hashes = rest.partition(" --hash=sha256:")
-        found[f"{what} {name}"] = (version, hashes)
-    return found
+    pins = map(split, lines)
+    return {f"{what} {one.written}": (one.version, ", ".join(one.hashes)) for one in pins}

@@ -21,10 +21,10 @@ from ...module_utils._core.redact import redact
 from ...module_utils._fetch import git_tree, index, redist_plan, urls
 from ...module_utils._fetch.git import Repositories
 from ...module_utils._fetch.git_trouble import GitError, Patience, explained
+from ...module_utils._wheel.requirement import Requirement
 from ..lock import resolve, upstream
 from . import pages
 from .directory import OURS, Directory
-from .wanted import Wheel
 
 VARIABLES = "mirror-vars.yml"
 #: A page of a package with thousands of files has a few MB.
@@ -84,7 +84,7 @@ class Wheels:
         self.places = list(links)
         self._read: dict[str, list[index.Link]] = {}
 
-    def find(self, wheel: Wheel) -> list[index.Link]:
+    def find(self, wheel: Requirement) -> list[index.Link]:
         """Return the files that may be the wheel.
 
         :raises SparkforgeError: if none is, or nobody answers.
@@ -95,7 +95,7 @@ class Wheels:
             if found:
                 return found
         raise SparkforgeError(
-            f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.sha256}; searched: "
+            f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.hashes[0]}; searched: "
             f"{', '.join(map(redact, asked))}.",
             "Set the index that the lock was made from (python_env_index_url, mirror_find_links), or renew the lock "
             "with playbooks/lock.yml.",
@@ -113,7 +113,7 @@ class Wheels:
         return self._read[place]
 
 
-def wheels(directory: Directory, wanted: t.Iterable[Wheel], searched: resolve.Index) -> None:
+def wheels(directory: Directory, wanted: t.Iterable[Requirement], searched: resolve.Index) -> None:
     """Bring wheels below ``simple/``, and write the pages of an index (PEP 503).
 
     :raises SparkforgeError: if one cannot be had, or is another than the lock's.
@@ -121,10 +121,10 @@ def wheels(directory: Directory, wanted: t.Iterable[Wheel], searched: resolve.In
     known = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
     finder = None
     for wheel in wanted:
-        if wheel.sha256 in known and directory.has(known[wheel.sha256], wheel.sha256):
+        if wheel.hashes[0] in known and directory.has(known[wheel.hashes[0]], wheel.hashes[0]):
             continue
         if directory.check:
-            directory.lack(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.sha256}")
+            directory.lack(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.hashes[0]}")
             continue
         finder = finder or Wheels(*index_places(searched.options(), os.environ))
         _fetch_one(directory, wheel, finder.find(wheel))
@@ -134,10 +134,10 @@ def wheels(directory: Directory, wanted: t.Iterable[Wheel], searched: resolve.In
         directory.write(f"simple/{path}", content, OURS)
 
 
-def _fetch_one(directory: Directory, wheel: Wheel, links: t.Sequence[index.Link]) -> None:
+def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index.Link]) -> None:
     for number, link in enumerate(links, 1):
         try:
-            directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.sha256)
+            directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.hashes[0])
         except SparkforgeError as error:
             # Of a place that says no hashes, each wheel of the version may be the one.
             if number == len(links) or not error.details.get("actual"):

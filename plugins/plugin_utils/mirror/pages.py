@@ -11,15 +11,15 @@ import typing as t
 import urllib.parse
 
 from ...module_utils._fetch.index import Link
+from ...module_utils._wheel.requirement import Requirement
 from ...module_utils._wheelhouse.publication import page
-from .wanted import Wheel
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 
-def choose(links: t.Iterable[Link], wheel: Wheel) -> list[Link]:
+def choose(links: t.Iterable[Link], wheel: Requirement) -> list[Link]:
     """Return the files that may be the wheel: that of its sha256, or those of its version that are without one."""
     same, silent = [], []
     for link in links:
@@ -27,7 +27,7 @@ def choose(links: t.Iterable[Link], wheel: Wheel) -> list[Link]:
             name, version, _build, _tags = parse_wheel_filename(link.file)
             if name != wheel.name or str(version) != wheel.version:
                 continue
-            if link.sha256 == wheel.sha256:
+            if link.sha256 == wheel.hashes[0]:
                 same.append(link)
             elif not link.sha256:
                 silent.append(link)

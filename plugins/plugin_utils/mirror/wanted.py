@@ -7,25 +7,13 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import typing as t
 
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._fetch import redist_plan
-from ...module_utils._wheel.requirement import normalised
+from ...module_utils._wheel.requirement import Requirement, parse_requirement, split
 from ..stack.facts import CORE_UNITS
-
-_LINE = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;]+) --hash=sha256:(?P<sha256>[0-9a-f]{64})")
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Wheel:
-    """One line of a lock: ``name==version --hash=sha256:…``."""
-
-    name: str
-    version: str
-    sha256: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,22 +21,22 @@ class Wanted:
     """What is to lie in the mirror. ``sources`` are options ``source`` of source_build."""
 
     archives: tuple[redist_plan.Archive, ...]
-    wheels: tuple[Wheel, ...]
+    wheels: tuple[Requirement, ...]
     sources: tuple[dict[str, t.Any], ...]
 
 
-def read_line(line: str) -> Wheel:
+def read_line(line: str) -> Requirement:
     """Return what a line of a lock pins.
 
     :raises SparkforgeError: for a line that pins no single file.
     """
-    found = _LINE.fullmatch(line.strip())
-    if found is None:
+    found = split(line)
+    if f"{found.written}=={found.version}" != found.pin or len(found.hashes) != 1:
         raise SparkforgeError(
             f"The lock's line {line!r} is not name==version with one sha256.",
             "Renew the lock with playbooks/lock.yml.",
         )
-    return Wheel(normalised(found["name"]), found["version"], found["sha256"])
+    return parse_requirement(line)
 
 
 def wanted(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions: t.Sequence[str] | None) -> Wanted:

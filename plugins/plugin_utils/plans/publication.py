@@ -7,19 +7,16 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import typing as t
 
 from ...module_utils._core import platforms
-from ...module_utils._wheel.requirement import normalised
+from ...module_utils._wheel.requirement import normalised, split
 from ..stack.model import Stack
 from . import Plan, source_unit
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only the import check of ansible-test runs without it.
     from packaging.requirements import InvalidRequirement, Requirement
-
-_PIN = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:===?\s*([^\s;]+))?")
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
@@ -84,8 +81,7 @@ def _requirements(lines: t.Iterable[str]) -> t.Iterator[Requirement]:
 
 def _pins(lines: t.Iterable[str]) -> dict[str, str]:
     """Return the version by normalised name, empty where a line has a URL instead of one."""
-    found = [match for match in (_PIN.match(str(line)) for line in lines) if match]
-    return {normalised(match[1]): match[2] or "" for match in found}
+    return {one.name: one.version for one in (split(str(line)) for line in lines)}
 
 
 def _target(python: str, machine: str) -> dict[str, str]:

@@ -6,15 +6,13 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._core import platforms
-from ...module_utils._wheel.requirement import normalised
-from ...module_utils._wheel.wheel import Wheel, requirement
+from ...module_utils._wheel.requirement import normalised, split
+from ...module_utils._wheel.wheel import Wheel, of_units
 from ..stack.model import Stack
 from ..versions import older
 from . import Plan, archives, source_unit
@@ -42,7 +40,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     from_units = stack["method"] == "build" and not given
     manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
     units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
-    wheels = [wheel for unit in units for wheel in unit["wheels"]]
+    wheels = of_units(units)
     # The official wheels of units that did not compile (role source_unit).
     instead = _instead(stack, manifest, platform) if manifest else {}
     missing = [name for name in _missing(stack, manifest, units) if name not in instead] if from_units else []
@@ -50,7 +48,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         locked = stack["lock"]["run_requirements"].get(platform) or {}
         parts = ["beside", *(unit["name"] for unit in units), *instead]
         beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
-        requirements = [*map(requirement, wheels), *instead.values(), *beside]
+        requirements = [*(wheel.line for wheel in wheels), *instead.values(), *beside]
     else:
         requirements = given or list(stack["lock"]["wheels"].get(platform) or ())
     if missing:
@@ -60,7 +58,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         remedy = "Run playbooks/lock.yml to resolve them, or set python_env_requirements."
         return Plan(refusals=[{"cause": cause, "remedy": remedy}])
     way = _way(settings, manifest, wheels)
-    pushed = [{"path": wheel["file"], "sha256": wheel["sha256"]} for wheel in wheels if way == "push"]
+    pushed = [wheel.as_pin() for wheel in wheels if way == "push"]
     environment = {
         "python": settings["python_env_python"] or f"/usr/bin/python{stack['python']['version']}",
         "requirements": [*requirements, *settings["python_env_extra_requirements"]],
@@ -158,17 +156,17 @@ def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Se
     """Return where pip finds what was built: directories of the host's own wheelhouse, or pages of the served one."""
     if way == "own":
         root = f"{settings['sparkforge_root']}/wheelhouse/{system}"
-        return list(dict.fromkeys(f"{root}/{posixpath.dirname(wheel['path'])}" for wheel in wheels))
+        return list(dict.fromkeys(f"{root}/{wheel.place}" for wheel in wheels))
     if way == "pull":
         root = f"{settings['sparkforge_wheelhouse_url'].rstrip('/')}/{system}/simple"
-        return list(dict.fromkeys(f"{root}/{normalised(wheel['name'])}/" for wheel in wheels))
+        return list(dict.fromkeys(f"{root}/{normalised(wheel.name)}/" for wheel in wheels))
     return []
 
 
 def _imports(given: t.Sequence[str] | None, requirements: t.Sequence[str]) -> list[str]:
     if given is not None:
         return list(given)
-    names = {re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0].lower() for line in requirements}
+    names = {split(line).name for line in requirements}
     return ["torch", *(name for name in COMPILED if name in names)]
 
 

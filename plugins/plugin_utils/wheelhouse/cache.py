@@ -111,7 +111,7 @@ class Cache:
             try:
                 with open(path, encoding="utf-8") as stream:
                     manifest = json.load(stream)
-                hashes = {wheel["sha256"] for wheel in of_manifest(manifest)}
+                hashes = {wheel.sha256 for wheel in of_manifest(manifest)}
                 if manifest["stack"] == stack:
                     mine.append((os.stat(path).st_mtime, path, hashes))
                 else:
@@ -146,7 +146,7 @@ class Cache:
 
     def wheel(self, wheel: Wheel) -> str:
         """Return where a wheel is, or is to lie."""
-        return os.path.join(self.directory, "wheels", wheel["sha256"], wheel["file"])
+        return os.path.join(self.directory, "wheels", wheel.sha256, wheel.file)
 
     def missing(self, manifest: Manifest) -> list[Wheel]:
         return [wheel for wheel in of_manifest(manifest) if not os.path.isfile(self.wheel(wheel))]
@@ -160,15 +160,15 @@ class Cache:
         directory = os.path.dirname(self.wheel(wheel))
         store = os.path.dirname(directory)
         # Thirty hosts ask for the same wheel at once: one of them provides it.
-        with receipts.lock(store, wheel["sha256"], WAIT):
+        with receipts.lock(store, wheel.sha256, WAIT):
             if os.path.isfile(self.wheel(wheel)):
                 yield None
                 return
-            temporary = os.path.join(store, f".{wheel['sha256']}.{os.getpid()}")
+            temporary = os.path.join(store, f".{wheel.sha256}.{os.getpid()}")
             try:
                 yield temporary
                 actual = digests.of_file(temporary)
-                if actual != wheel["sha256"]:
+                if actual != wheel.sha256:
                     raise wrong_wheel(wheel, actual, temporary)
                 disk.make_directories(directory)
                 # A power loss leaves an empty file otherwise, which counts as verified.
@@ -177,7 +177,7 @@ class Cache:
                 disk.fsync_directory(directory)
             except OSError as error:
                 raise SparkforgeError(
-                    f"The wheel {wheel['file']} cannot be written to {store}: {error.strerror}.",
+                    f"The wheel {wheel.file} cannot be written to {store}: {error.strerror}.",
                     "Free space there, or set sparkforge_wheelhouse_cache to another directory.",
                 ) from error
             finally:
@@ -197,9 +197,9 @@ def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
     """Return what is to be said of a wheel with another sha256 than its manifest says."""
     with open(path, "rb") as stream:
         html = http.is_html(stream.read(1024))
-    cause = f"The sha256 of {wheel['file']} is {actual}, the manifest says {wheel['sha256']}"
+    cause = f"The sha256 of {wheel.file} is {actual}, the manifest says {wheel.sha256}"
     remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes the builder's file again."
     if html:
         cause += ": it is an HTML page"
         remedy = "Check what answers there: this looks like a proxy or a login page."
-    return SparkforgeError(f"{cause}.", remedy, wheel=wheel["file"], expected=wheel["sha256"], got=actual)
+    return SparkforgeError(f"{cause}.", remedy, wheel=wheel.file, expected=wheel.sha256, got=actual)

@@ -89,7 +89,7 @@ class Served:
 
         :raises SparkforgeError: if somebody answers and refuses.
         """
-        url = self.of(platform, *wheel["path"].split("/"))
+        url = self.of(platform, *wheel.relative.split("/"))
         try:
             os.replace(http.fetch(self._with_credentials(url), os.path.dirname(target)), target)
         except SparkforgeError as error:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ..._core.errors import SparkforgeError
-from ..._wheel import artefact
+from ..._wheel import artefact, wheel_file
 from ..attempt import Attempt
 
 
@@ -19,7 +19,7 @@ def run(attempt: Attempt) -> None:
     is_cmake = attempt.unit.kind == "cmake"
     problems = artefact.check(
         expect,
-        wheels=[] if is_cmake else artefact.collect_wheels(attempt.paths.inside("out")),
+        wheels=[] if is_cmake else wheel_file.collect_wheels(attempt.paths.inside("out")),
         prefix=attempt.staged if is_cmake else None,
         caches=list(attempt.files("CMakeCache.txt")),
     )

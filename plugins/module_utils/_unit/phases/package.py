@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..._core import disk
 from ..._core.errors import SparkforgeError
-from ..._wheel import artefact
+from ..._wheel import wheel_file
 from .. import commands
 from ..attempt import Attempt
 
@@ -29,7 +29,7 @@ def run(attempt: Attempt) -> None:
             disk.remove(staged)
             raise
         return
-    wheels = artefact.collect_wheels(paths.inside("out"))
+    wheels = wheel_file.collect_wheels(paths.inside("out"))
     if not wheels:
         raise SparkforgeError(
             f"The build of {paths.name} succeeded but created no wheel.",
@@ -37,6 +37,6 @@ def run(attempt: Attempt) -> None:
         )
     if unit.build_tag:
         for wheel in wheels:
-            if wheel.build != unit.build_tag:
+            if wheel_file.tag_of(wheel) != unit.build_tag:
                 attempt.need_room(wheel.size)
-                artefact.retag(wheel.path, unit.build_tag)
+                wheel_file.retag(wheel.path, unit.build_tag)

@@ -16,7 +16,7 @@ from .._shared.module_utils._core.deadline import Deadline, TooSlowError
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import closure, fatbin, reader
 from .._shared.module_utils._elf.filesystem import FileSystem, LinkLoopError
-from .._shared.module_utils._wheel import artefact, installed as packages
+from .._shared.module_utils._wheel import installed as packages, wheel_file
 from .._shared.module_utils._wheel.requirement import parse_wheel_name
 
 #: Changes when a reader finds more: what was kept of an older one is read again.
@@ -69,12 +69,13 @@ def of_wheel(path: str, place: str) -> Contents:
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
             deadline = Deadline(SECONDS, path)
-            wheel = artefact.collect_wheels(directory)[0]
-            files = artefact.WheelFiles(wheel, deadline)
+            wheel = wheel_file.collect_wheels(directory)[0]
+            files = wheel_file.WheelFiles(wheel, deadline)
             names = files.names()
             if not any(re.fullmatch(r"[^/]+\.dist-info/METADATA", name) for name in names):
                 raise FileNotFoundError(errno.ENOENT, "it has no .dist-info directory with METADATA")
-            found = _contents(wheel.distribution, wheel.version, [*wheel.requires], names, files.binaries(), deadline)
+            requires = wheel_file.requires(wheel)
+            found = _contents(wheel.name, wheel.version, requires, names, files.binaries(), deadline)
     except TooSlowError:
         raise
     except OSError as error:

@@ -81,7 +81,7 @@ def test_a_host_that_has_the_wheels_is_asked_once(tmp_path: pathlib.Path) -> Non
     )
     action.run()
     digest = hashlib.sha256(b"a").hexdigest()
-    assert [call["wheels"] for call in action.calls] == [[{"path": "a-1-py3-none-any.whl", "sha256": digest}]]
+    assert [call["wheels"] for call in action.calls] == [[{"file": "a-1-py3-none-any.whl", "sha256": digest}]]
     assert action.sent == []
 
 

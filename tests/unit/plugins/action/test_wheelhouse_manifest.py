@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleFileNotFound
 from ansible_collections.sparkforge.dgx_spark.plugins.action.wheelhouse_manifest import ActionModule
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 
 from tests.unit.act import act
@@ -35,7 +35,7 @@ class Site:
         wheel.write_bytes(b"a wheel")
         listed = {"name": "tool", "version": "1.0+sf.1", "file": FILE, "size": 7}
         listed["sha256"] = hashlib.sha256(b"a wheel").hexdigest()
-        units = [{"name": "tool", "fingerprint": "4b5c1f0e9a37d286", "wheels": [listed]}]
+        units = [{"name": "tool", "fingerprint": "4b5c1f0e9a37d286", "wheels": [Wheel(**listed)]}]
         self.manifest = publication.manifest(
             stack="mine", lock_id="0123456789ab", platform=PLATFORM, python="3.12", host="builder",
             written="2026-11-21T10:00:00Z", units=units,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.cache import Cache
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.wheelhouse.find import Found, look
@@ -42,7 +42,7 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
         "host": "spark01",
         "written": "2026-11-21T10:00:00Z",
         "units": [
-            {"name": "pytorch", "fingerprint": "4b5c1f0e9a37d286", "wheels": [wheel]},
+            {"name": "pytorch", "fingerprint": "4b5c1f0e9a37d286", "wheels": [Wheel(**wheel)]},
             {"name": "llvm", "fingerprint": "0f3a56be12c4d789", "wheels": []},
         ],
     }
@@ -84,7 +84,7 @@ class Server:
         base = f"/wheelhouse/{made['platform']}"
         self.files[f"{base}/manifests/{WANTED.file}"] = publication.text_of(made)
         for item in of_manifest(made):
-            self.files[f"{base}/{item['path'].replace('+', '%2B')}"] = wheel
+            self.files[f"{base}/{item.relative.replace('+', '%2B')}"] = wheel
 
 
 @pytest.fixture
@@ -269,14 +269,14 @@ def test_a_wheel_is_verified_before_it_has_its_name(cache: Cache) -> None:
     (wheel,) = cache.missing(made)
     with pytest.raises(SparkforgeError, match="the manifest says") as caught:
         bring(cache, wheel, b"changed on its way")
-    assert caught.value.details["wheel"] == wheel["file"]
+    assert caught.value.details["wheel"] == wheel.file
     assert caught.value.details["got"] == hashlib.sha256(b"changed on its way").hexdigest()
     with pytest.raises(SparkforgeError, match="it is an HTML page"):
         bring(cache, wheel, LOGIN)
     assert not os.path.exists(cache.directory)
     bring(cache, wheel, WHEEL)
     assert cache.missing(made) == []
-    assert Path(cache.wheel(wheel)).parent.name == wheel["sha256"]
+    assert Path(cache.wheel(wheel)).parent.name == wheel.sha256
     with cache.bringing(wheel) as target:
         assert target is None
 

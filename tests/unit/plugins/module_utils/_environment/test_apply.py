@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apply, model
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apply
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 
 
 def test_a_wheel_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ def test_a_wheel_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     monkeypatch.setattr(os, "replace", named)
     digest = hashlib.sha256(b"a wheel").hexdigest()
-    wheel = model.Wheel(requirement.parse_wheel_name(source.name), digest, str(source), True)
+    wheel = Wheel(source.name, digest, path=str(source))
     apply._copy_verified(wheel, str(source), str(kept))
     assert kept.stat().st_ino in before[0]
 
@@ -39,7 +39,7 @@ def test_a_wheel_that_was_changed_since_it_was_hashed_is_not_kept(tmp_path: Path
     source, kept = tmp_path / "tiny-1.0-py3-none-any.whl", tmp_path / "kept/tiny-1.0-py3-none-any.whl"
     source.write_bytes(b"another wheel")
     digest = hashlib.sha256(b"a wheel").hexdigest()
-    wheel = model.Wheel(requirement.parse_wheel_name(source.name), digest, str(source), True)
+    wheel = Wheel(source.name, digest, path=str(source))
     with pytest.raises(SparkforgeError, match=f"expected {digest}"):
         apply._copy_verified(wheel, str(source), str(kept))
     assert not list(kept.parent.iterdir())

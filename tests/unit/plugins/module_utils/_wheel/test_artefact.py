@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import artefact, wheel_file
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 from tests.unit import wheel_tree
@@ -65,8 +66,8 @@ def write_wheel(
     return path
 
 
-def wheels(*paths: Path) -> list[artefact.Artefact]:
-    return [wheel for path in paths for wheel in artefact.collect_wheels(str(path.parent)) if wheel.path == str(path)]
+def wheels(*paths: Path) -> list[Wheel]:
+    return [wheel for path in paths for wheel in wheel_file.collect_wheels(str(path.parent)) if wheel.path == str(path)]
 
 
 def linked(*needed: str) -> bytes:
@@ -80,41 +81,41 @@ def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
     path = write_wheel(tmp_path, name="Flash_Attn", version="2.8.3.post2+spark", tag="py2.py3-none-any")
     write_wheel(tmp_path, name="another")
     (tmp_path / "build.log").write_text("no wheel")
-    found = artefact.collect_wheels(str(tmp_path))[0]
-    assert (found.path, found.name) == (str(path), path.name)
-    assert (found.distribution, found.version, found.build) == ("flash-attn", "2.8.3.post2+spark", "")
-    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    found = wheel_file.collect_wheels(str(tmp_path))[0]
+    assert (found.path, found.file) == (str(path), path.name)
+    assert (found.name, found.version, wheel_file.tag_of(found)) == ("flash-attn", "2.8.3.post2+spark", "")
     assert found.size == path.stat().st_size
-    assert [wheel.distribution for wheel in artefact.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
-    assert artefact.collect_wheels(str(tmp_path / "absent")) == []
+    assert [wheel.name for wheel in wheel_file.collect_wheels(str(tmp_path))] == ["flash-attn", "another"]
+    assert wheel_file.collect_wheels(str(tmp_path / "absent")) == []
 
 
 def test_what_a_wheel_requires_is_read_from_the_head_of_its_metadata(tmp_path: Path) -> None:
-    assert artefact.collect_wheels(str(write_wheel(tmp_path / "none").parent))[0].requires == ()
+    [none] = wheel_file.collect_wheels(str(write_wheel(tmp_path / "none").parent))
+    assert wheel_file.requires(none) == []
     requires = ["sympy==1.13.1", "triton (==3.2.0) ; sys_platform == 'linux'"]
     path = tmp_path / wheel_tree.file_name("torch", "2.6.0")
     path.write_bytes(wheel_tree.wheel("torch", "2.6.0", requires=requires))
-    assert artefact.collect_wheels(str(tmp_path))[0].requires == tuple(requires)
+    assert wheel_file.requires(wheel_file.collect_wheels(str(tmp_path))[0]) == requires
 
 
 def test_a_wheel_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     path = write_wheel(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a complete wheel: File is not a zip file\."):
-        artefact.collect_wheels(str(tmp_path))
+        wheel_file.collect_wheels(str(tmp_path))
 
 
 def test_a_file_with_the_name_of_no_wheel_is_refused(tmp_path: Path) -> None:
     shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
     with pytest.raises(SparkforgeError, match="is not a valid wheel name"):
-        artefact.collect_wheels(str(tmp_path))
+        wheel_file.collect_wheels(str(tmp_path))
 
 
 def test_a_zip_file_without_a_record_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / f"torch-1-{TAG}.whl", "w") as archive:
         archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
     with pytest.raises(SparkforgeError, match=r"not have exactly one \.dist-info directory with WHEEL and RECORD"):
-        artefact.collect_wheels(str(tmp_path))
+        wheel_file.collect_wheels(str(tmp_path))
 
 
 def assert_record_is_true(path: Path) -> None:
@@ -146,7 +147,7 @@ def install(path: Path, directory: Path) -> str:
 
 def test_pip_installs_a_wheel_with_another_build_tag(tmp_path: Path) -> None:
     old = write_wheel(tmp_path / "out", {"tiny_torch_data/a,b.txt": b"a comma", "tiny_torch_data/é.txt": b"accent"})
-    new = Path(artefact.retag(str(old), "1d3adbeef"))
+    new = Path(wheel_file.retag(str(old), "1d3adbeef"))
     assert new.name == f"tiny_torch-2.9.1+spark-1d3adbeef-{TAG}.whl"
     assert os.listdir(tmp_path / "out") == [new.name]
     assert_record_is_true(new)
@@ -157,11 +158,11 @@ def test_pip_installs_a_wheel_with_another_build_tag(tmp_path: Path) -> None:
 
 
 def test_a_build_tag_is_replaced_and_set_only_once(tmp_path: Path) -> None:
-    first = artefact.retag(str(write_wheel(tmp_path, header="build: 0\r\n")), "1a")
+    first = wheel_file.retag(str(write_wheel(tmp_path, header="build: 0\r\n")), "1a")
     inode = os.stat(first).st_ino
-    assert artefact.retag(first, "1a") == first
+    assert wheel_file.retag(first, "1a") == first
     assert os.stat(first).st_ino == inode
-    second = Path(artefact.retag(first, "2b"))
+    second = Path(wheel_file.retag(first, "2b"))
     assert os.listdir(tmp_path) == [second.name]
     assert_record_is_true(second)
     with zipfile.ZipFile(second) as archive:
@@ -178,7 +179,7 @@ def test_the_other_members_are_copied_as_they_are_compressed(tmp_path: Path) -> 
         record = next(name for name in archive.namelist() if name.endswith("RECORD"))
     with zipfile.ZipFile(old) as archive:
         before = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
-    new = artefact.retag(str(old), "1")
+    new = wheel_file.retag(str(old), "1")
     with zipfile.ZipFile(new) as archive:
         assert archive.testzip() is None
         after = {item.filename: (item.CRC, item.compress_size, item.external_attr) for item in archive.infolist()}
@@ -193,7 +194,7 @@ def test_the_other_members_are_copied_as_they_are_compressed(tmp_path: Path) -> 
 def test_the_same_wheel_and_tag_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_wheel(tmp_path / name)
-    one, two = (artefact.retag(str(next((tmp_path / name).iterdir())), "1") for name in ("one", "two"))
+    one, two = (wheel_file.retag(str(next((tmp_path / name).iterdir())), "1") for name in ("one", "two"))
     assert Path(one).read_bytes() == Path(two).read_bytes()
 
 
@@ -202,7 +203,7 @@ def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:
     expected = f"tiny_torch-2.9.1+spark-1-{TAG}.whl"
     (tmp_path / f"{expected}.partial").write_bytes(b"half")
     (tmp_path / expected).write_bytes(b"from before")
-    new = Path(artefact.retag(str(old), "1"))
+    new = Path(wheel_file.retag(str(old), "1"))
     assert os.listdir(tmp_path) == [expected]
     assert_record_is_true(new)
 
@@ -212,7 +213,7 @@ def test_what_cannot_be_a_build_tag_is_refused(tmp_path: Path, build_tag: str) -
     path = write_wheel(tmp_path)
     before = path.read_bytes()
     with pytest.raises(SparkforgeError, match="is not a valid build tag"):
-        artefact.retag(str(path), build_tag)
+        wheel_file.retag(str(path), build_tag)
     assert path.read_bytes() == before
 
 
@@ -221,7 +222,7 @@ def test_a_damaged_member_leaves_the_wheel_as_it_was(tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(b"XX" + data[2:])  # the first member's own header
     with pytest.raises(SparkforgeError, match=r"is not a complete wheel: the member tiny_torch\.py is not where"):
-        artefact.retag(str(path), "1")
+        wheel_file.retag(str(path), "1")
     assert os.listdir(tmp_path) == [path.name]
 
 

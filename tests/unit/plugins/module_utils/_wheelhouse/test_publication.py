@@ -14,6 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 SCHEMA = jsonschema.Draft202012Validator(
@@ -23,7 +24,7 @@ FILE = "torch-2.9.1+sf.4b5c1f0e-cp312-cp312-linux_aarch64.whl"
 WHEEL = {"name": "torch", "version": "2.9.1+sf.4b5c1f0e", "file": FILE, "sha256": "a" * 64, "size": 123}
 UNITS = [
     {"name": "triton", "fingerprint": "2" * 16, "wheels": []},
-    {"name": "pytorch", "fingerprint": "4b5c1f0e9a37d286", "wheels": [WHEEL]},
+    {"name": "pytorch", "fingerprint": "4b5c1f0e9a37d286", "wheels": [Wheel(**WHEEL)]},
     {"name": "llvm", "fingerprint": "1" * 16, "wheels": []},
 ]
 
@@ -173,13 +174,8 @@ class Links(html.parser.HTMLParser):
 
 
 def test_the_index_names_every_project_by_its_normalised_name_and_links_its_files_with_their_sha256() -> None:
-    other = {
-        **WHEEL,
-        "name": "flash_attn",
-        "file": "flash_attn-2.8-py3-none-any.whl",
-        "path": "flash_attention/1/f.whl",
-    }
-    torch = make()["units"][1]["wheels"][0]
+    other = Wheel("flash_attn-2.8-py3-none-any.whl", "a" * 64, "flash_attn", "2.8", place="flash_attention/1")
+    [torch] = of_manifest(make())
     pages = publication.index([torch, other, torch])
     assert set(pages) == {"index.html", "torch/index.html", "flash-attn/index.html"}
     assert Links(pages["index.html"]).found == [("flash-attn/", "flash-attn"), ("torch/", "torch")]
@@ -194,8 +190,7 @@ def test_the_index_names_every_project_by_its_normalised_name_and_links_its_file
 
 def test_what_a_name_has_of_html_is_text_in_the_index() -> None:
     evil = '"><script>'
-    row = {**WHEEL, "name": "a", "file": f"x{evil}.whl", "path": f"a/1/x{evil}.whl", "sha256": evil}
-    page = publication.index([row])["a/index.html"]
+    page = publication.index([Wheel(f"x{evil}.whl", evil, "a", "1", place="a/1")])["a/index.html"]
     assert "<script" not in page
     ((target, text),) = Links(page).found
-    assert text == row["file"] and target.endswith(f"#sha256={evil}")
+    assert text == f"x{evil}.whl" and target.endswith(f"#sha256={evil}")

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import index
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.requirement import Requirement
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.lock import resolve
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror import collect, pages
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.directory import (
@@ -23,7 +24,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.direct
     inside,
     read_manifest,
 )
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import Wheel, read_line, wanted
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.mirror.wanted import read_line, wanted
 
 from tests.unit.web_server import Server
 
@@ -32,6 +33,10 @@ SHA = "a" * 64
 
 def pin(name: str, digit: str = "a") -> str:
     return f"{name}==1.0 --hash=sha256:{digit * 64}"
+
+
+def pinned(name: str, version: str, sha256: str) -> Requirement:
+    return read_line(f"{name}=={version} --hash=sha256:{sha256}")
 
 
 def stack(method: str) -> dict:
@@ -76,7 +81,7 @@ def test_the_method_decides_which_wheels_and_sources_are_wanted() -> None:
 
 def test_each_machine_has_its_own_wheels_and_an_archive_is_not_made_for_all() -> None:
     both = wanted(stack("wheel"), ["aarch64", "x86_64"], None)
-    assert [one.sha256[0] for one in both.wheels] == ["a", "c"]
+    assert [one.hashes[0][0] for one in both.wheels] == ["a", "c"]
     assert len(both.archives) == 1
 
 
@@ -101,7 +106,8 @@ def test_a_line_without_exactly_one_file_is_refused(line: str) -> None:
 
 
 def test_names_are_those_of_an_index() -> None:
-    assert read_line(f"Typing_Extensions==4.16.0 --hash=sha256:{SHA}") == Wheel("typing-extensions", "4.16.0", SHA)
+    found = read_line(f"Typing_Extensions==4.16.0 --hash=sha256:{SHA}")
+    assert (found.name, found.version, found.hashes) == ("typing-extensions", "4.16.0", (SHA,))
 
 
 PAGE = f"""<!DOCTYPE html><html><body>
@@ -122,10 +128,12 @@ def test_a_page_names_the_wheels_that_it_lists() -> None:
 
 def test_the_file_of_the_sha256_is_chosen_and_else_those_that_have_none() -> None:
     links = index.read_page(PAGE, "https://index.example/simple/torch/")
-    assert pages.choose(links, Wheel("torch", "1.0", SHA)) == links[:1]
-    assert pages.choose(links, Wheel("torch", "1.0", "b" * 64)) == links[1:]
-    assert pages.choose(links, Wheel("torch", "2.0", SHA)) == []
-    assert pages.choose([index.Link("torch.whl", "https://x.example/torch.whl", SHA)], Wheel("torch", "1.0", SHA)) == []
+    assert pages.choose(links, pinned("torch", "1.0", SHA)) == links[:1]
+    assert pages.choose(links, pinned("torch", "1.0", "b" * 64)) == links[1:]
+    assert pages.choose(links, pinned("torch", "2.0", SHA)) == []
+    assert (
+        pages.choose([index.Link("torch.whl", "https://x.example/torch.whl", SHA)], pinned("torch", "1.0", SHA)) == []
+    )
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -248,14 +256,14 @@ def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) ->
         (place / f"six-{version}-py3-none-any.whl").write_text(version)
     digest = hashlib.sha256(b"1.0").hexdigest()
     made = mirror(tmp_path)
-    collect.wheels(made, [Wheel("six", "1.0", digest)], resolve.Index("none", (str(place),)))
+    collect.wheels(made, [pinned("six", "1.0", digest)], resolve.Index("none", (str(place),)))
     page = (tmp_path / "mirror/simple/six/index.html").read_text()
     assert f"six-1.0-py3-none-any.whl#sha256={digest}" in page
     again = mirror(tmp_path)
-    collect.wheels(again, [Wheel("six", "1.0", digest)], resolve.Index("none", ()))
+    collect.wheels(again, [pinned("six", "1.0", digest)], resolve.Index("none", ()))
     assert not again.changed
     with pytest.raises(SparkforgeError, match=r"Nothing has six 3\.0"):
-        collect.wheels(again, [Wheel("six", "3.0", SHA)], resolve.Index("none", (str(place),)))
+        collect.wheels(again, [pinned("six", "3.0", SHA)], resolve.Index("none", (str(place),)))
 
 
 def test_an_index_is_named_by_options_or_variables() -> None:

@@ -48,8 +48,9 @@ STACK: dict[str, t.Any] = {
 
 
 def unit(name: str, project: str, version: str, path: str) -> dict[str, t.Any]:
-    wheel = {"name": project, "version": version, "sha256": SHA, "path": path, "file": path.rpartition("/")[2]}
-    return {"name": name, "wheels": [wheel]}
+    _unit, fingerprint, file = path.split("/")
+    wheel = {"name": project, "version": version, "sha256": SHA, "path": path, "file": file, "size": 1}
+    return {"name": name, "fingerprint": fingerprint, "wheels": [wheel]}
 
 
 UNITS = [
@@ -181,7 +182,7 @@ def test_the_wheels_of_another_host_go_through_the_controller(settings: dict[str
     steps = elsewhere(**settings, sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
     assert set(steps) == {"environment", "push", "record"}
     assert steps["push"] == "spark02"
-    assert [wheel["path"] for wheel in steps["environment"]["wheels"]] == [
+    assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == [
         "t.whl", "v.whl", "tr.whl",
     ]  # fmt: skip
     assert steps["environment"]["find_links"] == []

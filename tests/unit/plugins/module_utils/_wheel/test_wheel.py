@@ -1,0 +1,77 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One record of a wheel, from the rows of every file that has some, those of older versions included."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+
+import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, built, given, of_manifest
+
+FILE = "torch-2.9.1+sf.1-cp312-cp312-linux_aarch64.whl"
+SHA = "a" * 64
+TORCH = Wheel(FILE, SHA, "torch", "2.9.1+sf.1", 7, ("sympy",), f"/house/pytorch/1/{FILE}", "pytorch/1")
+PREFIX = {"path": "prefix", "sha256": SHA, "files": 3, "size": 9}
+
+
+def receipt(*outputs: dict[str, t.Any]) -> dict[str, t.Any]:
+    return {"name": "pytorch", "fingerprint": "1", "outputs": list(outputs)}
+
+
+def test_the_receipt_of_a_unit_has_a_row_for_a_wheel_and_none_for_a_tree() -> None:
+    row = TORCH.as_output()
+    assert row == {
+        "path": FILE, "name": "torch", "version": "2.9.1+sf.1", "sha256": SHA, "size": 7, "requires": ["sympy"],
+    }  # fmt: skip
+    assert built(receipt(row, PREFIX), "/house/pytorch/1") == [TORCH]
+    # Receipts of older versions do not say what it requires.
+    del row["requires"]
+    assert built(receipt(row)) == [dataclasses.replace(TORCH, requires=None, path="")]
+
+
+def test_what_a_module_returns_has_the_place_on_the_host() -> None:
+    assert TORCH.as_result()["path"] == f"/house/pytorch/1/{FILE}" and TORCH.as_result()["file"] == FILE
+
+
+def test_a_manifest_has_the_place_below_the_wheelhouse() -> None:
+    row = TORCH.as_row()
+    assert row["path"] == TORCH.relative == f"pytorch/1/{FILE}"
+    units = [
+        {"name": "pytorch", "fingerprint": "1", "wheels": [row]},
+        {"name": "llvm", "fingerprint": "2", "wheels": []},
+    ]
+    assert of_manifest(t.cast("t.Any", {"units": units})) == [dataclasses.replace(TORCH, requires=None, path="")]
+
+
+def test_the_receipt_of_an_environment_has_name_and_sha256_of_its_files() -> None:
+    [found] = given({"wheels": [TORCH.as_pin()]}, "/opt/sparkforge/wheels")
+    assert (found.file, found.name, found.path) == (FILE, "torch", f"/opt/sparkforge/wheels/{SHA}/{FILE}")
+    assert given({}) == [] and not found.is_here
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        (f"Torch==2.9.1 --hash=sha256:{SHA}", ("torch", "Torch==2.9.1", (SHA,), "2.9.1")),
+        (
+            "setuptools >=61 ; python_version > '3.8'",
+            ("setuptools", "setuptools >=61 ; python_version > '3.8'", (), ""),
+        ),
+        (f"a[b] @ https://e/a.whl --hash=sha256:{SHA}", ("a", "a[b] @ https://e/a.whl", (SHA,), "")),
+        ("a[b,c]==1.0; extra == 'x'", ("a", "a[b,c]==1.0; extra == 'x'", (), "1.0")),
+        ("", ("", "", (), "")),
+    ],
+)
+def test_any_line_is_taken_apart(line: str, parts: tuple[str, str, tuple[str, ...], str]) -> None:
+    found = requirement.split(line)
+    assert (found.name, found.pin, found.hashes, found.version) == parts
+
+
+def test_the_line_of_a_wheel_pins_it() -> None:
+    found = requirement.parse_requirement(TORCH.line)
+    assert (found.name, found.version, found.hashes) == ("torch", TORCH.version, (SHA,))
