@@ -15,13 +15,13 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 COLLECTION = pathlib.Path(__file__).resolve().parents[4]
-MODULE = COLLECTION / "plugins" / "modules" / "elf_closure_info.py"
+MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.elf_closure_info"
 
 
 def run(**arguments: t.Any) -> dict[str, t.Any]:
     """Run the module as Ansible does, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, str(MODULE)],
+        [sys.executable, "-m", MODULE],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         capture_output=True,
         text=True,

@@ -29,7 +29,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, web_server
 
 REPOSITORY = pathlib.Path(__file__).parents[4]
-MODULE = REPOSITORY / "plugins" / "modules" / "python_env.py"
+MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.python_env"
 VERSION = "{}.{}".format(*interpreter.version())
 
 
@@ -136,7 +136,7 @@ class Host:
 
     def start(self, **options: t.Any) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [*self.limit, sys.executable, str(MODULE)],
+            [*self.limit, sys.executable, "-m", MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
