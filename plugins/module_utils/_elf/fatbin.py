@@ -94,6 +94,13 @@ class Embedded:
         return False
 
 
+def listed(text: str) -> Embedded:
+    """Return for what a TORCH_CUDA_ARCH_LIST (``12.0;12.1a+PTX``) has code compiled; other words stand for none."""
+    words = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
+    known = [(name, bool(ptx)) for name, ptx, _rest in words if is_architecture(name)]
+    return Embedded(frozenset(name for name, _ptx in known), frozenset(name for name, ptx in known if ptx))
+
+
 def is_architecture(text: str) -> bool:
     """Say whether ``text`` names an architecture as this module does: ``12.0``, ``12.1a``."""
     return _ARCHITECTURE.fullmatch(text) is not None

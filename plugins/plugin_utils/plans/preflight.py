@@ -21,6 +21,7 @@ from ...module_utils._apt.policy import pin_names
 from ...module_utils._core import platforms
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.versions import numbers as numbers_of
+from ...module_utils._elf import fatbin
 from ..stack.model import Stack
 from ..versions import older
 from . import Plan, for_wheels, llvm, python_env, pytorch, torch_extensions, triton, variables
@@ -47,24 +48,6 @@ GPU_LICENCES = (
     "under the NVIDIA CUDA Toolkit EULA and the licences of {}"
     " (https://docs.nvidia.com/cuda/eula/), which nobody has accepted."
 )
-
-
-def capability_fits(capability: str, architectures: str) -> bool:
-    """Whether a GPU of ``capability`` runs code compiled for one of ``architectures`` (``12.0;12.1a+PTX``).
-
-    A cubin runs on the same major and an equal or higher minor; an ``a`` target on exactly that capability;
-    an ``f`` target in its family; PTX on everything newer.
-    """
-    own = numbers_of(capability)
-    for word in re.split(r"[;,\s]+", architectures.strip()):
-        match = re.fullmatch(r"(\d+\.\d+)([af]?)(\+PTX)?", word)
-        if match is None:
-            continue
-        target, kind = numbers_of(match.group(1)), match.group(2)
-        fits = own == target if kind == "a" else own[:1] == target[:1] and own >= target
-        if fits or (match.group(3) and kind != "a" and own >= target):
-            return True
-    return False
 
 
 def mount_of(path: str, disks: t.Sequence[t.Mapping[str, t.Any]]) -> t.Mapping[str, t.Any] | None:
@@ -206,7 +189,7 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
                 "Set stack_profile to this GPU's profile, or to generic.",
                 case.severity,
             )
-        elif re.search(r"\d+\.\d", architectures) and not capability_fits(capability, architectures):
+        elif re.search(r"\d+\.\d", architectures) and not fatbin.listed(architectures).runs_on(capability):
             yield _problem(
                 "compute capability",
                 f"{label}, which cannot run code for {architectures}.",

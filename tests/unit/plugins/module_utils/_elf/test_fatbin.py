@@ -377,6 +377,29 @@ def test_what_runs_on_a_gpu(cubins: str, ptx: str, capability: str, runs: bool) 
     assert found(cubins, ptx).runs_on(capability) is runs
 
 
+@pytest.mark.parametrize(
+    ("capability", "architectures", "fits"),
+    [
+        ("12.1", "12.0", True),
+        ("12.0", "12.1", False),
+        ("12.1", "12.0a", False),
+        ("12.1", "12.1a", True),
+        ("12.1", "12.0f", True),
+        ("9.0", "8.0;8.6", False),
+        ("9.0", "8.0;8.6+PTX", True),
+        ("12.1", "8.0 9.0 12.0+PTX", True),
+        ("12.1", "11.0", False),
+        ("13.0", "12.0+PTX", True),
+        # PTX of a family is for that family.
+        ("13.0", "12.0f+PTX", False),
+        ("12.1", "12.0f+PTX", True),
+        ("12.1", "", False),
+    ],
+)
+def test_a_list_of_architectures_is_judged_by_the_same_rule(capability: str, architectures: str, fits: bool) -> None:
+    assert fatbin.listed(architectures).runs_on(capability) is fits
+
+
 def test_architectures_are_told_in_the_order_of_their_numbers() -> None:
     assert str(found("12.0 9.0 10.0a", "8.0 12.0")) == "9.0, 10.0a, 12.0 and PTX of 8.0, 12.0"
     assert str(found("", "12.0")) == "PTX of 12.0"

@@ -461,24 +461,6 @@ def test_a_python_that_apt_offers_is_no_problem() -> None:
     assert judge({"apt": {"offers": {"python3.13": ["3.13.5-1"]}}}, stack) == []
 
 
-@pytest.mark.parametrize(
-    ("capability", "architectures", "fits"),
-    [
-        ("12.1", "12.0", True),
-        ("12.0", "12.1", False),
-        ("12.1", "12.0a", False),
-        ("12.1", "12.1a", True),
-        ("12.1", "12.0f", True),
-        ("9.0", "8.0;8.6", False),
-        ("9.0", "8.0;8.6+PTX", True),
-        ("12.1", "8.0 9.0 12.0+PTX", True),
-        ("12.1", "11.0", False),
-    ],
-)
-def test_code_fits_a_gpu_as_the_cuda_rules_have_it(capability: str, architectures: str, fits: bool) -> None:
-    assert preflight.capability_fits(capability, architectures) is fits
-
-
 def test_an_observation_with_nothing_in_it_is_judged_without_an_exception() -> None:
     checks = {row["check"] for row in preflight.problems({}, STACK, SETTINGS)}
     assert {"architecture", "operating system", "gpu", "python"} <= checks
