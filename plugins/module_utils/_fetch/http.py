@@ -18,8 +18,6 @@ import io
 import os
 import queue
 import re
-import socket
-import ssl
 import string
 import tempfile
 import threading
@@ -32,12 +30,10 @@ import urllib.request
 from .._core import disk
 from .._core.errors import SparkforgeError, UnreachableError
 from .._core.redact import redact
+from . import http_trouble
 
 #: Bytes per read: large enough that Python's share of a download does not show.
 BLOCK = 1 << 20
-
-#: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
-TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 #: HTTP states that lead elsewhere, and how many of them are followed.
 REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
@@ -51,19 +47,6 @@ GRACE = 600.0
 RATE = 16384
 
 _HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-
-
-class _TransientError(Exception):
-    """A failure that is worth another attempt.
-
-    :param final: what to raise once no attempt is left.
-    :param validator: the ETag or date of the file whose first bytes have arrived.
-    """
-
-    def __init__(self, final: SparkforgeError, validator: str | None = None) -> None:
-        super().__init__(str(final))
-        self.final = final
-        self.validator = validator
 
 
 class _Sink:
@@ -218,7 +201,7 @@ def fetch(
             os.fsync(stream.fileno())
     except OSError as error:
         disk.remove(path)
-        raise _not_written(url, directory, error) from error
+        raise http_trouble.not_written(url, directory, error) from error
     except BaseException as error:
         if not partial or not is_transient(error):
             disk.remove(path)
@@ -321,7 +304,7 @@ def _receive(url: str, sink: _Sink, timeout: float, retries: int) -> bool:
             sink.restart()
         try:
             appended, validator = _attempt(url, sink, validator, timeout)
-        except _TransientError as error:
+        except http_trouble.TransientError as error:
             if sink.size >= most + BLOCK:
                 # A connection that breaks now and then brings a large file too.
                 attempt, most = 0, sink.size
@@ -351,12 +334,12 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
-        raise _explained(url, error, timeout, sink.setting) from error
+        raise http_trouble.explained(url, error, timeout, sink.setting) from error
     with response:
         appended = _goes_on(response, sink)
         if response.status == 206 and not appended:
             sink.restart()
-            raise _TransientError(
+            raise http_trouble.TransientError(
                 SparkforgeError(
                     f"{redact(url)} returned a different part of the file than requested.",
                     "Check the server and the proxy, then run again.",
@@ -368,7 +351,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
         length = response.headers.get("Content-Length", "")
         expected = sink.size + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
         if expected is not None and expected > sink.limit:
-            raise _too_large(url, sink.limit, expected)
+            raise http_trouble.too_large(url, sink.limit, expected)
         if expected is not None and sink.directory:
             disk.check_space(sink.directory, expected - sink.size, redact(url))
         etag = response.headers.get("ETag")
@@ -380,7 +363,7 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
                 sink.write(block)
                 pace.check(len(block))
                 if sink.size > sink.limit:
-                    raise _too_large(url, sink.limit, sink.size)
+                    raise http_trouble.too_large(url, sink.limit, sink.size)
         except (http.client.HTTPException, OSError) as error:
             if isinstance(error, OSError) and error.errno in (
                 errno.ENOSPC,
@@ -389,9 +372,9 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
                 errno.EIO,
             ):
                 raise
-            raise _cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
+            raise http_trouble.cut_off(url, sink.size, expected, strong, str(error) or type(error).__name__) from error
         if expected is not None and sink.size != expected:
-            raise _cut_off(url, sink.size, expected, strong, "the server closed the connection")
+            raise http_trouble.cut_off(url, sink.size, expected, strong, "the server closed the connection")
     return appended, strong
 
 
@@ -473,7 +456,7 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
             for block in iter(lambda: stream.read(BLOCK), b""):
                 sink.write(block)
                 if sink.size > sink.limit:
-                    raise _too_large(url, sink.limit, sink.size)
+                    raise http_trouble.too_large(url, sink.limit, sink.size)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is None:
             raise
@@ -482,140 +465,3 @@ def _read_local(url: str, path: str, sink: _Sink) -> None:
             "Copy the file there, or correct the URL; it is a path on the managed host.",
             url=redact(url),
         ) from error
-
-
-def _explained(url: str, error: Exception, timeout: float, setting: str) -> Exception:
-    """Map what the HTTP library raised to a cause and a remedy."""
-    name = redact(url)
-    via = _proxy_of(url)
-    through = f" through the proxy {via}" if via else ""
-    if isinstance(error, urllib.error.HTTPError):
-        return _explained_status(name, error, through, setting, has_password="@" in urllib.parse.urlsplit(url).netloc)
-    reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
-    text = str(reason)
-    if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
-        bundle = os.environ.get("SSL_CERT_FILE")
-        missing = (
-            f" SSL_CERT_FILE names {bundle}, which does not exist." if bundle and not os.path.exists(bundle) else ""
-        )
-        return SparkforgeError(
-            f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
-            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
-            "the ca-certificates package. Verification is never turned off.",
-            url=name,
-        )
-    if isinstance(reason, ssl.SSLError):
-        return SparkforgeError(
-            f"No TLS connection to {name}{through}: {text.rstrip('.')}.",
-            "Check that the server supports TLS on that port and that no proxy interrupts it.",
-            url=name,
-        )
-    if "Tunnel connection failed" in text:
-        return SparkforgeError(
-            f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
-            "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
-            url=name,
-        )
-    if isinstance(reason, socket.gaierror):
-        host = urllib.parse.urlsplit(via or url).hostname
-        what = "the proxy" if via else name
-        return _TransientError(
-            UnreachableError(
-                f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
-                f"Check the host's DNS; if the host has no direct access, set sparkforge_proxies, or a mirror in "
-                f"{setting}.",
-                url=name,
-            )
-        )
-    if isinstance(reason, (TimeoutError, socket.timeout)) or "timed out" in text:
-        return _TransientError(
-            UnreachableError(
-                f"{name} did not answer within {timeout:g} s{through}.",
-                "Check the network, the proxy and the mirror, then run again.",
-                url=name,
-            )
-        )
-    if isinstance(reason, (OSError, http.client.HTTPException)) or isinstance(error, urllib.error.URLError):
-        return _TransientError(
-            UnreachableError(
-                f"No connection to {name}{through}: {text or type(reason).__name__}.",
-                f"Check that the server runs, and the network, sparkforge_proxies and {setting}.",
-                url=name,
-            )
-        )
-    return SparkforgeError(
-        f"{name} cannot be fetched: {type(error).__name__}: {text}.",
-        "Check the URL and the network, then run again.",
-        url=name,
-    )
-
-
-def _explained_status(
-    name: str, error: urllib.error.HTTPError, through: str, setting: str, has_password: bool
-) -> Exception:
-    code, reason = error.code, error.reason
-    details = {"url": name, "status": code}
-    if code in (404, 410):
-        return SparkforgeError(
-            f"{name} does not exist (HTTP {code}){through}.",
-            f"Check the release or version in the stack, and that {setting} has it.",
-            **details,
-        )
-    if code == 407:
-        return SparkforgeError(
-            f"The proxy requires a user name and password for {name} (HTTP 407).",
-            "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
-            **details,
-        )
-    if code in (401, 403):
-        given = "rejects the user name or password" if has_password else "requires a user name and password"
-        return SparkforgeError(
-            f"{name} {given if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
-            f"Check the URL, its user name and password ({setting}) and the proxy's rules; some servers answer 403 for "
-            "missing files.",
-            **details,
-        )
-    final = SparkforgeError(
-        f"{name} answered HTTP {code} {reason}{through}.",
-        "Check the server and the proxy, then run again.",
-        **details,
-    )
-    return _TransientError(final) if code in TRANSIENT_HTTP or code == 416 else final
-
-
-def _proxy_of(url: str) -> str | None:
-    parts = urllib.parse.urlsplit(url)
-    if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
-        return None
-    proxy = urllib.request.getproxies().get(parts.scheme)
-    return redact(proxy) if proxy else None
-
-
-def _cut_off(url: str, size: int, expected: int | None, validator: str | None, why: str) -> _TransientError:
-    wanted = f" of {expected}" if expected is not None else ""
-    return _TransientError(
-        SparkforgeError(
-            f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
-            "Run again; if it fails again, the mirror's file is incomplete or a proxy limits downloads.",
-            url=redact(url),
-            received=size,
-            expected_size=expected,
-        ),
-        validator,
-    )
-
-
-def _too_large(url: str, limit: int, size: int) -> SparkforgeError:
-    return SparkforgeError(
-        f"{redact(url)} has {size} bytes or more; the limit is {limit}.",
-        "Check that the URL is the right one.",
-        url=redact(url),
-    )
-
-
-def _not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
-    return SparkforgeError(
-        f"The download of {redact(url)} cannot be written to {directory}: {error.strerror or error}.",
-        "Free some space on that file system, or make it writable, and run again.",
-        url=redact(url),
-    )

@@ -62,39 +62,23 @@ def facts(
     cuda = definition["cuda"]["version"]
     cuda_home = f"/usr/local/cuda-{cuda}"
 
-    def pinned(archive: Archive) -> Archive:
-        return _with_lock(archive, lock, lock_path, name, required=lock_required)
-
-    archives = [pinned(archive) for archive in definition["archives"]]
-    cusparselt = dict(definition["cusparselt"])
-    if cusparselt.get("archive"):
-        cusparselt["archive"] = pinned(cusparselt["archive"])
-    else:
-        cusparselt["archive"] = None
-    wheels = {platform: sorted(lines) for platform, lines in sorted((lock.get("wheels") or {}).items())}
-    sources = {key: lock["sources"][key] for key in sorted(lock.get("sources") or {})}
+    archives, cusparselt = _libraries(name, definition, lock, lock_path, lock_required)
+    locked = {
+        "wheels": {platform: sorted(lines) for platform, lines in sorted((lock.get("wheels") or {}).items())},
+        "sources": {key: lock["sources"][key] for key in sorted(lock.get("sources") or {})},
+        "run_requirements": write.ordered(lock.get("run_requirements") or {}),
+    }
     versions = wheel_versions(definition) if method == "wheel" else dict(definition["versions"])
     units = unit_facts(definition, path, lock)
-    run_requirements = write.ordered(lock.get("run_requirements") or {})
-
-    # What an environment or a host is made of; no path, no date, no words, so that the same pins are the same
-    # everywhere.
-    pins: dict[str, t.Any] = {
-        "method": method,
-        "cuda": cuda,
-        "python": definition["python"]["version"],
-        "llvm_major": definition["llvm_major"],
+    pins = {
         "versions": versions,
         "cusparselt": cusparselt,
         "archives": sorted(archives, key=lambda item: item["component"]),
-        "wheels": wheels,
-        "sources": sources,
-        **{name: definition[name] for name in ("cudnn", "nccl") if name in definition},
+        **{key: locked[key] for key in ("wheels", "sources")},
     }
     if method == "build":
-        pins["units"] = definition.get("units") or {}
         pins["build_requirements"] = lock.get("build_requirements") or {}
-        pins["run_requirements"] = run_requirements
+        pins["run_requirements"] = locked["run_requirements"]
     with_libraries = "all" in (libraries, definition["wheel"].get("libraries")) or method == "build"
     stack: Stack = {
         "name": name,
@@ -126,14 +110,37 @@ def facts(
         "units": units,
         "extensions": extensions(definition),
         "activation": triton_environment(versions["triton"], cuda_home, built=method == "build" and "triton" in units),
-        "lock": {
-            "id": lock_id(pins),
-            "wheels": wheels,
-            "sources": sources,
-            "run_requirements": run_requirements,
-        },
+        "lock": t.cast("t.Any", {"id": lock_id({**_named(definition, method), **pins}), **locked}),
     }
     return {"stack": stack, "files": {"stack": path, "lock": lock_path}}
+
+
+def _libraries(
+    name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None, required: bool
+) -> tuple[list[t.Any], dict[str, t.Any]]:
+    """Return the archives and cuSPARSELt of a stack, with the sha256 that its lock has."""
+
+    def pinned(archive: Archive) -> Archive:
+        return _with_lock(archive, lock, lock_path, name, required=required)
+
+    archive = definition["cusparselt"].get("archive")
+    cusparselt = {**definition["cusparselt"], "archive": pinned(archive) if archive else None}
+    return [pinned(archive) for archive in definition["archives"]], cusparselt
+
+
+def _named(definition: t.Mapping[str, t.Any], method: str) -> dict[str, t.Any]:
+    """Return what of a stack's file an environment or a host is made of.
+
+    No path, no date, no words, so that the same pins are the same everywhere.
+    """
+    return {
+        "method": method,
+        "cuda": definition["cuda"]["version"],
+        "python": definition["python"]["version"],
+        "llvm_major": definition["llvm_major"],
+        **{name: definition[name] for name in ("cudnn", "nccl") if name in definition},
+        **({"units": definition.get("units") or {}} if method == "build" else {}),
+    }
 
 
 def lock_id(pins: t.Mapping[str, t.Any]) -> str:

@@ -1,0 +1,172 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What went wrong with a download, with cause and remedy, and whether a later attempt may help."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import ssl
+import typing as t
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from .._core.errors import SparkforgeError, UnreachableError
+from .._core.redact import redact
+
+#: HTTP states that a later attempt may find changed (RFC 9110, RFC 6585).
+TRANSIENT_HTTP = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class TransientError(Exception):
+    """A failure that is worth another attempt.
+
+    :param final: what to raise once no attempt is left.
+    :param validator: the ETag or date of the file whose first bytes have arrived.
+    """
+
+    def __init__(self, final: SparkforgeError, validator: str | None = None) -> None:
+        super().__init__(str(final))
+        self.final = final
+        self.validator = validator
+
+
+def explained(url: str, error: Exception, timeout: float, setting: str) -> Exception:
+    """Map what the HTTP library raised to a cause and a remedy."""
+    name = redact(url)
+    via = proxy_of(url)
+    through = f" through the proxy {via}" if via else ""
+    if isinstance(error, urllib.error.HTTPError):
+        return _explained_status(name, error, through, setting, has_password="@" in urllib.parse.urlsplit(url).netloc)
+    reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
+    text = str(reason)
+    if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
+        bundle = os.environ.get("SSL_CERT_FILE")
+        missing = (
+            f" SSL_CERT_FILE names {bundle}, which does not exist." if bundle and not os.path.exists(bundle) else ""
+        )
+        return SparkforgeError(
+            f"The TLS certificate of {name}{through} cannot be verified: {text.rstrip('.')}.{missing}",
+            "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
+            "the ca-certificates package. Verification is never turned off.",
+            url=name,
+        )
+    if isinstance(reason, ssl.SSLError):
+        return SparkforgeError(
+            f"No TLS connection to {name}{through}: {text.rstrip('.')}.",
+            "Check that the server supports TLS on that port and that no proxy interrupts it.",
+            url=name,
+        )
+    if "Tunnel connection failed" in text:
+        return SparkforgeError(
+            f"The proxy {via or 'in use'} refused to connect to {name}: {text.rstrip('.')}.",
+            "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
+            url=name,
+        )
+    if isinstance(reason, socket.gaierror):
+        host = urllib.parse.urlsplit(via or url).hostname
+        what = "the proxy" if via else name
+        return TransientError(
+            UnreachableError(
+                f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
+                f"Check the host's DNS; if the host has no direct access, set sparkforge_proxies, or a mirror in "
+                f"{setting}.",
+                url=name,
+            )
+        )
+    if isinstance(reason, (TimeoutError, socket.timeout)) or "timed out" in text:
+        return TransientError(
+            UnreachableError(
+                f"{name} did not answer within {timeout:g} s{through}.",
+                "Check the network, the proxy and the mirror, then run again.",
+                url=name,
+            )
+        )
+    if isinstance(reason, (OSError, http.client.HTTPException)) or isinstance(error, urllib.error.URLError):
+        return TransientError(
+            UnreachableError(
+                f"No connection to {name}{through}: {text or type(reason).__name__}.",
+                f"Check that the server runs, and the network, sparkforge_proxies and {setting}.",
+                url=name,
+            )
+        )
+    return SparkforgeError(
+        f"{name} cannot be fetched: {type(error).__name__}: {text}.",
+        "Check the URL and the network, then run again.",
+        url=name,
+    )
+
+
+def _explained_status(
+    name: str, error: urllib.error.HTTPError, through: str, setting: str, has_password: bool
+) -> Exception:
+    code, reason = error.code, error.reason
+    details = {"url": name, "status": code}
+    if code in (404, 410):
+        return SparkforgeError(
+            f"{name} does not exist (HTTP {code}){through}.",
+            f"Check the release or version in the stack, and that {setting} has it.",
+            **details,
+        )
+    if code == 407:
+        return SparkforgeError(
+            f"The proxy requires a user name and password for {name} (HTTP 407).",
+            "Set them in sparkforge_proxies, as http://user:password@proxy:port.",
+            **details,
+        )
+    if code in (401, 403):
+        given = "rejects the user name or password" if has_password else "requires a user name and password"
+        return SparkforgeError(
+            f"{name} {given if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
+            f"Check the URL, its user name and password ({setting}) and the proxy's rules; some servers answer 403 for "
+            "missing files.",
+            **details,
+        )
+    final = SparkforgeError(
+        f"{name} answered HTTP {code} {reason}{through}.",
+        "Check the server and the proxy, then run again.",
+        **details,
+    )
+    return TransientError(final) if code in TRANSIENT_HTTP or code == 416 else final
+
+
+def proxy_of(url: str) -> str | None:
+    parts = urllib.parse.urlsplit(url)
+    if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
+        return None
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    return redact(proxy) if proxy else None
+
+
+def cut_off(url: str, size: int, expected: int | None, validator: str | None, why: str) -> TransientError:
+    wanted = f" of {expected}" if expected is not None else ""
+    return TransientError(
+        SparkforgeError(
+            f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
+            "Run again; if it fails again, the mirror's file is incomplete or a proxy limits downloads.",
+            url=redact(url),
+            received=size,
+            expected_size=expected,
+        ),
+        validator,
+    )
+
+
+def too_large(url: str, limit: int, size: int) -> SparkforgeError:
+    return SparkforgeError(
+        f"{redact(url)} has {size} bytes or more; the limit is {limit}.",
+        "Check that the URL is the right one.",
+        url=redact(url),
+    )
+
+
+def not_written(url: str, directory: str, error: OSError) -> SparkforgeError:
+    return SparkforgeError(
+        f"The download of {redact(url)} cannot be written to {directory}: {error.strerror or error}.",
+        "Free some space on that file system, or make it writable, and run again.",
+        url=redact(url),
+    )

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What preflight looks at in apt: half-done packages, locks, holds, sources and their keys, pins."""
+
+from __future__ import annotations
+
+import typing as t
+from urllib.parse import urlsplit
+
+from ...module_utils._apt.policy import pin_names
+from .preflight_case import Case, Problem, problem
+
+
+def state(case: Case) -> t.Iterator[Problem]:
+    apt = case.part("apt")
+    broken = list(apt.get("broken") or [])
+    if broken:
+        shown = ", ".join(f"{row['name']} ({row['state']})" for row in broken[:8])
+        more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
+        yield problem(
+            "apt",
+            f"dpkg left packages half-installed: {shown}{more}.",
+            "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
+        )
+    holder = apt.get("lock_holder")
+    if holder:
+        wait = case.settings.get("apt_wait")
+        yield problem(
+            "apt lock",
+            f"{holder.get('command')} (process {holder.get('pid')}) holds {holder.get('file')}"
+            + (f" after a wait of {wait} s." if wait else "."),
+            "Let it finish, stop unattended-upgrades during the play, or raise preflight_apt_wait.",
+        )
+    held = sorted(set(apt.get("held") or []) & set(case.settings.get("packages") or []))
+    if held:
+        yield problem(
+            "held packages",
+            f"Packages that stack {case.name} needs are on hold: {', '.join(held)}.",
+            "They keep their version. To change it, run `sudo apt-mark unhold` for them.",
+            "warning",
+        )
+
+
+def sources(case: Case) -> t.Iterator[Problem]:
+    signers: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in case.observation.get("apt_sources") or []:
+        if not row.get("enabled"):
+            continue
+        if row.get("keyring_present") is False:
+            uris = " ".join(row["uris"])
+            yield problem(
+                "apt source",
+                f"{row['file']} names the keyring {row['signed_by']} for {uris}, which does not exist: apt fails with "
+                f"NO_PUBKEY.",
+                "Reinstall the vendor's package that provides it (nvidia-repo-keys for the CUDA and DGX"
+                " sources, nvidia-spark-repo for the Spark one), or disable that source.",
+            )
+        for uri in row.get("uris") or []:
+            for suite in row.get("suites") or []:
+                files = signers.setdefault((uri.rstrip("/"), suite), {})
+                files.setdefault(row.get("signed_by") or "", []).append(row["file"])
+    told = set()
+    for (uri, _suite), files in signers.items():
+        if len(files) > 1 and uri not in told:
+            told.add(uri)
+            shown = "; ".join(
+                f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
+            )
+            yield problem(
+                "apt source",
+                f"apt has two sources for {uri} that are signed differently: {shown}. "
+                "apt stops with 'Conflicting values set for option Signed-By'.",
+                "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
+                "`sudo apt-get purge cuda-keyring`.",
+            )
+
+
+def gpg(case: Case) -> t.Iterator[Problem]:
+    """Look for what the module apt_source needs, where NVIDIA's source is to be added."""
+    root = f"{str(case.settings.get('cuda_url') or '').rstrip('/')}/compute/cuda/repos/"
+    sources = [
+        uri
+        for row in case.observation.get("apt_sources") or []
+        if row.get("enabled") and row.get("keyring_present") is not False
+        for uri in row.get("uris") or []
+    ]
+    wanted = case.settings.get("packages") and not any(uri.startswith(root) for uri in sources)
+    if wanted and "gpg" not in (case.part("apt").get("packages") or {}):
+        yield problem(
+            "gpg",
+            "The package gpg is not installed; it verifies the key of NVIDIA's apt source before the source is added.",
+            "Install it on the host: `sudo apt-get install gpg`.",
+        )
+
+
+def pins(case: Case) -> t.Iterator[Problem]:
+    apt = case.part("apt")
+    packages = [name for name in case.settings.get("packages") or [] if name not in (apt.get("packages") or {})]
+    host = urlsplit(str(case.settings.get("cuda_url") or "")).hostname or "developer.download.nvidia.com"
+    blocked: dict[str, list[str]] = {}
+    for name in packages:
+        pin = _pin_for(name, apt.get("pins") or [], host)
+        if pin is not None and int(pin["priority"]) < 0:
+            blocked.setdefault(f"{pin['file']} ({pin['package']}: {pin['pin']}, {pin['priority']})", []).append(name)
+    for pin_name, names in blocked.items():
+        yield problem(
+            "apt pins",
+            f"The pin {pin_name} forbids packages that stack {case.name} needs: {', '.join(names)}.",
+            "Vendor pins are never overridden: update DGX OS, choose a stack with its CUDA version, or remove the pin "
+            "if it is your own.",
+        )
+
+
+def _pin_for(name: str, pins: t.Sequence[t.Mapping[str, t.Any]], host: str) -> t.Mapping[str, t.Any] | None:
+    """Return the pin that counts for a package of NVIDIA's source (apt_preferences(5)).
+
+    The first that names the package wins; ``*`` alone is a general one and counts only without such.
+    """
+    general = None
+    for pin in pins:
+        kind, _space, value = str(pin["pin"]).partition(" ")
+        value = value.strip().strip('"')
+        if kind == "origin":
+            reaches = value == host
+        elif kind == "release":
+            # What NVIDIA's Release file says of itself is not known here: its name and `*` are taken.
+            reaches = value.strip() in ("*", "a=*", "o=*") or "nvidia" in value.lower()
+        else:
+            reaches = kind == "version" and value == "*"
+        if not reaches:
+            continue
+        for pattern in str(pin["package"]).split():
+            if pattern == "*":
+                general = general or pin
+            elif pin_names(pattern, name):
+                return pin
+    return general
+
+
+#: In the order in which they are told.
+CHECKS = (state, sources, gpg, pins)

@@ -1,0 +1,50 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One host that preflight judges for one stack, and how a problem of it is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+
+from ..stack.model import Stack
+
+Problem = dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One host that is judged for one stack.
+
+    :ivar observation: what the module ``spark_info`` returned.
+    :ivar stack: the fact ``stack``.
+    :ivar settings: ``gpu_required``, ``accept_license`` (bool),
+        ``disk`` (list of ``path``, ``gib``, ``purpose``), ``memory_minimum_gib``, ``clock_tolerance`` (s),
+        ``apt_wait`` (s), ``packages`` (apt packages that the stack needs), ``rdma`` (bool), ``cuda_url``.
+    """
+
+    observation: t.Mapping[str, t.Any]
+    stack: Stack
+    settings: t.Mapping[str, t.Any]
+
+    def part(self, name: str) -> t.Mapping[str, t.Any]:
+        return self.observation.get(name) or {}
+
+    @property
+    def name(self) -> str:
+        return str(self.stack.get("name", "the stack"))
+
+    @property
+    def severity(self) -> str:
+        """How much a GPU's fault counts: a host that needs no GPU is only warned."""
+        return "error" if self.settings.get("gpu_required", True) else "warning"
+
+    @property
+    def devices(self) -> list[t.Mapping[str, t.Any]]:
+        return list(self.part("gpu").get("devices") or [])
+
+
+def problem(check: str, cause: str, remedy: str, severity: str = "error") -> Problem:
+    return {"check": check, "cause": cause, "remedy": remedy, "severity": severity}
