@@ -37,3 +37,27 @@ def test_the_packages_have_all_the_lines_between_them() -> None:
     assert sum(house.BEFORE.values()) == sum(house.KINDS.values())
     last = house.where().splitlines()[-2].split("|")
     assert int(last[3].replace(",", "")) == house.lines(*house.code())
+
+
+def test_what_says_the_same_of_a_wheel_or_takes_its_line_apart_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text(
+        'import re\n\n\nclass Stored:\n    """A wheel on this host."""\n\n    sha256: str\n\n\n'
+        'class Link:\n    """A wheel that a page lists."""\n\n    url: str\n    sha256: str\n\n\n'
+        'found = re.findall(r"--hash=(x)", "")\n'
+    )
+    assert house.records_of_a_wheel([path]) == ["one.py: Stored"]
+    assert house.parsers_of_a_line([path]) == ["one.py"]
+
+
+def test_circles_arrows_up_and_names_of_the_whole_are_found(tmp_path: Path) -> None:
+    core, wheel = tmp_path / "plugins/module_utils/_core", tmp_path / "plugins/module_utils/_wheel"
+    for folder in (core, wheel):
+        folder.mkdir(parents=True)
+    (core / "one.py").write_text("from .._wheel import two\n")
+    name = "ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core"
+    (wheel / "two.py").write_text(f"from {name} import one\n")
+    paths = house.code(tmp_path)
+    assert house.circles(paths, tmp_path) == 1
+    assert house.arrows_up(paths, tmp_path) == {("_core", "_wheel")}
+    assert [relative for path in paths for _file, relative in house.imports(path, tmp_path)] == [True, False]
