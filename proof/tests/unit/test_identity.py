@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -433,7 +434,7 @@ def test_a_wheel_that_the_controller_sent_is_compared_too(made: dict[str, t.Any]
     (found,) = identity.stored(receipt, {}, made["root"])
     assert identity.artefact_problems(found, packages.installed()) == []
     (store / source.name).write_bytes(b"no wheel")
-    lying = identity.Stored("torch", found.path, packages.sha256_of(found.path))
+    lying = dataclasses.replace(found, sha256=packages.sha256_of(found.path))
     assert "is not a complete wheel" in identity.artefact_problems(lying, packages.installed())[0]
 
 

@@ -25,6 +25,7 @@ from .._shared.module_utils._elf import providers
 from .._shared.module_utils._environment import naming, receipt as environments
 from .._shared.module_utils._wheel import installed as packages
 from .._shared.module_utils._wheel.requirement import normalised
+from .._shared.module_utils._wheel.wheel import Wheel, given
 from ..check import (
     ABSENT,
     CPU_BUILD_REMEDY,
@@ -521,32 +522,20 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
     return problems
 
 
-@dataclasses.dataclass(frozen=True)
-class Stored:
-    """A wheel on this host that the environment was made from."""
-
-    name: str
-    path: str
-    sha256: str
-
-
-def stored(receipt: Facts, units: Facts, root: str) -> list[Stored]:
+def stored(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
     """Return the wheels that are still there: the controller's and the units'."""
-    found = []
+    found = given(receipt, os.path.join(root, "wheels"))
     wanted = packages.pins(receipt)
-    for wheel in receipt.get("wheels") or []:
-        file, digest = os.path.basename(str(wheel["file"])), str(wheel["sha256"])
-        found.append(Stored(normalised(file.partition("-")[0]), os.path.join(root, "wheels", digest, file), digest))
     for unit in units.values():
         for output in unit.get("outputs") or []:
             name, digest = normalised(str(output.get("name") or "")), str(output.get("sha256"))
             if digest in wanted.get(name, ()):
-                path = os.path.join(str(unit.get("artefact")), str(output.get("path")))
-                found.append(Stored(name, path, digest))
+                file = str(output.get("path"))
+                found.append(Wheel(file, digest, name, path=os.path.join(str(unit.get("artefact")), file)))
     return [one for one in found if os.access(one.path, os.R_OK)]
 
 
-def artefact_problems(artefact: Stored, found: t.Mapping[str, packages.Distribution]) -> list[str]:
+def artefact_problems(artefact: Wheel, found: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Compare a wheel with its sha256, and what is installed with the wheel's own list of files."""
     try:
         digest = packages.sha256_of(artefact.path)

@@ -23,6 +23,7 @@ from .._shared.module_utils._fetch import redist_plan
 from .._shared.module_utils._unit import survey
 from .._shared.module_utils._wheel import artefact, installed as packages
 from .._shared.module_utils._wheel.requirement import normalised
+from .._shared.module_utils._wheel.wheel import Wheel, given
 from .._shared.module_utils._wheelhouse import publication
 
 #: What small images leave out (dpkg.cfg, path-exclude); nothing loads it.
@@ -93,23 +94,22 @@ class Audit:
             if recorded.get(name, "nothing") != have:
                 what = f"is {have}, the receipt says {recorded.get(name, 'nothing')}"
                 self._differs("environment", os.path.join(directory, name), what)
-        for wheel in receipt.get("wheels") or []:
+        for wheel in given(receipt, os.path.join(self.root, "wheels")):
             self._installed_from(wheel, installed)
 
-    def _installed_from(self, wheel: t.Mapping[str, t.Any], installed: t.Mapping[str, packages.Distribution]) -> None:
+    def _installed_from(self, wheel: Wheel, installed: t.Mapping[str, packages.Distribution]) -> None:
         """Compare RECORD of a package with that of its wheel, as far as this host has that."""
-        file = os.path.basename(str(wheel["file"]))
-        name = normalised(file.partition("-")[0])
-        path = os.path.join(self.root, "wheels", str(wheel["sha256"]), file)
-        if name not in installed or not os.path.isfile(path):
+        if wheel.name not in installed or not wheel.is_here:
             return
         try:
-            differing = packages.differing(path, installed[name]) or []
+            differing = packages.differing(wheel.path, installed[wheel.name]) or []
         except (OSError, SparkforgeError):
             # It is named as a wheel that is not its sha256.
             return
         for changed in differing:
-            self._differs("environment", os.path.join(installed[name].directory, changed), f"does not match {file}")
+            self._differs(
+                "environment", os.path.join(installed[wheel.name].directory, changed), f"does not match {wheel.file}"
+            )
 
     # --- what was built and published
 
