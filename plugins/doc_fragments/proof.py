@@ -61,7 +61,9 @@ options:
     type: bool
     default: true
   user:
-    description: The account that runs the checks, if the module runs as root.
+    description:
+      - The account that runs the checks, if the module runs as root. Empty, each environment has one of its own,
+        without rights, of which every process is killed at the end. Left out, root runs them.
     type: str
   accept:
     description: Names of checks whose failure this site accepts; they warn, and the report says so.

@@ -84,11 +84,11 @@ class Sandbox:
         :param what: runs, as messages call it.
         :raises SparkforgeError: it takes too long or prints too much, or it cannot be run without rights.
         """
-        with self._account() as uid:
+        with account(self.directory) as uid:
             marker = f"{uid or os.getpid()}-{secrets.token_hex(8)}"
             kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
             process = subprocess.Popen(
-                _dropped(argv, uid),
+                argv if uid is None else dropped(argv, uid, {uid} | groups_that_may_enter(argv[0])),
                 env={**kept, **_OWN, **environment, processes.MARKER: marker},
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
@@ -109,7 +109,7 @@ class Sandbox:
                     if uid is None:
                         processes.end_processes(marker)
                     else:
-                        processes.end_account(uid, uid + _BESIDE)
+                        end(uid)
                 for descriptor, text in printed.items():
                     # Another account's process may hold the pipe's end.
                     with contextlib.suppress(BlockingIOError):
@@ -144,43 +144,53 @@ class Sandbox:
                 if time.monotonic() > deadline:
                     return f"did not end within {self.seconds:g} s and was killed"
 
-    @contextlib.contextmanager
-    def _account(self) -> t.Iterator[int | None]:
-        """Hold the account that the code runs as; None where that can only be one's own."""
-        if os.geteuid() != 0:
-            yield None
-            return
-        first = int(hashlib.sha256(os.path.realpath(self.directory).encode()).hexdigest(), 16)
-        for step in range(len(ACCOUNTS)):
-            uid = ACCOUNTS[(first + step) % len(ACCOUNTS)]
-            if _has_entry(uid) or _has_entry(uid + _BESIDE):
+
+@contextlib.contextmanager
+def account(directory: str) -> t.Iterator[int | None]:
+    """Hold the account that the code of an environment runs as, see :class:`Sandbox`; None where that is one's own.
+
+    At the end all that runs as it is killed, and what it left where everybody may write is removed.
+
+    :param directory: of the environment.
+    :raises SparkforgeError: if none is free, or this process cannot take it.
+    """
+    if os.geteuid() != 0:
+        yield None
+        return
+    first = int(hashlib.sha256(os.path.realpath(directory).encode()).hexdigest(), 16)
+    for step in range(len(ACCOUNTS)):
+        uid = ACCOUNTS[(first + step) % len(ACCOUNTS)]
+        if _has_entry(uid) or _has_entry(uid + _BESIDE):
+            continue
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(receipts.lock("/run", f"sparkforge-{uid}", 0))
+            except SparkforgeError as error:
+                if error.__cause__:
+                    raise
                 continue
-            with contextlib.ExitStack() as held:
-                try:
-                    held.enter_context(receipts.lock("/run", f"sparkforge-{uid}", 0))
-                except SparkforgeError as error:
-                    if error.__cause__:
-                        raise
-                    continue
+            _clear(uid)
+            try:
+                yield uid
+            finally:
                 _clear(uid)
-                try:
-                    yield uid
-                finally:
-                    _clear(uid)
-                return
-        raise SparkforgeError(
-            f"No user id between {ACCOUNTS[0]} and {ACCOUNTS[-1]} is free to run what a package provides.",
-            "Remove the accounts that use these ids, or wait until other runs have ended.",
-        )
+            return
+    raise SparkforgeError(
+        f"No user id between {ACCOUNTS[0]} and {ACCOUNTS[-1]} is free to run what a package provides.",
+        "Remove the accounts that use these ids, or wait until other runs have ended.",
+    )
 
 
-def _dropped(argv: t.Sequence[str], uid: int | None) -> list[str]:
-    """Return the command that runs ``argv`` as ``uid``, with the groups that may enter its directories alone."""
-    if uid is None:
-        return list(argv)
-    groups = ",".join(map(str, sorted({uid} | groups_that_may_enter(argv[0]))))
-    drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", groups]
+def dropped(argv: t.Sequence[str], uid: int, groups: t.Collection[int]) -> list[str]:
+    """Return the command that runs ``argv`` as ``uid``, in these groups alone, without a way to more rights."""
+    listed = ",".join(map(str, sorted(groups)))
+    drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", listed]
     return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *argv]
+
+
+def end(uid: int) -> None:
+    """Kill all that runs as an account of :func:`account`."""
+    processes.end_account(uid, uid + _BESIDE)
 
 
 def _has_entry(number: int) -> bool:
@@ -203,7 +213,7 @@ def _clear(uid: int) -> None:
                         if entry.stat(follow_symlinks=False).st_uid == uid:
                             disk.remove(entry.path)
 
-    processes.end_account(uid, uid + _BESIDE)
+    end(uid)
     # As that account, so that no link is followed with root's rights.
     processes.acting(uid, uid + _BESIDE, remove)
 

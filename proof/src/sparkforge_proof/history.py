@@ -37,8 +37,8 @@ class History:
     def _read(self, name: str) -> dict[str, t.Any] | None:
         """Return a report; a damaged one, and one of another format, counts as none."""
         try:
-            with open(os.path.join(self.directory, name), encoding="utf-8") as stream:
-                report = json.load(stream)
+            with disk.open_regular(os.path.join(self.directory, name), links=True) as stream:
+                report = json.loads(stream.read().decode("utf-8"))
         except (OSError, ValueError):
             return None
         return report if isinstance(report, dict) and report.get("format") == verdict.FORMAT else None

@@ -21,6 +21,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import typing as t
 
@@ -34,6 +35,9 @@ IMPORT_SECONDS = 300.0
 
 #: Bytes of a line; the longest row of a check has some thousand.
 _LONGEST = 1 << 20
+
+#: Bytes that the processes of a run may print.
+PRINTED = 64 << 20
 
 #: What runs in the environment, where the families of the lane were imported.
 PROGRAM = runner.__name__
@@ -52,6 +56,7 @@ main(sys.argv[1])
 class Lanes:
     """What the lanes of one run share.
 
+    :ivar user: whom root runs them as; "": an account of their own, None: root, or whoever else it is.
     :ivar beside: how many run side by side.
     :ivar software: what the environment says of itself.
     """
@@ -92,12 +97,30 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = N
         return _nothing(names, Result("python", FAIL, "absent", "starts", cause, remedy, reason=MISMATCH))
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
-        return _run_in(lanes, directory, groups, gate)
+        with _account(lanes) as own:
+            return _run_in(lanes, directory, groups, gate, own)
+    except SparkforgeError as error:
+        return _nothing(names, Result("python", FAIL, "an error", "starts", error.cause, error.remedy, reason=MISMATCH))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: Gate | None) -> list[Result]:
+@contextlib.contextmanager
+def _account(lanes: Lanes) -> t.Iterator[int | None]:
+    """Hold the account that the checks run as, where it is their own; all that runs as it is killed at the end."""
+    if lanes.user != "" or os.geteuid() != 0:
+        yield None
+        return
+    unprivileged.check_open(
+        lanes.python, "The interpreter", "Move it, or set verify_user to an account that enters it."
+    )
+    with unprivileged.account(os.path.dirname(os.path.dirname(lanes.python))) as own:
+        yield own
+
+
+def _run_in(
+    lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: Gate | None, own: int | None
+) -> list[Result]:
     names = [name for group in groups for name in group]
     pipes = [os.pipe() for _group in groups]
     scratch = os.path.join(directory, "scratch")
@@ -118,34 +141,50 @@ def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], g
     for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
             stream.write(text)
-    identity = _identity(lanes, directory, scratch)
+    identity = _identity(lanes, directory, scratch, own)
     output = os.path.join(directory, "output.log")
     argv = [lanes.python, os.path.join(directory, "main.py"), os.path.join(directory, "job.json")]
-    with open(output, "wb") as log:
-        try:
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=scratch,
-                env=_variables(lanes, scratch),
-                pass_fds=[*(writing for _reading, writing in pipes), *([gate.reading] if gate else [])],
-                start_new_session=True,
-                **identity,
-            )
-        except OSError as error:
-            for reading, _writing in pipes:
-                os.close(reading)
-            who = f" as the account {lanes.user}" if identity else ""
-            cause = f"{lanes.python} does not start{who}: {error.strerror}."
-            remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
-            if isinstance(error, PermissionError):
-                remedy = "Set verify_user to an account that can read the environment."
-            return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy, reason=MISMATCH))
-        finally:
-            for _reading, writing in pipes:
-                os.close(writing)
+    if own is not None:
+        argv, identity = unprivileged.dropped(argv, own, identity["extra_groups"]), {}
+    printed, printing = os.pipe()
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=printing,
+            stderr=subprocess.STDOUT,
+            cwd=scratch,
+            env=_variables(lanes, scratch),
+            pass_fds=[*(writing for _reading, writing in pipes), *([gate.reading] if gate else [])],
+            start_new_session=True,
+            **identity,
+        )
+    except OSError as error:
+        for reading in (printed, *(reading for reading, _writing in pipes)):
+            os.close(reading)
+        who = f" as the account {lanes.user}" if identity else ""
+        cause = f"{lanes.python} does not start{who}: {error.strerror}."
+        remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
+        if isinstance(error, PermissionError):
+            remedy = "Set verify_user to an account that can read the environment."
+        return _nothing(names, Result("python", FAIL, "an error", "starts", cause, remedy, reason=MISMATCH))
+    finally:
+        for writing in (printing, *(writing for _reading, writing in pipes)):
+            os.close(writing)
+
+    def end() -> None:
+        """Kill what runs; its first process is not waited for, so that nobody else has its number."""
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(process.pid, signal.SIGKILL)
+        if own is None:
+            _end_daemons(identity.get("user"), scratch)
+        else:
+            unprivileged.end(own)
+
+    # A daemon that cannot be found may hold the pipe's end.
+    keeping = threading.Thread(target=_keep, args=(printed, output, end), daemon=True)
+    keeping.start()
     try:
         # What it waits for takes as long as it may itself.
         seconds = lanes.limits["seconds"] * (2 if gate else 1)
@@ -158,11 +197,23 @@ def _run_in(lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], g
     finally:
         for reading, _writing in pipes:
             os.close(reading)
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(OSError):
-                kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(SparkforgeError):
+            end()
         process.wait()
-        _end_daemons(identity.get("user"), scratch)
+
+
+def _keep(reading: int, path: str, end: t.Callable[[], None]) -> None:
+    """Write what is printed to a file until nobody prints; end what prints without an end."""
+    left = PRINTED
+    with os.fdopen(reading, "rb", buffering=0) as stream, open(path, "wb", buffering=0) as log:
+        while block := stream.read(1 << 16):
+            left -= len(block)
+            if left < 0:
+                log.write(f"\nIt printed more than {PRINTED} bytes and was killed.\n".encode())
+                with contextlib.suppress(SparkforgeError):
+                    end()
+                return
+            log.write(block)
 
 
 def _end_daemons(uid: int | None, scratch: str) -> None:
@@ -175,20 +226,23 @@ def _end_daemons(uid: int | None, scratch: str) -> None:
             processes.end_processes(scratch)
 
 
-def _identity(lanes: Lanes, directory: str, scratch: str) -> dict[str, t.Any]:
+def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> dict[str, t.Any]:
     """Return as whom the checks run; what they may write to becomes theirs."""
-    if not lanes.user or os.geteuid() != 0:
+    if own is not None:
+        uid, gid, groups = own, own, {own}
+    elif lanes.user and os.geteuid() == 0:
+        entry = pwd.getpwnam(lanes.user)
+        uid, gid, groups = entry.pw_uid, entry.pw_gid, set(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    else:
         return {}
-    entry = pwd.getpwnam(lanes.user)
     os.chmod(directory, 0o755)  # noqa: S103  # the sources must be read by that account; they hold no secret
-    os.chown(scratch, entry.pw_uid, entry.pw_gid)
+    os.chown(scratch, uid, gid)
     # The account's own, and those that may open the devices of a Jetson (/dev/nvmap is of the group video).
-    groups = set(os.getgrouplist(entry.pw_name, entry.pw_gid))
     for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
         if os.path.exists(device):
             groups.add(os.stat(device).st_gid)
     groups |= unprivileged.groups_that_may_enter(lanes.python)
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": sorted(groups - {0})}
+    return {"user": uid, "group": gid, "extra_groups": sorted(groups - {0})}
 
 
 def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
@@ -201,6 +255,8 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "PATH": ":".join([place for place in places if place] + ["/usr/sbin:/usr/bin:/sbin:/bin"]),
         "LANG": "C.UTF-8",
         "HOME": scratch,
+        # An account of its own has no entry that getpass.getuser() would find.
+        "LOGNAME": lanes.user or "sparkforge",
         "TMPDIR": scratch,
         processes.MARKER: scratch,
         "VIRTUAL_ENV": os.path.dirname(bin_directory),

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import catalogue, history as _history, lane, verdict
+from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.run import Proof
 
@@ -305,35 +306,65 @@ json.dump(said, open({told!r}, "w"))
 """
 
 
+@pytest.mark.parametrize("user", ["", "nobody"])
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account compute")
-def test_the_checks_have_the_account_s_rights_and_no_others(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_checks_have_the_account_s_rights_and_no_others(
+    open_path: Path, monkeypatch: pytest.MonkeyPatch, user: str
+) -> None:
     monkeypatch.setenv("SECRET", "of the module")
-    told, python, account = open_path / "told", open_path / "python", pwd.getpwnam("nobody")
+    told, python = open_path / "told", open_path / "python"
     told.touch()
     told.chmod(0o666)
     python.write_text(TELLS.format(python=interpreter.PYTHON, told=str(told)))
     python.chmod(0o755)
-    Proof(options(python=str(python), user="nobody")).run()
+    Proof(options(python=str(python), user=user)).run()
     said = json.loads(told.read_text())
     status = said["status"]
-    assert (status["Uid"], status["Gid"]) == ([str(account.pw_uid)] * 4, [str(account.pw_gid)] * 4)
-    assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == 0
-    assert "SECRET" not in said["variables"]
+    uid, gid = (pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid) if user else [int(status["Uid"][0])] * 2
+    assert (status["Uid"], status["Gid"]) == ([str(uid)] * 4, [str(gid)] * 4)
+    assert bool(user) or (uid in unprivileged.ACCOUNTS and status["NoNewPrivs"] == ["1"])
+    assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == int(status["CapInh"][0], 16) == 0
+    assert "SECRET" not in said["variables"] and said["variables"]["LOGNAME"]
     # What is run next lies where the account writes nothing.
     assert said["owner"] == 0
 
 
-def test_a_daemon_of_an_environment_does_not_outlive_its_proof(open_path: Path) -> None:
+@pytest.mark.parametrize("hides", ["", "env -i "], ids=["as it was started", "without the variable that tells it"])
+def test_a_daemon_of_an_environment_does_not_outlive_its_proof(open_path: Path, hides: str) -> None:
+    if hides and os.geteuid() != 0:
+        pytest.skip("only root has an account by which it is found all the same")
     told, python = open_path / "told", open_path / "python"
     told.touch()
     told.chmod(0o666)
-    python.write_text(f"#!/bin/sh\nsetsid sleep 600 &\necho $! > {told}\nsleep 0.2\n")
+    python.write_text(f"#!/bin/sh\n{hides}setsid sleep 600 &\necho $! > {told}\nsleep 0.2\n")
     python.chmod(0o755)
-    user = "nobody" if os.geteuid() == 0 else None
-    # The daemon keeps the results' pipe, so that the proof waits for as long.
-    Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
-    state = Path(f"/proc/{int(told.read_text())}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    users = [None] if os.geteuid() else [""] if hides else ["", "nobody"]
+    for user in users:
+        # The daemon keeps the results' pipe, so that the proof waits for as long.
+        Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
+        state = Path(f"/proc/{int(told.read_text())}/stat")
+        assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_an_environment_that_prints_without_an_end_is_killed(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane, "PRINTED", 1 << 20)
+    python = open_path / "python"
+    python.write_text("#!/bin/sh\nyes\n")
+    python.chmod(0o755)
+    report = Proof(options(python=str(python), user="" if os.geteuid() == 0 else None)).run()
+    (row,) = (row for row in report["checks"] if row["name"] == "python")
+    assert row["status"] == "fail" and "It printed more than 1048576 bytes and was killed" in row["cause"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="anybody else has the interpreter run as themselves")
+def test_an_interpreter_that_no_account_may_enter_is_one_row_with_a_remedy(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+    report = Proof(options(python=str(python), user="")).run()
+    (row,) = (row for row in report["checks"] if row["name"] == "python")
+    assert "only its owner can enter" in row["cause"] and "verify_user" in row["remedy"]
 
 
 def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,4 +376,4 @@ def test_root_s_group_is_no_group_of_the_checks(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(os.path, "exists", lambda path: path == "/dev/nvmap" or exists(path))
     monkeypatch.setattr(os, "stat", lambda path, **how: device if path == "/dev/nvmap" else stat(path, **how))
     lanes = lane.Lanes(interpreter.PYTHON, {}, {}, {}, "nobody")
-    assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path))["extra_groups"]
+    assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path), None)["extra_groups"]

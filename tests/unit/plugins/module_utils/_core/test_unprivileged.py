@@ -183,7 +183,7 @@ def test_who_ends_one_account_leaves_who_ends_another_alone() -> None:
 
 @as_root
 def test_the_code_of_one_environment_cannot_reach_that_of_another() -> None:
-    with unprivileged.Sandbox("/nonexistent/other")._account() as uid:
+    with unprivileged.account("/nonexistent/other") as uid:
         assert uid is not None
         other = os.fork()
         if not other:
