@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ..plugin_utils.action import Reconnecting
+from ..plugin_utils.action import OnHost, Reconnecting
 
 display = Display()
 
 
-class ActionModule(Reconnecting, ActionBase):
+class ActionModule(Reconnecting, OnHost):
     """One call of the module after the other, until the model is there."""
 
     _supports_check_mode = True

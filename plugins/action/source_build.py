@@ -14,20 +14,19 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._unit import follow, progress
-from ..plugin_utils.action import Reconnecting, expanded
+from ..plugin_utils.action import OnHost, Reconnecting, expanded
 
 display = Display()
 #: Seconds between two lines where nobody looks at a terminal.
 _QUIET = 60.0
 
 
-class ActionModule(Reconnecting, ActionBase):
+class ActionModule(Reconnecting, OnHost):
     """One call of the module; where it builds, one long poll after the other, and one call more for how it ended."""
 
     _supports_check_mode = True

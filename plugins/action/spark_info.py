@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs the module, the first call to each host: says what to do where it cannot be reached or sudo refuses.
+"""Runs a module on a host, any that meta/runtime.yml sends here, and takes of its answer what a host may say.
 
-The host stays unreachable to Ansible, and no further call is made.
+spark_info is the first call to each host: where that cannot be reached or sudo refuses, the message says what to do.
+The host stays unreachable to Ansible, and no further call is made. What spark_info says of a host is taken where it has
+the form that every plan reads: other hosts' tasks read it too, and one of another form would stop them all.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action.normal import ActionModule as Normal
 
 from ..module_utils._core.errors import SparkforgeError
+from ..plugin_utils import schema
+from ..plugin_utils.action import OnHost
 
 #: What Ansible puts before the words of ssh.
 _WRAPPED = re.compile(r".*(?:over|via) ssh: (?:ssh: )?", re.S | re.I)
@@ -24,8 +28,25 @@ _SUDO = re.compile(r"(Missing|Incorrect) (?:sudo|su) password")
 _FIND = "or run `make spark` (`sparkforge setup`), which finds Sparks and writes an inventory of its own"
 
 
-class ActionModule(Normal):
-    """What every module without an action of its own does, with a message of its own where that fails."""
+class ActionModule(OnHost, Normal):
+    """One call of the module, with a message of its own where that fails."""
+
+    FACTS: t.ClassVar[t.Collection[str]] = ("spark_info",)
+
+    def taken(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return the answer, an observation as the only fact; see :class:`OnHost`."""
+        bare = {key: value for key, value in answer.items() if key != "ansible_facts"}
+        observes = str(self._task.action).rpartition(".")[2] == "spark_info"
+        if not observes or answer.get("failed") or answer.get("unreachable"):
+            return super().taken(bare)
+        wrong = schema.problems("observation", answer.get("spark_info"))
+        if wrong:
+            more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            raise SparkforgeError(
+                f"What the host says of itself is not an observation: {wrong[0]:.300}{more}.",
+                "Find out who changed its python3 or its system files, and leave it out with -l until then.",
+            )
+        return super().taken({**bare, "ansible_facts": {"spark_info": answer["spark_info"]}})
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}

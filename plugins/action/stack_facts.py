@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible import constants as C
+
 from ..plugin_utils.action import OnController
 from ..plugin_utils.stack import facts, load
 
@@ -47,8 +49,14 @@ class ActionModule(OnController):
             libraries=arguments["libraries"],
             lock_required=arguments["lock_required"],
         )
-        return {
-            "changed": False,
-            "stack": found["stack"],
-            "files": found["files"],
-        }
+        return {"changed": False, "stack": found["stack"], "files": found["files"], "warnings": _open_settings()}
+
+
+def _open_settings() -> list[str]:
+    """Return what is to be said of settings by which a host could decide about more than itself."""
+    if not C.config.get_config_value("INJECT_FACTS_AS_VARS"):
+        return []
+    return [
+        "inject_facts_as_vars is on: whoever is root on a host can set variables of this play by the facts that it "
+        "returns. Set inject_facts_as_vars = false below [defaults] in ansible.cfg."
+    ]

@@ -10,8 +10,11 @@ The documentation is in plugins/modules/wheelhouse_manifest.py.
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import posixpath
+import resource
+import signal
 import typing as t
 
 from ansible.errors import AnsibleError
@@ -25,6 +28,8 @@ from ..plugin_utils.wheelhouse.served import Served
 from ..plugin_utils.wheelhouse.wanted import Wanted
 from .stack_lock import network
 
+#: What ssh writes for itself, in bytes: its log and known_hosts.
+_LEAST = 16 << 20
 PLACES = ["url", "cache", "builder"]
 
 
@@ -133,7 +138,8 @@ class ActionModule(OnController):
                     said = served.wheel(wheel, wanted.platform, target)
                 if served is None or said:
                     path = posixpath.join(root, "wheelhouse", wanted.platform, *wheel.relative.split("/"))
-                    said += self._fetch(path, target, builder)
+                    with _no_file_larger(wheel.size):
+                        said += self._fetch(path, target, builder)
                 if not os.path.exists(target):
                     raise SparkforgeError(
                         f"The wheel {wheel.file} is not available: {'; '.join(said)}.",
@@ -167,7 +173,10 @@ class ActionModule(OnController):
             raise OSError(
                 f"{builder} cannot be queried: {message.strip().splitlines()[-1] if message else 'it failed'}"
             )
-        return base64.b64decode(said["content"])
+        try:
+            return base64.b64decode(said["content"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise OSError(f"{builder} returned no file in answer to {path}") from error
 
 
 def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
@@ -178,6 +187,26 @@ def not_found(wanted: Wanted, found: Found) -> SparkforgeError:
         "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
         tried=found.tried,
     )
+
+
+@contextlib.contextmanager
+def _no_file_larger(size: int) -> t.Iterator[None]:
+    """Have no file grow beyond the bytes of a wheel in this process, which is the task's own, and in ssh's.
+
+    In the place of the wheel a builder may have a link to a device without an end.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    largest = max(size, _LEAST)
+    if hard != resource.RLIM_INFINITY:
+        largest = min(largest, hard)
+    # Not to be ended by it, where the connection is this process's.
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
 
 
 def _words(error: BaseException) -> str:

@@ -13,6 +13,7 @@ import typing as t
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._core import shown
 from ..module_utils._core.errors import SparkforgeError
 from . import proof
 
@@ -65,7 +66,15 @@ class Reconnecting:
 
 
 class OnHost(ActionBase):
-    """An action that runs a large module on the host."""
+    """An action that runs a module on the host, and takes of the answer no more than a host may say.
+
+    Who is root there can replace the interpreter and answer anything: what it says is shown on the controller, and
+    facts of any name would be variables of the play where ``inject_facts_as_vars`` is on.
+
+    :cvar FACTS: the facts that the module is there to set.
+    """
+
+    FACTS: t.ClassVar[t.Collection[str]] = ()
 
     def _execute_module(self, *arguments: t.Any, **options: t.Any) -> dict[str, t.Any]:
         # Ansible parses each file that travels. Python would meanwhile search all objects for garbage many times over,
@@ -73,14 +82,29 @@ class OnHost(ActionBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            done: dict[str, t.Any] = super()._execute_module(*arguments, **options)
-            return done
+            return self.taken(super()._execute_module(*arguments, **options))
+        except SparkforgeError as error:
+            return {"failed": True, "changed": False, **error.as_result()}
         finally:
             if collecting:
                 gc.enable()
 
+    def taken(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Return what is taken of a module's answer: texts that a terminal may show, and the facts of :attr:`FACTS`.
 
-class AsksProgram(ActionBase):
+        :raises SparkforgeError: if the answer is none of this module's.
+        """
+        said = answer.get("ansible_facts")
+        facts = {key: said[key] for key in self.FACTS if key in said} if isinstance(said, dict) else {}
+        # Which interpreter it is was found by Ansible, which asks again where it is not told.
+        if self._discovered_interpreter_key:
+            facts[self._discovered_interpreter_key] = self._discovered_interpreter
+        rest = {key: value for key, value in answer.items() if key != "ansible_facts"}
+        taken: dict[str, t.Any] = shown.values({**rest, "ansible_facts": facts} if facts else rest)
+        return taken
+
+
+class AsksProgram(OnHost):
     """An action whose module has the proof's program do its work."""
 
     def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -98,7 +122,7 @@ class AsksProgram(ActionBase):
         return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
 
 
-class WithProgram(AsksProgram, OnHost):
+class WithProgram(AsksProgram):
     """A module that is nothing but a call of the proof's program."""
 
     TRANSFERS_FILES = False

@@ -57,7 +57,7 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     A damaged receipt vouches for nothing, so it counts as none: the work it stood for is done again.
     """
     try:
-        with open(path_of(root, name), "rb") as stream:
+        with disk.open_regular(path_of(root, name), links=True) as stream:
             data = json.loads(stream.read().decode("utf-8"))
     except FileNotFoundError:
         return None

@@ -31,3 +31,12 @@ def data(value: t.Any) -> t.Any:
     if isinstance(value, dict):
         return {key: data(one) for key, one in value.items()}
     return [data(one) for one in value] if isinstance(value, list) else value
+
+
+def values(value: t.Any) -> t.Any:
+    """Return data with each of its texts, those of keys too, as :func:`text`; a text of which nothing goes stays it."""
+    if isinstance(value, str):
+        return text(value) if _UNSHOWN.search(value) else value
+    if isinstance(value, dict):
+        return {values(key): values(one) for key, one in value.items()}
+    return [values(one) for one in value] if isinstance(value, list) else value

@@ -10,6 +10,8 @@ import json
 import os
 import typing as t
 
+from .._core import disk
+
 SCHEMA = 2
 #: What only the receipt in the environment itself has.
 OWN_ALONE = ("entries", "made")
@@ -103,8 +105,8 @@ def upgraded(data: dict[str, t.Any]) -> Receipt:
 
 def read_json(path: str) -> dict[str, t.Any] | None:
     try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.load(stream)
+        with disk.open_regular(path, links=True) as stream:
+            data = json.loads(stream.read().decode("utf-8"))
     except (OSError, ValueError):
         return None
     return data if isinstance(data, dict) else None

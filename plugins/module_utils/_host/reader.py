@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 import typing as t
 
@@ -23,6 +24,16 @@ COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
 def _no_command(argv: list[str]) -> tuple[int, str, str]:
     return 127, "", f"{argv[0]} is not run here."
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open a regular file: a pipe or a device in its place would keep the observation waiting, and all other hosts."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file", path)
+    return descriptor
 
 
 class Host:
@@ -69,7 +80,7 @@ class Host:
     def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` where it is absent or cannot be read."""
         try:
-            with open(self.path(path), "rb", buffering=0) as stream:
+            with open(self.path(path), "rb", buffering=0, opener=_regular) as stream:
                 content = bytearray()
                 while len(content) < READ_LIMIT:
                     chunk = stream.read(READ_CHUNK)

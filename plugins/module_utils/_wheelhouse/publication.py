@@ -107,6 +107,19 @@ def file_of(stack: str, lock_id: str) -> str:
     return f"{stack}-{lock_id}.json"
 
 
+def checked_platform(platform: str) -> str:
+    """Return the name of a platform, which becomes part of paths and URLs and is what a host says of itself.
+
+    :raises SparkforgeError: if it is none.
+    """
+    if not _PLATFORM.fullmatch(platform):
+        raise SparkforgeError(
+            f"{platform!r:.80} is not the name of a platform.",
+            "It is as ubuntu24.04-aarch64. Find out what the host's /etc/os-release says.",
+        )
+    return platform
+
+
 def read(content: bytes, where: str = "The manifest") -> Manifest:
     """Return the manifest that ``content`` is.
 

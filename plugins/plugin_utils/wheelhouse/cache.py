@@ -39,7 +39,9 @@ class Cache:
     """The controller's cache of one platform."""
 
     def __init__(self, directory: str, platform: str) -> None:
-        self.directory = os.path.join(os.path.abspath(os.path.expanduser(directory)), platform)
+        # A host that named a platform ../x would have its manifests and notes written elsewhere.
+        place = os.path.abspath(os.path.expanduser(directory))
+        self.directory = os.path.join(place, publication.checked_platform(platform))
 
     def path_of(self, wanted: Wanted) -> str:
         return os.path.join(self.directory, "manifests", wanted.file)

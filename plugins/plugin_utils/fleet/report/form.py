@@ -51,7 +51,6 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
     ]
     whole = {
         "format": FORMAT,
-        "host": host,
         "environment_id": None,
         "scope": "none",
         "started": None,
@@ -65,6 +64,8 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         "resolved": {},
         "drift": {"since": None, "changes": []},
         **given,
+        # Whose report it is says the inventory; a host could name another one.
+        "host": host,
         "check_mode": check_mode,
         "checks": checks,
         "written": now(),

@@ -34,6 +34,13 @@ def test_the_facts_are_returned_and_not_set() -> None:
     assert result["files"]["stack"].endswith("roles/stack/vars/torch-2.15.0.yml")
 
 
+def test_a_setting_by_which_hosts_set_variables_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert facts(name="torch-2.15.0", method="wheel")["warnings"] == []
+    monkeypatch.setenv("ANSIBLE_INJECT_FACT_VARS", "true")
+    (said,) = facts(name="torch-2.15.0", method="wheel")["warnings"]
+    assert "inject_facts_as_vars is on" in said and "Set inject_facts_as_vars = false" in said
+
+
 def test_the_inventorys_own_stack_is_found(tmp_path: Path) -> None:
     (tmp_path / "stacks").mkdir()
     shutil.copy(COLLECTION / "roles/stack/vars/torch-2.15.0.yml", tmp_path / "stacks" / "mine.yml")

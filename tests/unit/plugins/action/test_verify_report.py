@@ -53,6 +53,12 @@ def test_a_report_and_its_page_are_whole_readable_and_say_when_they_were_written
     assert {stat.S_IMODE(os.stat(file).st_mode) for file in (path, page)} == {0o644}
 
 
+def test_a_report_is_that_of_the_host_that_wrote_it_whatever_it_says(tmp_path: Path) -> None:
+    report, path, _page = write_report(str(tmp_path), "spark01", examples.unproven("spark02"), False)
+    assert report["host"] == json.loads(Path(path).read_text())["host"] == "spark01"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["spark01.html", "spark01.json"]
+
+
 def test_check_mode_does_not_overwrite_what_a_real_run_found(tmp_path: Path) -> None:
     write_report(str(tmp_path), "spark01", examples.broken("spark01"), False)
     report, path, page = write_report(str(tmp_path), "spark01", examples.unproven("spark01"), True)

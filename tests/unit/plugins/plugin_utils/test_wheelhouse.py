@@ -117,6 +117,15 @@ def find(cache: Cache, served: Served | None = None, builder: t.Callable[[str], 
 # --------------------------------------------------------------------------------------------------------- places
 
 
+@pytest.mark.parametrize(
+    "platform", ["../../stolen-x86_64", "/etc-x86_64", "a/b-x86_64", "x86_64", "", "a-b\n", "a\n-b"]
+)
+def test_no_platform_that_a_host_names_leads_out_of_the_cache(tmp_path: Path, platform: str) -> None:
+    with pytest.raises(SparkforgeError, match="is not the name of a platform") as failure:
+        Cache(str(tmp_path / "cache"), platform)
+    assert failure.value.remedy and list(tmp_path.iterdir()) == []
+
+
 def test_the_url_comes_first_then_the_cache_then_the_builder(server: Server, cache: Cache) -> None:
     made = manifest()
     found = find(cache, Served(server.url), lambda _name: publication.text_of(made))

@@ -207,3 +207,16 @@ def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
     with receipts.lock(str(tmp_path), "env"):
         synced.clear()
     assert synced == [(str(tmp_path), ["kept"])]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a device"])
+def test_what_lies_in_the_place_of_a_receipt_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
+    path = Path(receipts.path_of(str(tmp_path), "x"))
+    path.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(SparkforgeError, match="cannot be read: not a regular file") as raised:
+        receipts.read(str(tmp_path), "x")
+    assert raised.value.remedy

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import typing as t
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -524,3 +525,19 @@ def test_the_clock_is_synchronized_where_timesyncd_says_so(tmp_path: t.Any) -> N
 
 def test_the_kernel_answers_whether_the_clock_is_synchronized() -> None:
     assert probe.kernel_clock_synchronized() in (True, False, None)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "directory", "link to a device"])
+def test_what_is_no_file_is_noted_and_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "etc/os-release"
+    path.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "../zero")
+        (tmp_path / "zero").symlink_to("/dev/zero")
+    host = reader.Host(root=str(tmp_path))
+    assert host.read("/etc/os-release") is None
+    assert [row["probe"] for row in host.unread] == ["/etc/os-release"]

@@ -1,0 +1,307 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Two hosts in one play, of which one is hostile: root there answers what he likes, and reaches himself alone.
+
+Its python3 runs what Ansible sends and changes the answers as ``/srv/attack.json`` says; its files are links to what is
+not its own. The other host and the controller have to end as they would without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.conftest import RECAP, Bench, Host, Play
+
+#: In the place of python3: what was asked is done, and something else is answered.
+PYTHON = r"""#!/usr/bin/python3.13 -IS
+import json, subprocess, sys
+
+def merged(value, other):
+    if isinstance(value, dict) and isinstance(other, dict):
+        return {**value, **{key: merged(value.get(key), one) for key, one in other.items()}}
+    return other
+
+done = subprocess.run(["/usr/bin/python3.13", *sys.argv[1:]], stdout=subprocess.PIPE)
+said = done.stdout
+with open("/srv/attack.json") as stream:
+    attack = json.load(stream)
+try:
+    answer = json.loads(said)
+except ValueError:
+    answer = None
+if isinstance(answer, dict):
+    answer = merged(answer, attack["say"])
+    if "spark_info" in answer:
+        answer["spark_info"] = merged(answer["spark_info"], attack["observe"])
+        answer["ansible_facts"]["spark_info"] = answer["spark_info"]
+    said = json.dumps(answer).encode() + b" " * attack["flood"]
+if attack["instead"] is not None:
+    said = attack["instead"].encode()
+sys.stdout.buffer.write(said)
+sys.exit(done.returncode)
+"""
+#: Clears the screen, sets the title, writes to the clipboard, and is an escape of C1.
+ESCAPES = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x9b2J"
+
+
+@dataclass
+class Pair:
+    """The hostile host, which comes first, so that what is asked once is asked of it, and one like any other."""
+
+    hostile: Host
+    other: Host
+    stolen: Path
+
+    def attack(
+        self,
+        say: dict[str, Any] | None = None,
+        observe: Any = None,
+        flood: int = 0,
+        instead: str | None = None,
+    ) -> None:
+        """Have the hostile host answer so from now on."""
+        text = json.dumps({"say": say or {}, "observe": observe or {}, "flood": flood, "instead": instead})
+        path = self.stolen.parent / "attack.json"
+        path.write_text(text)
+        self.hostile.copy(path, "/srv/attack.json")
+
+    def honest(self) -> None:
+        """Have its own python3 back; what was done to its files stays."""
+        self.attack()
+
+    def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
+        both = f"{self.hostile.name},{self.other.name}"
+        return self.other.run(playbook, *arguments, "-l", both, **variables)
+
+    def rows(self, **variables: object) -> dict[str, dict[str, Any]]:
+        """Return how both hosts stand, as playbooks/status.yml writes it to where the inventory says."""
+        self.status.unlink(missing_ok=True)
+        play = self.run("status", **variables)
+        assert self.status.exists(), play.output[-6000:]
+        assert play.code == 0 and "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
+        return {row["host"]: row for row in json.loads(self.status.read_text())["hosts"]}
+
+    @property
+    def status(self) -> Path:
+        return self.stolen.parent / "status.json"
+
+    def report(self, host: Host) -> dict[str, Any]:
+        """Return what the controller has of a host's proof."""
+        found: dict[str, Any] = json.loads((host.reports / f"{host.name}.json").read_text())
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """Return facts by which a host would decide about more than itself, were they variables of the play."""
+        evaluated = "{{ lookup('ansible.builtin.pipe', 'mkdir -p " + str(self.stolen) + "') }}"
+        return {
+            "verify_report_directory": str(self.stolen / "reports"),
+            "status_file": str(self.stolen / "status"),
+            "status_format": "nonsense",
+            "sparkforge_wheelhouse_cache": str(self.stolen / "cache"),
+            "sparkforge_wheelhouse_signers": [],
+            "report_require": "none",
+            "stack_name": evaluated,
+            "stack": {"name": evaluated},
+            "sparkforge_builder": {"name": self.hostile.name, "here": True, "platform": "../../stolen"},
+            "sparkforge_platforms": {self.other.name: "../../stolen"},
+            "sparkforge_root": "/stolen",
+            "ansible_host": "192.0.2.1",
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "/bin/false",
+            "ansible_become_exe": "/bin/false",
+            "ansible_delegated_vars": {self.other.name: {"ansible_python_interpreter": "/bin/false"}},
+            "discovered_interpreter_python": "/bin/false",
+            "inventory_hostname": self.other.name,
+            "groups": {"builders": [self.hostile.name]},
+            "hostvars": {self.other.name: {"stack": evaluated}},
+            evaluated: evaluated,
+        }
+
+    def lies(self, escapes: str = ESCAPES) -> dict[str, Any]:
+        """Return what an answer has beside its own: all that Ansible or a play might act on.
+
+        :param escapes: none for a play with Ansible's own modules, whose answers ansible-playbook shows as they are.
+        """
+        evaluated = "{{ lookup('ansible.builtin.pipe', 'mkdir -p " + str(self.stolen) + "') }}"
+        return {
+            "ansible_facts": self.facts(),
+            "add_host": {"host_name": "stolen", "groups": ["builders"], "host_vars": {"ansible_connection": "local"}},
+            "add_group": "builders",
+            "ansible_stats": {"data": {evaluated: evaluated}, "per_host": False, "aggregate": True},
+            "_ansible_delegated_vars": {self.other.name: {"ansible_host": "192.0.2.1"}},
+            "_ansible_facts_cacheable": True,
+            "warnings": [f"{escapes}{evaluated}"],
+            "diff": {"before": escapes, "after": evaluated},
+            f"{escapes}{evaluated}": f"{escapes}\n{evaluated}",
+        }
+
+    def is_untouched(self) -> None:
+        """See that nothing of it came to the other host, nor to the controller."""
+        assert not self.stolen.exists()
+        where = "/opt/sparkforge /etc /var/log/sparkforge"
+        assert self.other.execute(f"grep -rlF '{self.stolen}' {where} 2>/dev/null || true") == ""
+        names = {f"{host.name}.{kind}" for host in (self.other, self.hostile) for kind in ("json", "html")}
+        found = {path.name for path in self.other.reports.iterdir() if path.name.startswith(("..", "spark", "evil"))}
+        assert {name for name in found if self.hostile.name in name or self.other.name in name} <= names
+
+
+@pytest.fixture(scope="module")
+def pair(bench: Bench, provisioned: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """A hostile host beside one on which the site ran."""
+    hostile = bench.fresh()
+    pair = Pair(hostile, provisioned, tmp_path_factory.mktemp("hostile") / "stolen")
+    hosts = bench.inventory / "lab.yml"
+    before = hosts.read_text()
+    settings = {"status_file": str(pair.status), "status_format": "json"}
+    listed = {"hosts": {hostile.name: None, provisioned.name: None}}
+    hosts.write_text(yaml.safe_dump({"all": {"vars": settings, "children": {"lab": listed}}}, sort_keys=False))
+    pair.honest()
+    script = pair.stolen.parent / "python3"
+    script.write_text(PYTHON)
+    hostile.copy(script, "/srv/python3")
+    hostile.execute("rm /usr/bin/python3 && install -m 0755 /srv/python3 /usr/bin/python3")
+    yield pair
+    hosts.write_text(before)
+
+
+@pytest.fixture(scope="module")
+def alone(pair: Pair) -> dict[str, Any]:
+    """How the other host stands while nobody is hostile."""
+    pair.honest()
+    return pair.rows()[pair.other.name]
+
+
+def same(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two rows say the same of a host, but for how old its proof is."""
+    return {key: row[key] for key in row if key != "proof"} == {key: other[key] for key in other if key != "proof"}
+
+
+def test_no_fact_of_a_host_is_a_variable_of_the_play(
+    pair: Pair, alone: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As ansible-core has it where nobody says otherwise.
+    monkeypatch.setenv("ANSIBLE_INJECT_FACT_VARS", "true")
+    pair.attack(pair.lies())
+    rows = pair.rows()
+    assert same(rows[pair.other.name], alone)
+    assert rows[pair.hostile.name]["standing"] in ("changes", "stops")
+    pair.is_untouched()
+
+
+UNSOUND: dict[str, Any] = {
+    "a platform that leads out of the cache": {"platform": "../../../stolen-x86_64"},
+    "a platform of another type": {"platform": ["x"]},
+    "an observation of another type": 5,
+    "an environment without a name": {"environments": {"torch": {"current": "1", "stack": {"method": 5}}}},
+    "numbers that are none": {"memory": {"total_mib": "1"}, "disk": [{"mount": None}]},
+    "a text of many megabytes": {"os": {"id": "x" * (24 << 20)}},
+    "lists in the place of all": {"apt": [], "python": {}, "loader": [], "gpu": []},
+}
+
+
+@pytest.mark.parametrize("observe", UNSOUND.values(), ids=UNSOUND)
+def test_what_is_no_observation_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], observe: Any) -> None:
+    pair.attack(observe=observe)
+    rows = pair.rows()
+    assert same(rows[pair.other.name], alone)
+    assert rows[pair.hostile.name]["standing"] == "failed"
+    assert "is not an observation" in rows[pair.hostile.name]["problem"]
+    pair.is_untouched()
+
+
+ANSWERS = {
+    "nothing": "",
+    "no JSON": f"{ESCAPES}{{{{ lookup('pipe', 'id') }}}}",
+    "a list": "[]",
+    "a depth without an end": "[" * 200_000,
+    "a number that is none": '{"changed": NaN, "failed": Infinity, "rc": 1e999}',
+    "a failure of lists": '{"failed": true, "msg": [["x"], {"y": 1}], "warnings": 5}',
+}
+
+
+@pytest.mark.parametrize("instead", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_that_is_none_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], instead: str) -> None:
+    pair.attack(instead=instead)
+    rows = pair.rows()
+    assert same(rows[pair.other.name], alone)
+    assert rows[pair.hostile.name]["standing"] == "failed"
+    pair.is_untouched()
+
+
+def test_an_answer_of_any_size_concerns_its_host_alone(pair: Pair, alone: dict[str, Any]) -> None:
+    pair.attack(flood=64 << 20)
+    assert same(pair.rows()[pair.other.name], alone)
+
+
+def test_a_report_says_nothing_of_another_host(pair: Pair) -> None:
+    pair.honest()
+    before = pair.report(pair.other)
+    evil = f"{ESCAPES}{{{{ lookup('ansible.builtin.pipe', 'mkdir -p {pair.stolen}') }}}}<script>alert(1)</script>"
+    check = {"name": evil, "status": "pass", "measured": evil, "cause": evil, "remedy": evil, "family": evil}
+    forged = {"host": pair.other.name, "verdict": "proven", "stack": evil, "notices": [evil], "checks": [check]}
+    pair.attack({**pair.lies(), "report": {**forged, "summary": None}})
+    play = pair.run("verify", verify_require="unproven")
+    assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
+    after = pair.report(pair.other)
+    assert (after["host"], after["verdict"]) == (pair.other.name, before["verdict"])
+    assert [row["name"] for row in after["checks"]] == [row["name"] for row in before["checks"]]
+    if (pair.hostile.reports / f"{pair.hostile.name}.json").exists():
+        assert pair.report(pair.hostile)["host"] == pair.hostile.name
+    for page in pair.hostile.reports.glob("*.html"):
+        assert "<script>alert" not in page.read_text(errors="replace")
+    pair.is_untouched()
+
+
+def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone: dict[str, Any]) -> None:
+    pair.honest()
+    root, logs = "/opt/sparkforge", "/var/log/sparkforge/proof"
+    pair.hostile.execute(
+        f"mkdir -p {root}/receipts/units {root}/envs/torch/1 {root}/wheelhouse {logs} /etc/ld.so.conf.d"
+        f" && ln -s /dev/zero {root}/envs/torch/1/receipt.json && ln -s 1 {root}/envs/torch/current"
+        f" && mkfifo {root}/receipts/cuda.json {root}/receipts/units/a.json {logs}/1.json"
+        f" && ln -s /etc/shadow {root}/receipts/redist-cudss.json && ln -s /dev/zero {root}/receipts/units/b.json"
+        f" && ln -s / {root}/envs/other && mkfifo /etc/ld.so.conf.d/sparkforge-x.conf"
+        f" && ln -s ../../../../etc {root}/envs/torch/previous"
+    )
+    rows = pair.rows()
+    # Its own ldconfig would wait for the pipe.
+    pair.hostile.execute(f"rm -rf {root} /etc/ld.so.conf.d/sparkforge-x.conf {logs}")
+    assert same(rows[pair.other.name], alone)
+    shadow = pair.hostile.execute("head -1 /etc/shadow")
+    assert shadow not in pair.status.read_text()
+    pair.is_untouched()
+
+
+@pytest.mark.parametrize("method", ["build", "wheel"])
+def test_who_builds_is_not_for_a_host_to_say(pair: Pair, method: str) -> None:
+    """A platform of its own is one that nobody else is asked to install from."""
+    pair.attack(pair.lies(escapes=""), observe={"platform": "stolen1-x86_64"})
+    play = pair.run("deploy", "--check", stack_method=method)
+    assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
+    cache = pair.other.reports.parent / "wheelhouse"
+    assert not [path for path in cache.rglob("*") if "stolen1" in path.name and path.is_file()]
+    pair.is_untouched()
+    assert "stolen" not in json.dumps(list(pair.other.contents()))
+
+
+@pytest.mark.long
+def test_the_whole_site_beside_a_host_that_lies_in_every_answer(pair: Pair) -> None:
+    pair.honest()
+    before = pair.other.contents()
+    pair.attack(pair.lies(escapes=""))
+    play = pair.run("site", sparkforge_max_fail_percentage=100)
+    assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
+    recap = {found[0]: found for found in RECAP.findall(play.output)}
+    assert recap[pair.other.name][4] == "0", play.output[-6000:]
+    assert pair.other.contents() == before
+    assert pair.report(pair.other)["verdict"] == "unproven"
+    pair.is_untouched()
