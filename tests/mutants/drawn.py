@@ -1,0 +1,372 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Draws guards at random, breaks each of them, and runs the tests that the import graph says: nobody chose them.
+
+``python -m tests.mutants.drawn --seed 23`` prints a line for each and writes a JSON file of all. A guard is a condition
+that refuses (an ``if`` that raises), a bound, a call of a function that refuses, a pattern that has to fit to its end,
+a flag, a mode, or a line of a unit of systemd that takes something from its process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import functools
+import json
+import random
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from lab.host import LabError, fail, install_packages
+from tests.mutants.__main__ import ERROR, KILLED, SURVIVED, Bench, Outcome
+from tests.mutants.data import CHECKOUT, load
+
+AREAS = {
+    "cli": ["cli/sparkforge"],
+    "serving": [
+        "plugins/module_utils/_serving", "roles/serving", "plugins/plugin_utils/plans/serving.py",
+        "plugins/modules/hub_model.py", "plugins/modules/model_info.py", "plugins/action/hub_model.py",
+    ],
+    "mirror": ["plugins/plugin_utils/mirror", "plugins/action/stack_mirror.py"],
+    "environment": ["plugins/module_utils/_environment"],
+    "fetch": ["plugins/module_utils/_fetch"],
+    "apt": ["plugins/module_utils/_apt"],
+    "inspect": ["plugins/module_utils/_inspect", "plugins/modules/inspect_info.py", "plugins/action/inspect_info.py"],
+}  # fmt: skip
+#: A bound that moves by one.
+BOUNDS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+OTHERWISE = {True: "False", False: "True"}
+DIRECTIVE = re.compile(
+    r"^(?:No|Protect|Private|Restrict|Capability|SystemCall|Memory|Lock|Tasks|Limit|UMask|IPAddress|Device|LoadCred|"
+    r"ReadOnly|Inaccessible|StartLimit|RemoveIPC|Proc|TemporaryFile)\w*=.*\n", re.M
+)  # fmt: skip
+#: What a function is called that refuses; one that writes or removes can fail too and is no check.
+CHECKS = re.compile(
+    r"_?(check|refuse|require|verif|validate|accept|place_option|protect|using|own|correct|finish|reach)"
+)
+FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", "alone", "no_log", "start_new_session"}
+LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
+#: The most test files that one mutant is shown to, the nearest first.
+FILES = 14
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """A guard that was drawn: the characters of a file that something else takes the place of."""
+
+    area: str
+    kind: str
+    file: str
+    line: int
+    start: int
+    end: int
+    becomes: str
+    tests: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        source = (CHECKOUT / self.file).read_text(encoding="utf-8")
+        text = " ".join(source[self.start : self.end].split())
+        return f"{self.file}:{self.line} {self.kind}: `{text}` becomes `{self.becomes.strip()}`"
+
+    def broken(self) -> str:
+        """Return the content of the file with the guard broken."""
+        source = (CHECKOUT / self.file).read_text(encoding="utf-8")
+        return source[: self.start] + self.becomes + source[self.end :]
+
+
+class Guards(ast.NodeVisitor):
+    """The guards of a file, each with what breaks it."""
+
+    def __init__(self, area: str, file: str, refusing: set[str]) -> None:
+        self.area, self.file, self.refusing = area, file, refusing
+        self.source = (CHECKOUT / file).read_text(encoding="utf-8")
+        self.lines = [0, *(found.end() for found in re.finditer("\n", self.source))]
+        self.found: list[Drawn] = []
+        self.refusals: set[ast.AST] = set()
+
+    def all(self) -> list[Drawn]:
+        """Return them in their order."""
+        if self.file.endswith(".py"):
+            self.visit(ast.parse(self.source))
+        else:
+            for one in DIRECTIVE.finditer(self.source):
+                self._add("directive", one.start(), one.end(), "", self.source.count("\n", 0, one.start()) + 1)
+        return [one for one in self.found if self._sound(one)]
+
+    def _sound(self, one: Drawn) -> bool:
+        if not self.file.endswith(".py"):
+            return True
+        try:
+            ast.parse(one.broken())
+        except SyntaxError:
+            return False
+        return True
+
+    def _add(self, kind: str, start: int, end: int, becomes: str, line: int) -> None:
+        self.found.append(Drawn(self.area, kind, self.file, line, start, end, becomes))
+
+    def _at(self, line: int, column: int) -> int:
+        """Return the place in the text; ast counts columns in bytes."""
+        start = self.lines[line - 1]
+        return start + len(self.source[start:].split("\n", 1)[0].encode()[:column].decode())
+
+    def _replace(self, kind: str, node: ast.expr | ast.stmt, becomes: str) -> None:
+        end = self._at(node.end_lineno or 0, node.end_col_offset or 0)
+        self._add(kind, self._at(node.lineno, node.col_offset), end, becomes, node.lineno)
+
+    def _text(self, node: ast.expr) -> str:
+        return ast.get_source_segment(self.source, node) or ""
+
+    def visit_If(self, node: ast.If) -> None:
+        """An ``if`` that refuses: never, always but then, or for a part of its reasons."""
+        if any(isinstance(one, ast.Raise) for one in node.body):
+            self.refusals.update(ast.walk(node.test))
+            self._replace("removed", node.test, "False")
+            self._replace("negated", node.test, f"not ({self._text(node.test)})")
+            if isinstance(node.test, ast.BoolOp):
+                for left in node.test.values:
+                    kept = [self._text(one) for one in node.test.values if one is not left]
+                    word = " and " if isinstance(node.test.op, ast.And) else " or "
+                    self._replace("part removed", node.test, f"({word.join(kept)})")
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """A bound, which moves by one; not one of a loop's progress."""
+        operator = type(node.ops[0])
+        limit = any(isinstance(one, ast.Name) and one.id.isupper() for one in ast.walk(node))
+        if len(node.ops) == 1 and operator in BOUNDS and (limit or node in self.refusals):
+            self._replace(
+                "bound", node, f"{self._text(node.left)} {BOUNDS[operator]} {self._text(node.comparators[0])}"
+            )
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A call of a function that refuses, whose value nobody takes."""
+        call = node.value
+        if isinstance(call, ast.Call):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name in self.refusing and CHECKS.match(name):
+                self._replace("check dropped", node, "pass")
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A pattern that has to fit to its end; flags that say yes or no."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "fullmatch":
+            self._replace("pattern", node.func, f"{self._text(node.func.value)}.match")
+        for word in node.keywords:
+            if word.arg in FLAGS and isinstance(word.value, ast.Constant) and isinstance(word.value.value, bool):
+                self._replace("flag", word.value, OTHERWISE[word.value.value])
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """A flag of a system call that is left out: ``os.O_NOFOLLOW`` for one."""
+        if isinstance(node.op, ast.BitOr) and isinstance(node.right, ast.Attribute):
+            self._replace("flag", node, self._text(node.left))
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """The mode of a file, which is then everybody's to write."""
+        if isinstance(node.value, int) and self._text(node).startswith("0o"):
+            self._replace("constant", node, oct(node.value ^ 0o022))
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """A limit of the module that is a constant: twice as much and one."""
+        target, value = node.targets[0], node.value
+        number = isinstance(value, ast.BinOp) or (
+            isinstance(value, ast.Constant) and type(value.value) is int and not self._text(value).startswith("0o")
+        )
+        if isinstance(target, ast.Name) and LIMITS.search(target.id) and node.col_offset == 0 and number:
+            try:
+                limit = eval(self._text(value), {"__builtins__": {}})
+            except (NameError, TypeError):
+                limit = None
+            if type(limit) is int:
+                self._replace("constant", value, str(2 * limit + 1))
+        self.generic_visit(node)
+
+
+# -- which tests are near
+
+
+def python_files(*places: str) -> list[str]:
+    """Return the Python files of places of the checkout."""
+    found = [path for place in places for path in (CHECKOUT / place).rglob("*.py")]
+    return sorted(str(path.relative_to(CHECKOUT)) for path in found)
+
+
+def _names(file: str) -> Iterator[str]:
+    """Yield the modules that a file imports, dotted as from the checkout."""
+    package = file.removesuffix(".py").split("/")[:-1]
+    for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*package[: len(package) - node.level + 1], *([base] if base else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _file(name: str, known: set[str]) -> str:
+    path = name.removeprefix("ansible_collections.sparkforge.dgx_spark.").replace(".", "/")
+    for one in (f"{path}.py", f"cli/{path}.py", f"proof/src/{path}.py"):
+        if one in known:
+            return one
+    return ""
+
+
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """Return by file which files it imports; a test of a module, a role or an action plugin runs that."""
+    files = python_files("plugins", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "proof", "roles")
+    known = set(files)
+    edges = {file: {one for name in _names(file) if (one := _file(name, known))} - {file} for file in files}
+    doors = {Path(file).stem: file for file in files if file.startswith(("plugins/modules/", "plugins/action/"))}
+    for file in files:
+        if file.startswith("tests/"):
+            text = (CHECKOUT / file).read_text(encoding="utf-8")
+            edges[file] |= {door for stem, door in doors.items() if f'"{stem}"' in text}
+            edges[file] |= {one for one in files if one.startswith("roles/") and Path(one).name in text}
+            named = [stem for stem in doors if Path(file).stem.startswith(f"test_{stem}")]
+            edges[file] |= {f"plugins/{kind}/{stem}.py" for stem in named for kind in ("modules", "action")} & known
+    return edges
+
+
+def near(file: str) -> list[str]:
+    """Return the test files that reach a file, the nearest first; that which has its name before all."""
+    importers: dict[str, set[str]] = defaultdict(set)
+    for one, needed in graph().items():
+        for other in needed:
+            importers[other].add(one)
+    distance, at = {file: 0}, [file]
+    while at:
+        at = [other for one in at for other in sorted(importers[one]) if distance.setdefault(other, 99) == 99
+              and not distance.__setitem__(other, distance[one] + 1)]  # fmt: skip
+    if file.startswith("roles/"):
+        # A role's files and templates are imported by nobody: its own tests read them.
+        role = file.split("/")[1]
+        return [one for one in sorted(graph()) if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\.py$", one)]
+    stem = Path(file).stem.lstrip("_")
+    tests = [one for one in distance if re.match(r"tests/(unit|golden|playbooks)/.*test_\w+\.py$", one)]
+    named = [one for one in graph() if re.search(rf"tests/unit/.*/test_{stem}\.py$", one) and _kin(one, file)]
+    mention = {one: Path(file).name in (CHECKOUT / one).read_text(encoding="utf-8") for one in tests}
+    order = sorted(
+        {*tests, *named},
+        key=lambda one: (one not in named, not _kin(one, file), not mention.get(one), distance.get(one, 50), one),
+    )
+    plays = [one for one in order if one.startswith("tests/playbooks")]
+    return [one for one in order if one not in plays][:FILES] + plays[:2]
+
+
+def _kin(test: str, file: str) -> bool:
+    """Say whether a test lies where the tests of the file's package lie."""
+    package = Path(file).parent.name
+    return f"/{package}/" in test or (file.startswith("cli/") and "/cli/" in test)
+
+
+# -- the draw
+
+
+def guards() -> dict[str, list[Drawn]]:
+    """Return by area all guards that may be drawn; those that tests/mutants/*.yml breaks alike are none."""
+    refusing = set()
+    for file in python_files("plugins", "cli", "roles"):
+        for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(isinstance(one, ast.Raise) for one in ast.walk(node)):
+                refusing.add(node.name)
+    listed = {(one.file, one.broken()) for one in load()}
+    found: dict[str, list[Drawn]] = {}
+    for area, places in AREAS.items():
+        paths = [path for place in places for path in _paths(CHECKOUT / place)]
+        each = [Guards(area, str(path.relative_to(CHECKOUT)), refusing).all() for path in paths]
+        found[area] = [one for guards in each for one in guards if (one.file, one.broken()) not in listed]
+    return found
+
+
+def _paths(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    return sorted(path for path in place.rglob("*") if path.suffix in (".py", ".j2") and path.is_file())
+
+
+def draw(seed: int, count: int) -> list[Drawn]:
+    """Return so many guards, of each area as many as of any other, of an area that has fewer all."""
+    chance = random.Random(seed)
+    left = {area: chance.sample(found, len(found)) for area, found in guards().items()}
+    drawn: list[Drawn] = []
+    while len(drawn) < count and any(left.values()):
+        for found in left.values():
+            if found and len(drawn) < count:
+                one = found.pop()
+                drawn.append(dataclasses.replace(one, tests=tuple(near(one.file))))
+    return sorted(drawn, key=lambda one: (one.area, one.file, one.start))
+
+
+def judge(bench: Bench, one: Drawn, programs: bool, before: str) -> Outcome:
+    """Run the nearest tests that start no program, and where none of them fails, those that do.
+
+    :param before: what became of it in an earlier run, which is not done again.
+    """
+    if not one.tests:
+        return Outcome(one, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
+    quick = dataclasses.replace(one, tests=("--no-programs", *one.tests))
+    found = Outcome(one, before, "", 0) if before == SURVIVED else bench.run(quick)  # type: ignore[arg-type]
+    if found.status == SURVIVED and programs:
+        found = bench.run(one)  # type: ignore[arg-type]
+    # Pytest ends so where the broken code raises what it takes for Ctrl-C.
+    ended = found.status == ERROR and "! KeyboardInterrupt !" in found.said
+    return found._replace(mutant=one, status=KILLED if ended else found.status)  # type: ignore[arg-type]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 0 where all that were drawn are killed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.drawn", description=str(__doc__).splitlines()[0])
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("-k", metavar="TEXT", default="", help="of those that are drawn only these")
+    parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
+    parser.add_argument("--list", action="store_true", help="show them and run none")
+    parser.add_argument("--quick", action="store_true", help="only tests that start no program")
+    parser.add_argument("--out", type=Path, help="a file that gets a JSON object a line; what it has killed stays so")
+    given = parser.parse_args(arguments)
+    drawn = [one for one in draw(given.seed, given.count) if given.k in one.id]
+    if given.list:
+        print("\n".join(f"{one.area}: {one.id}" for one in drawn))
+        return 0
+    install_packages()
+    known: dict[str, str] = {}
+    if given.out and given.out.exists():
+        known = {row["id"]: row["status"] for row in map(json.loads, given.out.read_text().splitlines())}
+    wanted = [one for one in drawn if known.get(one.id) != KILLED]
+    alive = 0
+    with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
+        bench = Bench(Path(name), given.j)
+        with ThreadPoolExecutor(given.j) as pool:
+            running = [pool.submit(judge, bench, one, not given.quick, known.get(one.id, "")) for one in wanted]
+            for done in as_completed(running):
+                one = done.result()
+                alive += one.status != KILLED
+                print(f"{one.status:8} {one.seconds:5.1f} s  {one.mutant.area}: {one.mutant.id}", flush=True)
+                if given.out:
+                    with given.out.open("a", encoding="utf-8") as stream:
+                        row = {"id": one.mutant.id, "area": one.mutant.area, "status": one.status, "said": one.said}
+                        stream.write(json.dumps({**row, "seconds": one.seconds}) + "\n")
+    print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {given.seed} are killed")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LabError as error:
+        sys.exit(fail(error))
