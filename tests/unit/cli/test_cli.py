@@ -303,6 +303,15 @@ def test_a_terminal_gets_bars_and_what_is_meant_to_be_read() -> None:
     assert "TASK [Build]" in shown(terminal=True, verbose=True)
 
 
+@pytest.mark.parametrize(("action", "is_shown"), [("ansible.builtin.debug", True), ("a.b.debug_more", False)])
+def test_of_what_succeeds_a_terminal_shows_what_is_there_to_be_read(action: str, is_shown: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, markup=False, highlight=False)
+    data = {"task_action": action, "host": "spark-1", "res": {"msg": "words"}}
+    with play.Screen(console, verbose=False) as screen:
+        screen.show({"event": "runner_on_ok", "stdout": "ok: [spark-1] => msg: words", "event_data": data})
+    assert ("words" in console.file.getvalue()) == is_shown  # type: ignore[attr-defined]
+
+
 def test_who_is_asked_again_is_told_what_ssh_and_sudo_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A password may be right and something else wrong, as a path of ssh's that is too long."""
     console = Console(file=io.StringIO(), width=200)

@@ -178,6 +178,17 @@ def test_another_package_version_or_architecture_is_refused(apt, tmp_path, maker
     assert_untouched(apt, tmp_path)
 
 
+def test_a_deb_without_a_repository_is_refused(apt, tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "var/elsewhere").mkdir(parents=True)
+    (tree / "var/elsewhere/file").write_text("x")
+    deb = pack(tree, tmp_path)
+    with pytest.raises(SparkforgeError, match=f"contains no repository at /var/{PACKAGE}/") as raised:
+        local(apt, tmp_path, deb, sha256=sha256(deb)).present()
+    assert raised.value.remedy
+    assert_untouched(apt, tmp_path)
+
+
 def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_path):
     apt.status.write_text(
         "Package: cusparselt-local-repo-ubuntu2404-0.8.10\nStatus: install ok installed\nVersion: 0.8.10-1\n"

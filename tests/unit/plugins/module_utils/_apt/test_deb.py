@@ -91,6 +91,17 @@ def test_a_field_that_dpkg_s_grammar_does_not_allow_is_refused(deb: Path, name: 
     assert "\n" not in raised.value.cause and raised.value.remedy
 
 
+@pytest.mark.parametrize("name", ["Package", "Version", "Architecture"])
+def test_a_deb_without_a_field_that_tells_what_it_is_is_refused(name: str, monkeypatch: pytest.MonkeyPatch):
+    fields = {"Package": "thing", "Version": "1:2.0-1", "Architecture": "all"}
+    for text in ("", *(["\n"] if name == "Version" else [])):
+        lines = [f"{key}: {value}\n" for key, value in {**fields, name: text}.items() if key != name or text]
+        monkeypatch.setattr(_deb, "_dpkg_deb", lambda *_arguments, lines=lines: "".join(lines))
+        with pytest.raises(SparkforgeError, match=f"is not a Debian package: it has no {name} field") as raised:
+            _deb.control("x.deb")
+        assert raised.value.remedy
+
+
 def test_a_further_line_of_a_field_is_not_a_field_where_it_is_written_back():
     """deb822(5): a continuation line begins with a blank, and only a newline ends a line."""
     text = "Package: a\n \tEssential: yes\nTag: b\x0cEssential: yes\x85Essential: yes\n .\n"

@@ -123,6 +123,14 @@ def test_a_file_that_is_too_large_never_reaches_gpg(one):
         openpgp.primary_fingerprints(one[1] * 2000)
 
 
+def test_the_limit_of_a_key_s_size_is_the_last_size_that_is_read(one, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(openpgp, "SIZE_LIMIT", len(one[1]))
+    assert openpgp.primary_fingerprints(one[1]) == [one[0]]
+    monkeypatch.setattr(openpgp, "SIZE_LIMIT", len(one[1]) - 1)
+    with pytest.raises(SparkforgeError, match=f"larger than {len(one[1]) - 1} bytes"):
+        openpgp.primary_fingerprints(one[1])
+
+
 def test_a_host_without_gpg_is_told_what_to_install(one, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(SparkforgeError, match="gpg is not installed") as raised:
@@ -131,7 +139,7 @@ def test_a_host_without_gpg_is_told_what_to_install(one, monkeypatch: pytest.Mon
     assert openpgp.dearmor(one[1]) == one[1], "what is binary already needs no gpg"
 
 
-@pytest.mark.parametrize("value", ["3BF863CC", "A4B469963BF863CC", "", "EB69" * 9, "g" * 40])
+@pytest.mark.parametrize("value", ["3BF863CC", "A4B469963BF863CC", "", "EB69" * 9, "g" * 40, "A" * 41, "A" * 40 + ";"])
 def test_a_key_id_is_no_fingerprint(value: str):
     with pytest.raises(SparkforgeError, match="not an OpenPGP fingerprint"):
         openpgp.normalise_fingerprint(value)

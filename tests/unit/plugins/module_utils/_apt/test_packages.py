@@ -721,3 +721,28 @@ def test_apt_get_is_told_to_remove_nothing(apt: FakeApt, tmp_path: Path):
     [done] = [call for call in apt.calls if "install" in call and "--simulate" not in call]
     # Nor what nobody needs any more: it may be the vendor's.
     assert "--no-remove" in done and "APT::Get::AutomaticRemove=0" in done
+
+
+def test_a_success_of_apt_s_is_looked_at(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(apt, "apply", lambda *_arguments: None)
+    with pytest.raises(SparkforgeError, match="apt-get succeeded, but dev is not installed as requested") as raised:
+        package_set(apt, tmp_path, "dev").present()
+    assert raised.value.remedy and not (tmp_path / "root/receipts/apt-x.json").exists()
+
+
+@pytest.mark.parametrize(("details", "goes_on"), [({}, True), ({"holder": {"pid": 1}}, False), ({"waited": 5}, False)])
+def test_lists_that_another_process_keeps_end_the_run_and_a_broken_source_does_not(
+    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, t.Any], goes_on: bool
+):
+    def update() -> None:
+        raise SparkforgeError("No lists.", "Wait.", **details)
+
+    said: list[str] = []
+    monkeypatch.setattr(apt, "update", update)
+    wanted = package_set(apt, tmp_path, "dev", update_cache=True, warn=said.append)
+    if goes_on:
+        assert wanted.present()["changed"] and said == ["No lists. Wait."]
+        return
+    with pytest.raises(SparkforgeError, match="No lists"):
+        wanted.present()
+    assert said == [] and not apt.ran("install")

@@ -101,6 +101,12 @@ def test_a_directory_lists_its_wheels_or_has_a_page_that_does(tmp_path: Path) ->
     assert index.listed(str(tmp_path), {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri(), SHA)]
 
 
+def test_what_has_more_after_the_name_of_a_wheel_is_none(tmp_path: Path) -> None:
+    for name in ("a-1-py3-none-any.whl", "b-1-py3-none-any.whl.asc", "c-1-py3-none-any.whl\n", "-d.whl", "e.whl;x"):
+        (tmp_path / name).touch()
+    assert [link.file for link in index.listed(str(tmp_path), {}, "find_links")] == ["a-1-py3-none-any.whl"]
+
+
 def test_a_page_without_wheels_is_called_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
     with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):

@@ -1,0 +1,215 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the command line refuses: a cause and a remedy, a line each, a status that says which, and nothing written."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from sparkforge import Exit, Refusal, cli, commands, find, inventory, play, questions
+from sparkforge.find import Spark
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home, in which nothing may be written."""
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("HOME", str(place))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(place / ".config"))
+    monkeypatch.delenv("SPARKFORGE_INVENTORY", raising=False)
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    """An account whose files are everybody's to write unless their mode says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "cause"),
+    [
+        (["status"], Exit.USAGE, "There is no inventory"),
+        (["record", "-i", "none.yml"], Exit.USAGE, "There is no inventory none.yml"),
+        (["record", "-i", "none.yml", "--prove"], Exit.USAGE, "There is no inventory none.yml"),
+        (["setup", "--discover", "a,b.yml"], Exit.USAGE, "Ansible takes a,b.yml for a list of hosts"),
+        (["status", "-i", "a,b.yml"], Exit.USAGE, "a,b.yml"),
+        (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
+        (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
+    ],
+)
+def test_a_refusal_is_a_cause_and_a_remedy_and_writes_nothing(
+    words: list[str], status: Exit, cause: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == status
+    said, rest = capsys.readouterr().err.split("\n", 1)
+    assert said.startswith("sparkforge: ") and cause in said
+    assert rest.startswith("  ") and len(rest.strip().splitlines()) == 1
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]])
+def test_a_line_that_names_no_command_or_no_such_option_is_refused(
+    words: list[str], home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2 and "usage: sparkforge" in capsys.readouterr().err
+    assert list(home.iterdir()) == []
+
+
+def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *words: str) -> list[Spark]:
+    """Return who can be chosen of machines that were found, those without a key being silent."""
+    monkeypatch.setattr(find, "by_mdns", lambda *_: sparks)
+    monkeypatch.setattr(find, "by_sync", list)
+    monkeypatch.setattr(find, "by_name", lambda *_: sparks)
+    monkeypatch.setattr(find, "reach", lambda *_: None)
+    arguments = cli.make_parser().parse_args(["setup", *words])
+    return commands.candidates(arguments, Console(file=io.StringIO()), Path("known_hosts"))
+
+
+def test_one_that_is_silent_among_those_found_is_left_to_the_person_and_is_refused_where_it_was_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = Spark("spark-1", ["192.0.2.1"], "in this network", key=KEY)
+    silent = Spark("spark-2", ["192.0.2.2"], "in this network")
+    assert candidates(monkeypatch, [good]) == [good]
+    assert candidates(monkeypatch, [good], "--host", "spark-1") == [good]
+    assert candidates(monkeypatch, [good, silent]) == [good, silent]
+    for sparks, words in (([silent], []), ([good, silent], ["--host", "spark-2"])):
+        with pytest.raises(Refusal, match=r"No ssh server answers at spark-2 \(192.0.2.2, port 22\)") as refused:
+            candidates(monkeypatch, sparks, *words)
+        assert refused.value.code == Exit.NO_SSH and refused.value.remedy
+
+
+def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    console = Console(file=io.StringIO())
+    answer = '{"_meta": {"hostvars": {"spark-1": {"ansible_host": "192.0.2.1"}}}}'
+    done = subprocess.CompletedProcess([], 0, answer, "")
+    monkeypatch.setattr(find, "printed", lambda *_, **__: done)
+    assert [one.name for one in find.by_mdns(None, console)] == ["spark-1"]
+    done = subprocess.CompletedProcess([], 4, answer, "no\n such plugin")
+    with pytest.raises(Refusal, match="The search for Sparks in the network failed: no such plugin") as refused:
+        find.by_mdns(None, console)
+    assert refused.value.code == Exit.NO_SPARK
+
+
+def test_no_name_of_an_ssh_configuration_ends_in_something_else() -> None:
+    assert find.sync_aliases("Host spark;id spark$x a/b spark-1 %h\n") == ["spark-1"]
+
+
+@pytest.mark.parametrize("answer", ["y", "n", ""])
+def test_licences_are_accepted_by_a_yes_alone(answer: str, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setattr(questions, "terminal", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda *_: answer)
+    asked = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=False, method="wheels")
+    asked.no_password = asked.dry_run = True
+    sparks = [Spark("spark-1", ["192.0.2.1"], "in this network", key=KEY, known=True)]
+    if answer == "y":
+        assert questions.ask(asked, Console(file=io.StringIO()), sparks).user == "ada"
+        return
+    with pytest.raises(Refusal, match="nothing was written") as refused:
+        questions.ask(asked, Console(file=io.StringIO()), sparks)
+    assert refused.value.code == Exit.DECLINED and list(home.iterdir()) == []
+
+
+def test_an_interrupted_trial_is_no_refusal_and_another_failure_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = questions.Answers([], "ada", "wheels", "")
+    arguments = argparse.Namespace(verbose=False)
+    trial = play.Play("connect", "x")
+    for code, error in ((play.CANCELLED, KeyboardInterrupt), (play.UNREACHABLE, Refusal), (2, Refusal)):
+        monkeypatch.setattr(play, "run", lambda *_, code=code, **__: play.Outcome(code))
+        try:
+            commands.connect(arguments, Console(file=io.StringIO()), trial, answers)
+        except BaseException as raised:
+            assert type(raised) is error
+        else:
+            raise AssertionError("it was taken for a success")
+
+
+def test_what_is_private_is_so_whatever_the_umask_is(
+    open_umask: None, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / "settings" / "hosts.yml"
+    inventory.write(path, "all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    modes: list[int] = []
+
+    def run(told: play.Play, *_: Any) -> play.Outcome:
+        (token,) = Path(os.environ["TMPDIR"]).glob("sparkforge-*/token")
+        modes.extend([token.stat().st_mode & 0o777, token.parent.stat().st_mode & 0o777])
+        return play.Outcome()
+
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(home.parent))
+    monkeypatch.setattr(play, "run", run)
+    monkeypatch.setattr(questions, "ask_password", lambda *_: "hf_s3cret")
+    assert cli.main(["model", "get", "a/b", "--ask-token", "-i", str(path), "--no-password"]) == Exit.DONE
+    assert modes == [0o600, 0o700]
+
+
+@pytest.mark.parametrize("name", ["/srv/models/a", "a/b", "./a/b/c", "~/x"])
+def test_a_model_is_named_by_the_hub_s_name_or_a_path_of_any_depth(
+    name: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home.parent / "hosts.yml"
+    path.write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
+    assert cli.main(["model", "get", name, "-i", str(path), "--dry-run"]) == Exit.DONE
+    assert capsys.readouterr().out
+
+
+def test_no_name_or_address_is_an_option_of_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def printed(*command: str, **_: str) -> subprocess.CompletedProcess[str]:
+        ran.append(command)
+        return subprocess.CompletedProcess(command, 1, "", "")
+
+    monkeypatch.setattr(find, "printed", printed)
+    monkeypatch.setattr(find, "sync_aliases", lambda _text: ["-oProxyCommand=x"])
+    (tmp_path / "config").touch()
+    assert find.by_sync(tmp_path / "config") == [] and find.host_keys("-oProxyCommand=x", 22) == []
+    assert [command[-2:] for command in ran] == [("--", "-oProxyCommand=x")] * 2
+
+
+def test_the_password_of_a_run_is_in_no_file_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Really run, by ansible-runner, which writes what it is given into files unless it is told not to."""
+    subprocess.run(["true"], check=True)
+    secret, temporary = "s3cret-of-a-person", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    found: list[Path] = []
+    seen: list[str] = []
+
+    def show(_screen: Any, event: dict[str, Any]) -> None:
+        seen.append(event["event"])
+        files = [path for path in temporary.rglob("*") if path.is_file()]
+        found.extend(path for path in files if secret.encode() in path.read_bytes())
+
+    monkeypatch.setattr(play.Screen, "show", show)
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text("all: {hosts: {here: {ansible_connection: local}}}\n")
+    play.run(play.Play("connect", hosts), secret, Console(file=io.StringIO()))
+    assert "playbook_on_start" in seen and found == []
+    assert list(temporary.iterdir()) == []
