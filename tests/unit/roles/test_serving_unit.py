@@ -35,7 +35,8 @@ STOPPED = {
 
 @pytest.mark.parametrize(("name", "expected"), [("serving.service.j2", SERVER), ("stopped.service.j2", STOPPED)])
 def test_nothing_that_a_unit_takes_from_its_processes_is_given_back(name: str, expected: dict[str, list[str]]) -> None:
-    lines = (TEMPLATES / name).read_text()
+    shared = (TEMPLATES / "sandbox.j2").read_text()
+    lines = (TEMPLATES / name).read_text().replace("{% include 'sandbox.j2' %}\n", shared)
     found = {key: re.findall(rf"^{key}=(.*)$", lines, re.M) for key in expected}
     assert found == expected
     taking = r"^((?:No|Protect|Private|Restrict|Capability|SystemCallF|IPAddress|Device)\w*)="
