@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A campaign of mutants: random faults in torch's operators, and what share of them the proof catches.
+"""A campaign: faults that proof/tests/drawn draws by a seed, and what share of them the proof catches.
 
-`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py says how a fault is planted. What came of each
+`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py says how a fault is judged. What came of each
 is a line of JSON in a file that a second run continues from.
 """
 
@@ -37,6 +37,7 @@ NOT_RUN = (
     "attention.cudnn*",
     "*tensors.memory",
     "*sizes.elements",
+    "movement.large",
 )
 #: One sound run in so many.
 SOUND_EVERY = 10
@@ -106,7 +107,7 @@ def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.An
     """Plant what is not in the file yet; return the rows of all."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
         known = _traced(campaign, Path(directory), say)
-        done = {row["number"] for row in rows_of(campaign.out)}
+        done = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}
         left = [number for number in range(1, campaign.count + 1) if number not in done]
         jobs = [
             {"numbers": left[first :: campaign.workers], "trace": str(known), "out": str(campaign.out)}
@@ -171,7 +172,7 @@ def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t
         file.write_text(json.dumps(whole))
         variables = {
             **os.environ,
-            "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}",
+            "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}",
             "OMP_NUM_THREADS": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -198,52 +199,32 @@ def rows_of(path: Path) -> list[dict[str, t.Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def family(operator: str) -> str:
-    """Return what kind of operator one is, by its name alone: ``backward``, ``in place`` …"""
-    base, _unused, overload = operator.partition("::")[2].partition(".")
-    for words, name in (
-        (("_foreach", "_fused", "_amp"), "of optimisers"),
-        (("backward",), "backward"),
-        (("conv", "mm", "bmm", "matmul", "dot", "linear", "attention", "addmv", "addr", "baddbmm"), "products"),
-        (("linalg", "cholesky", "lu_", "qr", "triangular", "inverse"), "linear algebra"),
-        (("fft", "stft"), "Fourier transforms"),
-        (("norm",), "normalisation"),
-        (("pool", "upsample", "pad", "grid_sampler"), "pooling and resampling"),
-        (("loss",), "losses"),
-        (("scatter", "gather", "index", "embedding", "take", "put", "masked"), "indexing"),
-        (("sum", "mean", "prod", "max", "min", "any", "all", "var", "std", "cum"), "reductions"),
-        (("bernoulli", "normal", "uniform", "rand", "exponential", "multinomial", "dropout"), "random numbers"),
-        (("special_",), "special functions"),
-    ):
-        if any(word in base for word in words):
-            return name
-    return "in place" if base.endswith("_") else "into a tensor that is given" if "out" in overload else "others"
-
-
 def report(rows: t.Sequence[Row]) -> str:
-    """Return the figures as text: shares with their intervals of 95 per cent, by kind of fault and of operator."""
-    sound = [row for row in rows if row["kind"] == "sound"]
-    planted = [row for row in rows if row["kind"] != "sound"]
-    reached = [row for row in planted if row["faults"]]
-    large = [row for row in reached if row["large"]]
-    wrapped = [row for row in sound if row["calls"]]
+    """Return the figures as text: shares with their intervals of 95 per cent, by class, defect and condition."""
+    sound = [row for row in rows if not row["defect"]]
+    planted = [row for row in rows if row["defect"]]
+    lost = [row for row in planted if "error" in row]
+    shown = [row for row in planted if row["size"] > 1 and "error" not in row]
+    large = [row for row in shown if row["large"]]
+    seeds = ", ".join(map(str, dict.fromkeys(row["seed"] for row in rows)))
     lines = [
-        f"planted                          {len(planted)}",
-        f"  never called by a check        {sum(not row['calls'] for row in planted)}",
-        f"  called, but never as it takes  {sum(bool(row['calls']) and not row['faults'] for row in planted)}",
-        f"  not more than 10 times a bound {len(reached) - len(large)}",
-        f"    of these caught              {_share([row for row in reached if not row['large']])}",
+        f"seeds {seeds}",
+        f"drawn                            {len(planted)}",
+        f"  could not be judged            {len(lost)}",
+        f"  no program shows a change      {len(planted) - len(shown) - len(lost)}",
+        f"  not more than 10 times a bound {len(shown) - len(large)}",
+        f"    of these caught              {_share([row for row in shown if not row['large']])}",
         f"  larger                         {len(large)}",
         f"    of these caught              {_share(large)}",
-        f"caught of all that did anything  {_share(reached)}",
-        f"caught of all planted            {_share(planted)}",
         f"false alarms of sound wrappers   {sum(bool(row['caught']) for row in sound)} / {len(sound)}"
-        f" ({len(wrapped)} of them called)",
+        f" ({sum(bool(row['calls']) for row in sound)} of them called)",
         "",
-        "larger than 10 times the bound, caught, by kind of fault:",
-        *_by(large, lambda row: row["kind"]),
-        "by kind of operator:",
-        *_by(large, lambda row: family(row["operator"])),
+        "larger than 10 times the bound, caught, by class:",
+        *_by(large, lambda row: row["class"]),
+        "by defect:",
+        *_by(large, lambda row: row["defect"]),
+        "by condition:",
+        *_by(large, lambda row: row["condition"] or "always"),
         "seen first by:",
     ]
     first = collections.Counter(
@@ -258,17 +239,15 @@ def report(rows: t.Sequence[Row]) -> str:
 
 
 def described(row: Row) -> str:
-    """Return one mutant in words."""
-    what = {"scale": f"times {row['factor']}", "swap": "two lanes swapped", "drop": "last row zero", "zero": "all zero"}
-    only = f", {row['only']}" if row["only"] else ""
+    """Return one fault in words."""
     return (
-        f"{row['number']}: {row['operator']}, {what.get(row['defect'], 'sound')}{only}; {row['faults']} faults in"
-        f" {row['calls']} calls, {len(row['ran'])} checks"
+        f"{row['class']}: {row['words']}; shown by {row['program']}, {row['size']:.3g} times; {row['faults']} faults in"
+        f" {row['calls']} calls of {len(row['ran'])} checks"
     )
 
 
 def _share(rows: t.Sequence[Row]) -> Share:
-    return Share(sum(bool(row["caught"]) or "error" in row for row in rows), len(rows))
+    return Share(sum(bool(row["caught"]) for row in rows), len(rows))
 
 
 def _by(rows: t.Sequence[Row], key: t.Callable[[Row], str]) -> list[str]:

@@ -125,6 +125,7 @@ class Measured:
     :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
     :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
     :ivar warning: what should be looked at all the same, and does not block unless it says so.
+    :ivar covered: of a survey, the operators that were computed this time.
     """
 
     measured: str
@@ -132,6 +133,7 @@ class Measured:
     ratio: float | None = None
     rates: dict[str, float] = dataclasses.field(default_factory=dict)
     warning: Failed | None = None
+    covered: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -146,6 +148,7 @@ class Result:
     :ivar reason: why it did not pass, see ``WRONG``; empty for a pass and a skip.
     :ivar accepted: the site accepts its failure (``verify_accept``), so that it warns.
     :ivar blocks: fails whatever the evidence is.
+    :ivar covered: of a survey, the operators that were computed this time.
     """
 
     name: str
@@ -165,6 +168,7 @@ class Result:
     reason: str = ""
     accepted: bool = False
     blocks: bool = False
+    covered: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)

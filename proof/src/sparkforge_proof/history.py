@@ -59,6 +59,18 @@ class History:
             None,
         )
 
+    def covered(self, environment_id: str | None) -> tuple[int, dict[str, set[str]]]:
+        """Return how many reports of an environment there are, and by survey which operators these computed."""
+        found: dict[str, set[str]] = {}
+        reports = [
+            one for one in map(self._read, self._reports()) if one and one.get("environment_id") == environment_id
+        ]
+        for report in reports:
+            for row in report.get("checks") or []:
+                if row.get("covered"):
+                    found.setdefault(str(row["name"]), set()).update(row["covered"])
+        return len(reports), found
+
     def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
         """Return the report of the first run that proved this host with these GPUs, and keep it."""
         for name in self._reports():

@@ -348,6 +348,7 @@ def _event(line: bytes) -> Result | dict[str, t.Any] | None:
     texts = (row.name, row.status, row.measured, row.bound, row.cause, row.remedy, row.family, row.evidence)
     sound = all(isinstance(text, str) for text in texts) and row.status in (PASS, WARN, FAIL, SKIP)
     sound = sound and row.reason in ("", WRONG, MISMATCH, *UNANSWERED)
+    sound = sound and isinstance(row.covered, list) and all(isinstance(one, str) for one in row.covered)
     numbers = [row.seconds, *(row.rates.values() if isinstance(row.rates, dict) else [None])]
     numbers += [] if row.ratio is None else [row.ratio]
     return row if sound and all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers) else None

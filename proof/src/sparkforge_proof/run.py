@@ -23,6 +23,9 @@ from ._shared.module_utils._host.reader import Host
 from .check import FAIL, PASS, Result
 from .checks import speed
 
+#: Operators that are named of those that another run computed.
+NAMED = 8
+
 
 class Proof:
     """One run.
@@ -86,6 +89,7 @@ class Proof:
                 gpu=self.gpu_required,
                 accepted=self.accepted,
             )
+        self._say_covered(results)
         families = verdict.families(name for name, definition in required.items() if definition.numeric)
         found = verdict.verdict(results, unselected, families)
         if found == verdict.UNPROVEN and not self.check_mode:
@@ -114,6 +118,19 @@ class Proof:
         if self.history.directory and not self.check_mode:
             self.history.remember(report)
         return report
+
+    def _say_covered(self, results: t.Iterable[Result]) -> None:
+        """Say of each survey how many operators it computed over this host's last runs of this environment."""
+        runs, before = self.history.covered(self._environment_id())
+        for result in results:
+            if result.covered and runs:
+                known = before.get(result.name, set())
+                missing = sorted(known - set(result.covered))
+                both = len(known | set(result.covered))
+                result.measured += f"; over the last {runs + 1} runs {both} operators"
+                if missing:
+                    result.measured += f", not this time {', '.join(missing[:NAMED])}"
+                    result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
 
     @staticmethod
     def _packages() -> dict[str, str]:

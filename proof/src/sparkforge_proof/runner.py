@@ -322,6 +322,7 @@ class Child:
             result = Result(
                 name, PASS, measured=found.measured, bound=found.bound, ratio=found.ratio, rates=found.rates
             )
+            result.covered = list(found.covered)
             if found.warning is not None:
                 warning = found.warning
                 result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy

@@ -19,6 +19,7 @@ import pytest
 from sparkforge_proof import catalogue, history as _history, lane, verdict
 from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
+from sparkforge_proof.check import Result
 from sparkforge_proof.run import Proof
 
 from tests.unit import interpreter
@@ -255,7 +256,17 @@ def test_a_host_has_changed_when_its_kernel_or_a_cuda_package_has(
     assert Proof(settings).changed_host() == ["cuda-nvcc-13-0: 13.0.88-1 -> 13.0.96-1"]
 
 
-@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 5, 15)])
+def test_a_survey_says_what_the_last_runs_of_the_host_computed_together(tmp_path: Path) -> None:
+    before = {"format": verdict.FORMAT, "environment_id": None, "checks": [{"name": "survey.float32"}]}
+    before["checks"][0]["covered"] = ["add", "mul"]  # type: ignore[index]
+    (tmp_path / "2026-11-24T000000Z.json").write_text(json.dumps(before))
+    rows = [Result("survey.float32", "pass", "1 of 2 operators", covered=["add"]), Result("gpu", "pass", "one")]
+    Proof(options(python=sys.executable, history=str(tmp_path)))._say_covered(rows)
+    said = [row.measured for row in rows]
+    assert said == ["1 of 2 operators; over the last 2 runs 2 operators, not this time mul", "one"]
+
+
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 10, 24)])
 def test_what_runs_side_by_side_and_what_runs_alone(cores: int, on_the_host: int, on_the_gpu: int) -> None:
     beside, after = catalogue.lanes(list(catalogue.CHECKS), cores)
     assert [lane[0] == "device.cuda" for lane in beside].count(True) == on_the_gpu == len(beside) - on_the_host

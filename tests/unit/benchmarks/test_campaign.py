@@ -27,38 +27,35 @@ def test_nothing_has_no_share() -> None:
     assert (str(Share(0, 0)), Share(0, 0).interval) == ("none", (0.0, 1.0))
 
 
-#: A fault that was reached and is large.
-DONE = {"calls": 3, "faults": 3, "large": True, "ran": ["survey.float32"], "caught": {}}
+#: A fault that a program shows to be large.
+DONE = {"calls": 3, "faults": 3, "size": 50.0, "large": True, "ran": ["survey.float32"], "caught": {}, "seed": 7}
 
 
 def row(number: int, **words: Any) -> dict[str, Any]:
-    plain = {"operator": "aten::add.Tensor", "kind": "scale", "defect": "scale", "factor": 1.01, "only": ""}
-    return {
-        "number": number,
-        **plain,
-        **DONE,
-        **words,
-    }
+    plain = {"target": "aten::add.Tensor", "operator": "add", "defect": "scale", "condition": "", "class": "sums"}
+    said = {"words": f"{number}: aten::add.Tensor, scale 0.01", "program": "float32, input 0"}
+    return {"number": number, **plain, **said, **DONE, **words}
 
 
-def test_what_never_did_anything_counts_neither_for_nor_against_but_is_counted() -> None:
+def test_what_no_program_shows_counts_neither_for_nor_against_but_is_counted() -> None:
     said = campaign.report(
         [
             row(1, caught={"survey.float32": "off"}),
             row(2),
-            row(3, calls=0, faults=0, large=False),
-            row(4, faults=0, large=False),
-            row(5, large=False),
-            row(6, kind="sound", defect="", faults=0, large=False),
+            row(3, size=0.0, large=False),
+            row(4, error="was killed by SIGKILL"),
+            row(5, size=3.0, large=False),
+            row(6, defect="", size=0.0, faults=0, large=False),
         ]
     )
-    assert "planted                          5" in said
-    assert "never called by a check        1" in said
-    assert "called, but never as it takes  1" in said
+    assert "seeds 7" in said
+    assert "drawn                            5" in said
+    assert "could not be judged            1" in said
+    assert "no program shows a change      1" in said
+    assert "  larger                         2" in said
     assert "    of these caught              1 / 2 = 50.0%" in said
-    assert "caught of all planted            1 / 5" in said
     assert "false alarms of sound wrappers   0 / 1 (1 of them called)" in said
-    assert "2: aten::add.Tensor, times 1.01; 3 faults in 3 calls, 1 checks" in said
+    assert "sums: 2: aten::add.Tensor, scale 0.01; shown by float32, input 0, 50 times" in said
     assert "survey                         1" in said
 
 

@@ -51,6 +51,18 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).rpartition(".")[2]
 
 
+def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the bytes of a tensor on the CPU: equal bytes are equal also where values are NaN."""
+    import torch
+
+    return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+
+
+def around_powers(most: int, least: int = 0) -> list[int]:
+    """Return the powers of two from ``2**least`` to ``2**most``, and what is one beside each."""
+    return sorted({2**power + beside for power in range(least, most + 1) for beside in (-1, 0, 1)})
+
+
 def gamma(length: float, unit: float) -> float:
     """Return Higham's gamma: how far a sum of ``length`` rounded terms can be off, by the sum of their magnitudes."""
     product = length * unit
@@ -151,6 +163,9 @@ class Cases:
         import torch
 
         self.count += 1
+        if expected.is_complex():
+            expected, bound = torch.view_as_real(expected.resolve_conj()), bound.unsqueeze(-1) if bound.dim() else bound
+            actual = torch.view_as_real(actual.detach().to(torch.complex128).resolve_conj())
         got = actual.detach().to("cpu", torch.float64)
         if got.shape != expected.shape:
             return self._note(case, math.inf, f"has the shape {tuple(got.shape)} instead of {tuple(expected.shape)}")
@@ -190,7 +205,13 @@ class Cases:
         if actual.dtype == expected.dtype and torch.equal(actual.detach().to("cpu"), expected.to("cpu")):
             self.count += 1
             return self._note(case, 0.0, "")
-        return self.compare(case, actual, expected.to("cpu", torch.float64), torch.zeros((), dtype=torch.float64))
+        wide = torch.complex128 if expected.is_complex() else torch.float64
+        return self.compare(case, actual, expected.to("cpu", wide), torch.zeros((), dtype=torch.float64))
+
+    def say(self, case: str, good: bool, said: str) -> None:
+        """Note what is right or wrong, and in which words: ``gave the event as done before its work was``."""
+        self.count += 1
+        self._note(case, 0.0 if good else math.inf, said)
 
     def _note(self, case: str, value: float, said: str) -> float:
         worse = value > self.worst

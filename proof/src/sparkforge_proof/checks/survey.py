@@ -34,6 +34,9 @@ if t.TYPE_CHECKING:
 
 #: How long one operator may take: some are compiled at their first use.
 STEP_SECONDS = 120
+#: Formats in which a run takes every operator, and for how many times as long as the others; of these it takes a third,
+#: the next day another.
+BROAD, LONGER, PARTS = ("float32", "bfloat16"), 4.0, 3
 #: How many of the operators that are off are named.
 NAMED = 5
 #: A gradient is nothing but rounding where it is smaller than this part of what went in, and then it may be so many
@@ -534,16 +537,24 @@ def _surveyed(context: Context, form: str) -> Measured:
     seed = seed_of(context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        seconds = float(context.limits["survey"])
         found = survey(
             context.device,
             form,
             int(context.limits["samples"]),
             seed,
-            seconds=float(context.limits["survey"]),
+            only=None if form in BROAD or seconds >= FULL["survey"] else _third(seed),
+            seconds=seconds * (LONGER if form in BROAD else 1.0),
             passed_over=context.passed_over,
             step=context.step,
         )
     return judged(context, found, {name: survey_bounds.bounds(name, form) for name in found.units}, form, seed)
+
+
+def _third(seed: int) -> set[str]:
+    """Return the operators whose turn it is."""
+    names = sorted({name_of(operator) for operator in catalogue()})
+    return set(names[seed % PARTS :: PARTS])
 
 
 def seed_of(context: Context) -> int:
@@ -593,7 +604,7 @@ def judged(
         raise Unanswered(CRASH, f"In {form}:{said}", REMEDY, measured, bound)
     if not found.units:
         raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
-    return Measured(measured, bound, worst)
+    return Measured(measured, bound, worst, covered=tuple(sorted({name.partition(",")[0] for name in found.units})))
 
 
 @check("survey.float64", devices=("cuda",), seconds=STEP_SECONDS, steps=True, measured=(H200,))

@@ -1,0 +1,248 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Small programs of a user's that show a fault: the same is computed without it and with it.
+
+By the operator's own inputs in torch's list, and by larger, strided and odd ones and such with a NaN or a subnormal
+number, as the fault's condition asks; never by what the checks compute.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import typing as t
+
+import torch
+
+from proof.tests.drawn.families import Drawn
+from proof.tests.drawn.plant import Seen, tensors
+
+Program = t.Callable[[], "list[torch.Tensor]"]
+#: How many times a bound the change is where it is only asked whether there is one: infinite in all but name.
+EXACT = 1e9
+#: Programs that are tried for a fault.
+MOST = 60
+
+
+def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
+    """Return how large a change is, by a bound in units of the format near the largest value.
+
+    :param bound: of the operator in that format, as the survey has it.
+    """
+    if before.shape != after.shape:
+        return EXACT
+    if before.is_complex():
+        before, after = torch.view_as_real(before), torch.view_as_real(after)
+    if not before.is_floating_point():
+        return EXACT if bool((before != after).any()) else 0.0
+    was, now = before.double(), after.double()
+    if bool((torch.isnan(was) != torch.isnan(now)).any()):
+        return EXACT
+    there = torch.isfinite(was)
+    if not bool(there.any()):
+        return 0.0
+    was, now = was[there], now[there]
+    info = torch.finfo(before.dtype)
+    least = info.tiny if float(was.abs().max()) >= info.tiny else info.tiny * info.eps
+    unit = (info.eps * (was.abs() + was.abs().max())).clamp_min(least)
+    away = float(((now - was).abs() / unit).max())
+    return min(EXACT, away / bound) if math.isfinite(away) else EXACT
+
+
+def probe(
+    drawn: Drawn,
+    operator: t.Any,
+    device: str,
+    seen: Seen,
+    bound: t.Callable[[str], float],
+) -> tuple[float, str]:
+    """Return how many times its bound a fault changes what a program computes, at most, and which program it was.
+
+    :param operator: of torch's list.
+    :param bound: of the operator by the name of a format.
+    """
+    worst, worst_name = 0.0, ""
+    for words, program in itertools.islice(_programs(drawn, operator, device), MOST):
+        try:
+            results = []
+            for active in (False, True):
+                seen.active = active
+                torch.manual_seed(17)
+                results.append([one.detach().clone() for one in program()])
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError, AttributeError):
+            continue
+        finally:
+            seen.active = False
+        for before, after in zip(*results):
+            if before.layout is not torch.strided or after.layout is not torch.strided:
+                before, after = before.to_dense(), after.to_dense()
+            form = str(before.dtype).rpartition(".")[2]
+            size = size_of(before, after, bound({"complex64": "float32", "complex128": "float64"}.get(form, form)))
+            if size > worst:
+                worst, worst_name = size, words
+        if worst > 100:
+            break
+    return worst, worst_name
+
+
+def _forms(drawn: Drawn, device: str) -> list[torch.dtype]:
+    if drawn.condition == "only":
+        return [getattr(torch, str(drawn.value))]
+    if drawn.condition == "complex":
+        return [torch.complex64, torch.complex128] if device == "cuda" else [torch.complex64]
+    forms = [torch.float32, torch.bfloat16, torch.int64, torch.float16, torch.bool]
+    return forms + ([torch.float64, torch.complex64] if device == "cuda" else [])
+
+
+def _programs(drawn: Drawn, operator: t.Any, device: str) -> t.Iterator[tuple[str, Program]]:
+    """Return programs, the plainest first."""
+    for dtype in _forms(drawn, device):
+        if dtype not in operator.supported_dtypes(device):
+            continue
+        form, backward = str(dtype).rpartition(".")[2], bool(operator.supports_autograd) and dtype.is_floating_point
+        if drawn.condition in ("above 2^", "beyond 2 GiB"):
+            yield from _large(drawn, operator, device, dtype)
+            continue
+        torch.manual_seed(23)
+        try:
+            samples = list(itertools.islice(operator.sample_inputs(device, dtype, requires_grad=backward), 8))
+        except (RuntimeError, TypeError, ValueError):
+            continue
+        for number, sample in enumerate(samples):
+            if drawn.condition == "layout":
+                yield f"{form}, strided {number}", _called(operator, _turned(sample, str(drawn.value)), 1)
+                continue
+            if drawn.defect in ("flushed", "NaN swallowed"):
+                yield f"{form}, special {number}", _called(operator, _special(sample, drawn.defect), 1)
+                continue
+            times = int(drawn.value) + 1 if drawn.condition == "every n-th call" else 2
+            plain = _called(operator, sample, times)
+            if drawn.condition == "backward":
+                plain = _backward(operator, sample)
+            if drawn.condition == "stream":
+                plain = _on_a_stream(plain)
+            if drawn.condition == "graph":
+                plain = _in_a_graph(operator, sample)
+            yield f"{form}, input {number}", plain
+            if backward and drawn.condition == "" and number < 3:
+                yield f"{form}, backward {number}", _backward(operator, sample)
+
+
+def _called(operator: t.Any, sample: t.Any, times: int) -> Program:
+    def program() -> list[torch.Tensor]:
+        found: list[torch.Tensor] = []
+        for _unused in range(times):
+            found += tensors(operator(sample.input, *sample.args, **sample.kwargs))
+        return found
+
+    return program
+
+
+def _backward(operator: t.Any, sample: t.Any) -> Program:
+    def program() -> list[torch.Tensor]:
+        leaves = [one for one in tensors((sample.input, sample.args, sample.kwargs)) if one.requires_grad]
+        results = [one for one in tensors(operator(sample.input, *sample.args, **sample.kwargs)) if one.requires_grad]
+        found = torch.autograd.grad(sum(one.sum() for one in results), leaves, allow_unused=True)
+        return [one for one in found if one is not None]
+
+    return program
+
+
+def _on_a_stream(plain: Program) -> Program:
+    def program() -> list[torch.Tensor]:
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            found = plain()
+        stream.synchronize()
+        return found
+
+    return program
+
+
+def _in_a_graph(operator: t.Any, sample: t.Any) -> Program:
+    def program() -> list[torch.Tensor]:
+        side = torch.cuda.Stream()
+        with torch.no_grad():
+            with torch.cuda.stream(side):
+                operator(sample.input, *sample.args, **sample.kwargs)
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                found = list(tensors(operator(sample.input, *sample.args, **sample.kwargs)))
+            graph.replay()
+            torch.cuda.synchronize()
+        return found
+
+    return program
+
+
+def _turned(sample: t.Any, layout: str) -> t.Any:
+    """Return the sample in another layout."""
+
+    def change(value: t.Any) -> t.Any:
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.numel() < 2:
+            return value
+        with torch.no_grad():
+            if layout == "transposed" and value.dim() > 1:
+                turned = value.transpose(-1, -2).contiguous().transpose(-1, -2)
+            elif layout == "channels last" and value.dim() == 4:
+                turned = value.contiguous(memory_format=torch.channels_last)
+            elif layout == "expanded" and value.dim():
+                turned = value[:1].expand(value.shape)
+            else:
+                turned = value.unsqueeze(-1).repeat(*([1] * value.dim()), 2)[..., 0]
+        return turned.detach()
+
+    return sample.transform(change)
+
+
+def _special(sample: t.Any, defect: str) -> t.Any:
+    """Return the sample with a NaN in its first place, or with subnormal numbers."""
+
+    def change(value: t.Any) -> t.Any:
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+            return value
+        changed = value.detach().clone()
+        if defect == "flushed":
+            return changed * torch.finfo(changed.dtype).tiny / 8
+        changed.reshape(-1)[:1].fill_(math.nan)
+        return changed
+
+    return sample.transform(change)
+
+
+def _large(drawn: Drawn, operator: t.Any, device: str, dtype: torch.dtype) -> t.Iterator[tuple[str, Program]]:
+    """Inputs above a size: lines and matrices, alone and in pairs."""
+    width = torch.empty(0, dtype=dtype).element_size()
+    count = 2 ** int(drawn.value) + 9 if drawn.condition == "above 2^" else 2**31 // width + 4_099
+    if count * width > (6 * 2**30 if device == "cuda" else 2**26):
+        return
+    form = str(dtype).rpartition(".")[2]
+
+    def of(*shape: int) -> torch.Tensor:
+        if dtype.is_floating_point or dtype.is_complex:
+            return torch.rand(shape, device=device, dtype=dtype) + 0.5
+        return torch.randint(1, 5, shape, device=device).to(dtype)
+
+    edge = max(2, math.isqrt(count) + 1)
+    for words, shapes in (
+        ("a line", [(count,)]),
+        ("two lines", [(count,), (count,)]),
+        ("a matrix", [(edge, edge)]),
+        ("two matrices", [(edge, edge), (edge, edge)]),
+        ("a batch", [(7, count // 49 + 1, 7)]),
+        ("images", [(2, 3, edge // 2 + 1, edge // 3 + 1)]),
+        ("a list of lines", [(count,), (9,)]),
+    ):
+
+        def program(shapes: t.Sequence[tuple[int, ...]] = shapes, words: str = words) -> list[torch.Tensor]:
+            given: list[t.Any] = [of(*shape) for shape in shapes]
+            given = [given] if words.startswith("a list") else given
+            found = list(tensors(operator(*given)))
+            torch.manual_seed(0)
+            return found[:2]
+
+        yield f"{form}, {words} of {count:,}", program

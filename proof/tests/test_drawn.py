@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Drawn faults: a seed draws the same ones, a program shows them, the proof sees them; a sound wrapper is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof.tests.environment import Environment
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+#: `make test` takes some entries, the next day others.
+DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
+PROGRAM = """
+import functools, json, sys
+from benchmarks import mutation
+from proof.tests.drawn import entries, families
+
+job = {"device": "cpu", "directory": sys.argv[1], "profile": {}, "reference": {}, "seed": 1, "full": False,
+       "limits": {"factor": 10.0, "memory_share": 0.1, "seconds": 600.0, "samples": 1.0, "survey": 60.0}}
+given = json.loads(sys.argv[2])
+known = {"calls": given["calls"], "seconds": {}}
+found = {}
+for name, words in given["faults"].items():
+    drawn = families.Drawn(1, **words)
+    found[name] = {**mutation.in_a_fork(functools.partial(mutation.shown, job, drawn), {"size": -1.0}),
+                   **mutation.in_a_fork(functools.partial(mutation.judge, job, known, drawn), {})}
+operators, others = mutation.candidates("cpu")
+known = {"calls": {"cpu.survey.float32": {"cat": ["aten::cat"], "mm": ["aten::mm"]}}}
+targets, chances = mutation.drawable(known, operators)
+public = {name: sorted(one.defects) for name, one in entries.of("cpu").items()}
+def draws():
+    return [families.draw(targets, public, chances, "cpu", 1, number) for number in range(300)]
+found["drawn"] = {"same": draws() == draws(), "defects": sorted({one.defect for one in draws()}),
+                  "conditions": sorted({one.condition for one in draws()}), "candidates": len(operators),
+                  "targets": sorted({one.target for one in draws()})}
+print(json.dumps(found))
+"""
+
+
+def judged(healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any]) -> dict[str, Any]:
+    variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
+    given = json.dumps({"calls": calls, "faults": faults})
+    command = [str(healthy.python), "-c", PROGRAM, str(tmp_path), given]
+    done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_a_faulty_operator_is_seen_and_one_that_is_only_wrapped_is_not(healthy: Environment, tmp_path: Path) -> None:
+    product = {"target": "aten::mm", "operator": "mm"}
+    faults = {
+        "scaled": {**product, "defect": "scale", "amount": 0.02},
+        "lane": {**product, "defect": "lane", "place": 3},
+        "sound": {**product, "defect": ""},
+        "another format": {**product, "defect": "scale", "amount": 0.02, "condition": "only", "value": "float16"},
+        "backward": {**product, "defect": "scale", "amount": 0.02, "condition": "backward"},
+    }
+    found = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults)
+    for name in ("scaled", "lane"):
+        assert found[name]["large"], found[name]
+        assert list(found[name]["caught"]) == ["cpu.matmul.float32"], name
+    assert found["sound"]["size"] == 0 and found["sound"]["calls"] > 0 and found["sound"]["caught"] == {}
+    # A float32 product is none of float16, and the check goes nowhere backward.
+    for name in ("another format", "backward"):
+        assert found[name]["caught"] == {}, name
+    drawn = found["drawn"]
+    assert drawn["same"] and len(drawn["defects"]) > 12 and len(drawn["conditions"]) >= 8
+    assert drawn["candidates"] > 1500 and {"aten::cat", "aten::mm", "aten::normal_"} <= set(drawn["targets"])
+
+
+#: Of the public entries that a machine without a GPU has, how each is broken, and the families that must see it.
+ENTRIES = {
+    "utils.checkpoint.checkpoint": ("state lost", "helpers"),
+    "nn.utils.clip_grad_norm_": ("without the last", "helpers"),
+    "nn.utils.clip_grad_value_": ("another limit", "helpers"),
+    "nn.utils.parameters_to_vector": ("last off", "helpers"),
+    "nn.utils.rnn.pad_sequence": ("last off", "helpers"),
+    "autograd.functional.jacobian": ("scaled", "helpers"),
+    "autograd.functional.hessian": ("last off", "helpers"),
+    "autograd.functional.vjp": ("scaled", "helpers"),
+    "autograd.grad": ("scaled", "helpers"),
+    "nested.to_padded_tensor": ("last off", "layouts"),
+    "sparse.mm": ("scaled", "layouts"),
+    "sparse.sum": ("scaled", "layouts"),
+    "random.set_rng_state": ("does nothing", "chance"),
+    "torch.manual_seed": ("low bits", "chance"),
+}
+CHECKS = {
+    "helpers": ["cpu.helpers.clipping", "cpu.helpers.checkpoint", "cpu.helpers.autograd"],
+    "layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"],
+    "chance": ["cpu.chance.independence"],
+}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, marks=[] if number % 5 == DAY % 5 else pytest.mark.long)
+        for number, entry in enumerate(ENTRIES)
+    ],
+)
+def test_a_broken_entry_is_seen(healthy: Environment, tmp_path: Path, entry: str) -> None:
+    defect, family = ENTRIES[entry]
+    fault = {"target": entry, "operator": "", "defect": defect, "amount": 0.02}
+    found = judged(healthy, tmp_path, {name: [] for name in CHECKS[family]}, {"broken": fault})["broken"]
+    assert found["large"], found
+    assert found["caught"], found
