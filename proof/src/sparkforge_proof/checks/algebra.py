@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases
 from .survey import seed_of
 
@@ -111,7 +111,7 @@ class Judge:
         self.cases.compare(f"{name}, {self.words}", self.wide(found), wanted, bound)
 
 
-@check("algebra.dense", devices=("cuda", "cpu"), seconds=180)
+@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=(X86_CPU,))
 def dense(context: Context) -> Measured:
     """Solutions and decompositions for sizes from 1 to 2,048, alone and in batches, real and complex."""
     import random

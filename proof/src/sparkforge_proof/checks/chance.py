@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
     }
 
 
-@check("chance.distributions", devices=("cuda", "cpu"), seconds=120)
+@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=(H100_2_11, X86_CPU))
 def distributions(context: Context) -> Measured:
     """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
     import torch
@@ -138,7 +138,7 @@ def distributions(context: Context) -> Measured:
     return cases.result()
 
 
-@check("chance.rates", devices=("cuda", "cpu"), seconds=120)
+@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=(H100_2_11, X86_CPU))
 def rates(context: Context) -> Measured:
     """Discrete ones: Bernoulli, Poisson, binomial, geometric, integers, permutations, choices; dropout at its rates."""
     import torch
@@ -269,7 +269,7 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
 # -- calls, generators and states
 
 
-@check("chance.independence", devices=("cuda", "cpu"))
+@check("chance.independence", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def independence(context: Context) -> Measured:
     """No two calls, generators or seeds repeat one another, and a state that is set brings back its numbers."""
     import torch

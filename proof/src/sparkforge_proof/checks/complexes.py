@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _forms(context: Context) -> list[str]:
     return ["complex64", "complex128"] if context.device == "cuda" else ["complex64"]
 
 
-@check("formats.complex", devices=("cuda", "cpu"), family="formats")
+@check("formats.complex", devices=("cuda", "cpu"), family="formats", measured=(H100_2_11, X86_CPU))
 def numbers(context: Context) -> Measured:
     """Complex arithmetic, functions and reductions, around each power of two, conjugated views among the inputs."""
     import torch

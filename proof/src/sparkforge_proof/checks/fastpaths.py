@@ -11,7 +11,7 @@ import random
 import typing as t
 import warnings
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread
 from .survey import seed_of
 
@@ -26,7 +26,7 @@ REMEDY = (
 MOST_KEYS = {"cuda": 18, "cpu": 12}
 
 
-@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120)
+@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=(H100_2_11, X86_CPU))
 def keys(context: Context) -> Measured:
     """Attention over long keys: each of many queries seeks one key, wherever it stands, and gets that key's value.
 
@@ -89,7 +89,7 @@ def keys(context: Context) -> Measured:
     return result
 
 
-@check("fastpaths.modules", devices=("cuda", "cpu"))
+@check("fastpaths.modules", devices=("cuda", "cpu"), measured=(X86_CPU,))
 def modules(context: Context) -> Measured:
     """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
     import copy
@@ -128,7 +128,7 @@ def modules(context: Context) -> Measured:
                     dtype = getattr(torch, form)
                     bound = units * UNIT_ROUNDOFF[form] * torch.ones_like(plain) * float(plain.abs().amax())
                     if device == "cuda" and form == "float32":
-                        # The shortcut of an encoder takes TensorFloat-32, whatever torch's settings are (H100, torch 2.11).
+                        # An encoder's shortcut takes TensorFloat-32, whatever the settings are (H100, torch 2.11).
                         bound = 16 * UNIT_ROUNDOFF["tf32"] * torch.ones_like(plain) * float(plain.abs().amax())
                     there, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
                     given = x.to(device, dtype)

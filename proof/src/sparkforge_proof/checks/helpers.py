@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases, gamma
 
 if t.TYPE_CHECKING:
@@ -23,7 +23,7 @@ REMEDY = "Do not train with this stack: use another torch."
 UNIT = UNIT_ROUNDOFF["float32"]
 
 
-@check("helpers.clipping", devices=("cuda", "cpu"))
+@check("helpers.clipping", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def clipping(context: Context) -> Measured:
     """Norms of gradients and their clipping: each norm, way and number of weights, above the limit and below."""
     import torch
@@ -106,7 +106,7 @@ def _network(context: Context, dropout: float = 0.0) -> tuple[t.Any, torch.Tenso
     return torch.nn.Sequential(*parts).to(context.device), torch.randint(-2, 3, (40, 12), generator=generator).float()
 
 
-@check("helpers.checkpoint", devices=("cuda", "cpu"))
+@check("helpers.checkpoint", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def checkpoint(context: Context) -> Measured:
     """Activations that are computed again or kept elsewhere: the same results and gradients, with the same dropout."""
     import torch
@@ -174,7 +174,7 @@ def checkpoint(context: Context) -> Measured:
     return cases.result()
 
 
-@check("helpers.autograd", devices=("cuda", "cpu"))
+@check("helpers.autograd", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def autograd(context: Context) -> Measured:
     """Gradients that add up, hooks, second derivatives, Jacobians, batches of functions and functions of one's own."""
     import torch

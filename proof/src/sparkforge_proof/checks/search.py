@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import Cases, around_powers
 
 if t.TYPE_CHECKING:
@@ -23,7 +23,7 @@ FORMATS = ("float32", "int64", "bfloat16", "uint8", "float16", "int32", "float64
 LENGTHS = {"cuda": [*around_powers(13), 2**16 + 1, 10**5, 2**18 + 3, 2**20 + 7], "cpu": [*around_powers(11), 2**15 + 1]}
 
 
-@check("search.orders", devices=("cuda", "cpu"))
+@check("search.orders", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def orders(context: Context) -> Measured:
     """Sorting, stable and not, the largest and smallest k, medians, k-th values, over lengths and formats."""
     import torch
@@ -107,7 +107,7 @@ def _distinct_places(cases: Cases, context: Context, length: int) -> None:
     cases.exactly(f"NaN among {length:,}, the others", values[:-1], order[1:].sort()[0])
 
 
-@check("search.places", devices=("cuda", "cpu"))
+@check("search.places", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def places(context: Context) -> Measured:
     """searchsorted, bucketize, unique, isin, bincount, histograms and quantiles, with all their options."""
     import torch

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ..check import Context, Measured, check
+from ..check import H100_2_11, X86_CPU, Context, Measured, check
 from .bounds import UNIT_ROUNDOFF, Cases
 
 if t.TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _each() -> dict[str, Function]:
     }
 
 
-@check("specials.reductions", devices=("cuda", "cpu"))
+@check("specials.reductions", devices=("cuda", "cpu"), measured=(X86_CPU,))
 def reductions(context: Context) -> Measured:
     """One NaN or infinity among many values, first, last and between, comes through every reduction and function."""
     import torch
@@ -195,7 +195,7 @@ def _products(cases: Cases, context: Context, form: str) -> None:
 # -- subnormal numbers
 
 
-@check("specials.subnormals", devices=("cuda", "cpu"))
+@check("specials.subnormals", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def subnormals(context: Context) -> Measured:
     """Numbers below the smallest normal one are kept by copies, sums, products and comparisons: nothing is flushed."""
     import torch
@@ -261,7 +261,7 @@ OF_ITS_FORMAT = (
 )
 
 
-@check("specials.overflow", devices=("cuda", "cpu"))
+@check("specials.overflow", devices=("cuda", "cpu"), measured=(H100_2_11, X86_CPU))
 def overflow(context: Context) -> Measured:
     """16-bit sums, means and products that leave the format on their way or for good: finite where they are, else not.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..check import Context, Failed, Measured, check
+from ..check import H100_2_11, Context, Failed, Measured, check
 from .bounds import Cases
 
 if t.TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Slow:
         return self.number
 
 
-@check("streams.waits", devices=("cuda",), seconds=120)
+@check("streams.waits", devices=("cuda",), seconds=120, measured=(H100_2_11,))
 def waits(context: Context) -> Measured:
     """Each way to wait, on the device and on the host, for work that is late."""
     import torch
