@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 
-from sparkforge import Exit, Refusal, inventory, module
+from sparkforge import Exit, Refusal, inventory, module, top as fleet_top
 from sparkforge.terminal import Console
 
 
@@ -51,5 +51,4 @@ def top(arguments: argparse.Namespace, console: Console) -> int:
     here = {} if hosts else {"here": {"ansible_connection": "local"}}
     if not (wanted or here):
         raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
-    shown: int = module("plugin_utils.fleet.top").show(wanted or here, path.absolute().parent, console, arguments.once)
-    return shown
+    return fleet_top.show(wanted or here, path.absolute().parent, console, arguments.once)

@@ -152,39 +152,69 @@ def of_local(output: str, status: int) -> GitError:
 _AGAIN = "Free some space there and run again: completed downloads are kept."
 #: The cause and the remedy of each kind; {what} is the repository as the beginning of a sentence, {inside} within one.
 _SENTENCES: t.Final[dict[Kind, tuple[str, str]]] = {
-    Kind.COMMIT: ("{what} does not have the commit {commit}: {line}.",
-        "Correct source.version; a commit that a force push removed is only available from a mirror."),
-    Kind.MISSING: ("{what} does not exist: {line}.",
-        "Correct the URL, or the mirror, which must have the repository at that path."),
-    Kind.ACCESS: ("{what} does not exist or needs credentials: {line}.",
-        "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key."),
-    Kind.CERTIFICATE: ("The TLS certificate of {inside} cannot be verified: {line}.",
+    Kind.COMMIT: (
+        "{what} does not have the commit {commit}: {line}.",
+        "Correct source.version; a commit that a force push removed is only available from a mirror.",
+    ),
+    Kind.MISSING: (
+        "{what} does not exist: {line}.",
+        "Correct the URL, or the mirror, which must have the repository at that path.",
+    ),
+    Kind.ACCESS: (
+        "{what} does not exist or needs credentials: {line}.",
+        "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key.",
+    ),
+    Kind.CERTIFICATE: (
+        "The TLS certificate of {inside} cannot be verified: {line}.",
         "Behind a proxy that inspects TLS, set sparkforge_ca_certificate to its CA; otherwise check the clock and "
-        "the ca-certificates package. Verification is never turned off."),
-    Kind.PROXY: ("The proxy blocks git's access to {inside}: {line}.",
-        "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy."),
-    Kind.HOST_KEY: ("The ssh host key of {inside} is unknown to the build user: {line}.",
-        "Verify the key with the server's owner and add it to the host's ssh_known_hosts, or use https."),
-    Kind.OWNER: ("{what} does not belong to the build user: {line}.",
-        "Change its owner to the build user, or serve it over https."),
-    Kind.PROTOCOL: ("{what} uses or redirects to a protocol that is not allowed: {line}.",
-        "Correct the URL or the server's redirection: an https URL must stay on https."),
-    Kind.REDIRECTED: ("{what} redirects to another place: {line}.",
-        "Use the final URL in the source or the mirror: credentials go only to the server that they name."),
-    Kind.UNADVERTISED: ("{what} serves no single commits, and no branch or tag contains {commit}: {line}.",
-        "Use a commit that a branch or a tag contains, or a mirror that allows any commit."),
+        "the ca-certificates package. Verification is never turned off.",
+    ),
+    Kind.PROXY: (
+        "The proxy blocks git's access to {inside}: {line}.",
+        "Correct sparkforge_proxies (address, user and password), or add the host to its no_proxy.",
+    ),
+    Kind.HOST_KEY: (
+        "The ssh host key of {inside} is unknown to the build user: {line}.",
+        "Verify the key with the server's owner and add it to the host's ssh_known_hosts, or use https.",
+    ),
+    Kind.OWNER: (
+        "{what} does not belong to the build user: {line}.",
+        "Change its owner to the build user, or serve it over https.",
+    ),
+    Kind.PROTOCOL: (
+        "{what} uses or redirects to a protocol that is not allowed: {line}.",
+        "Correct the URL or the server's redirection: an https URL must stay on https.",
+    ),
+    Kind.REDIRECTED: (
+        "{what} redirects to another place: {line}.",
+        "Use the final URL in the source or the mirror: credentials go only to the server that they name.",
+    ),
+    Kind.UNADVERTISED: (
+        "{what} serves no single commits, and no branch or tag contains {commit}: {line}.",
+        "Use a commit that a branch or a tag contains, or a mirror that allows any commit.",
+    ),
     Kind.SPACE: ("{what} cannot be stored in {place}: {line}{free}.", _AGAIN),
-    Kind.STORE: ("{what} cannot be stored in {place}: {line}{free}.",
-        "Make the directory writable for the build user, and run again."),
-    Kind.CHECKOUT: ("A file of {inside} cannot be created on this file system: {line}.",
-        "Move the root to a case-sensitive file system that allows long names, such as ext4 or xfs."),
-    Kind.CORRUPT: ("The objects of {inside} are damaged in {store}, even after fetching them again: {line}.",
-        "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck."),
-    Kind.NETWORK: ("{what} cannot be reached: {line}.",
-        "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept."),
-    Kind.UNKNOWN: ("git cannot fetch {inside}: {line}.",
-        "See git's output in the log; check the URL and the network, and run again."),
-}  # fmt: skip
+    Kind.STORE: (
+        "{what} cannot be stored in {place}: {line}{free}.",
+        "Make the directory writable for the build user, and run again.",
+    ),
+    Kind.CHECKOUT: (
+        "A file of {inside} cannot be created on this file system: {line}.",
+        "Move the root to a case-sensitive file system that allows long names, such as ext4 or xfs.",
+    ),
+    Kind.CORRUPT: (
+        "The objects of {inside} are damaged in {store}, even after fetching them again: {line}.",
+        "Check the disk and the memory of the host (dmesg), then the server's repository with git fsck.",
+    ),
+    Kind.NETWORK: (
+        "{what} cannot be reached: {line}.",
+        "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept.",
+    ),
+    Kind.UNKNOWN: (
+        "git cannot fetch {inside}: {line}.",
+        "See git's output in the log; check the URL and the network, and run again.",
+    ),
+}
 _SENTENCES[Kind.BROKEN] = _SENTENCES[Kind.NETWORK]
 _LOST_COMMIT = (
     "The superproject pins a commit that was never pushed or was removed: use another version, or a mirror that has "

@@ -347,10 +347,10 @@ def test_the_words_of_a_result_are_those_of_ssh_sudo_or_the_collection(message: 
     assert play.said({"res": {"msg": message}}) == words
 
 
-def test_the_command_is_under_1400_lines() -> None:
+def test_the_command_is_under_1500_lines() -> None:
     files = list((CHECKOUT / "cli").rglob("*.py"))
     assert files
-    assert sum(len(path.read_text().splitlines()) for path in files) < 1400
+    assert sum(len(path.read_text().splitlines()) for path in files) < 1500
 
 
 def test_the_package_asks_for_what_the_tests_run_with() -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._guard import command, install
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import top
-from sparkforge import cli
+from sparkforge import cli, top
 from sparkforge.terminal import Console
 
 from tests.unit.guard_host import GIB, Machine
