@@ -49,6 +49,8 @@ def make_parser() -> argparse.ArgumentParser:
     setup.add_argument("--method", choices=methods, help="wheels (minutes), source (hours), or newer wheels if shipped")
     setup.add_argument("--discover", type=Path, metavar="FILE", help="settings file of the inventory plugin discover")
     added = {name: add(commands, name, text, check) for name, (_play, _words, check, text) in COMMANDS.items()}
+    for name, (playbook, own, _check, _text) in COMMANDS.items():
+        added[name].set_defaults(playbook=playbook, own=own)
     added["inspect"].add_argument("target", help="a requirement, a file or a directory")
     serving.add_options(added["serve"], added["model"])
     update.add_options(added["update"])

@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 from sparkforge import INTERRUPTED, Exit, Refusal, find, inert, inventory, play, questions, serving, update
-from sparkforge.cli import COMMANDS
 from sparkforge.find import Spark
 from sparkforge.play import Play
 from sparkforge.questions import Answers
@@ -17,7 +16,7 @@ from sparkforge.terminal import Console
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
     """Run a command other than setup."""
-    playbook, own, _check, _text = COMMANDS[arguments.command]
+    playbook, own = arguments.playbook, arguments.own
     path = arguments.inventory or inventory.default_path()
     if arguments.command == "inspect":
         own, path = inert.variables(inspect_target=arguments.target), path if path.exists() else "localhost,"

@@ -428,7 +428,3 @@ def test_in_wsl_nobody_is_told_to_search(monkeypatch: pytest.MonkeyPatch) -> Non
                 cli.make_parser().parse_args(["setup"]), Console(file=io.StringIO()), Path("known_hosts")
             )
         assert refused.value.code == Exit.NO_SPARK and words in refused.value.remedy
-
-
-def test_commands_are_what_the_parser_offers() -> None:
-    assert commands.COMMANDS is cli.COMMANDS
