@@ -38,7 +38,7 @@ def section(rule: t.Mapping[str, t.Any]) -> str:
     span += [f"to {rule['to']}"] if rule.get("to") else []
     order = f", {rule['order']} the upgrade" if rule.get("order") else ""
     rows = [
-        f"### {rule['id']}",
+        f"## {rule['id']}",
         f"**{rule['title'].strip()}.** ({rule['verdict']}{order})",
         f"{rule['changes'].strip()}{' (' + ' '.join(span) + ')' if span else ''} {rule['hosts'].strip()}",
         f"**What breaks:** {rule['breaks'].strip()}",
