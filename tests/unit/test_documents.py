@@ -135,6 +135,7 @@ OURS = """
 #: Those that the first page uses, each with the words on it that say what it means.
 EXPLAINED = {
     "lab": "(the simulated Sparks)",
+    "proof": "prove any PyTorch, in a container",
     "proven": "If the numbers are right",
     "unproven": "where nothing was computed",
     "verdict": "`proven`, `fail`, or `unproven`",

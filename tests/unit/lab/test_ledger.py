@@ -22,7 +22,7 @@ def test_the_committed_page_is_current() -> None:
 def test_each_rule_has_a_section_with_its_sources() -> None:
     text = ledger.PAGE.read_text(encoding="utf-8")
     rules = reader.load().rules
-    assert [line[4:] for line in text.splitlines() if line.startswith("## ")] == [rule["id"] for rule in rules]
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [rule["id"] for rule in rules]
     assert all(source["url"] in text for rule in rules for source in rule["source"])
 
 
