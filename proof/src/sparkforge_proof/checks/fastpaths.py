@@ -128,7 +128,7 @@ def modules(context: Context) -> Measured:
                     dtype = getattr(torch, form)
                     bound = units * UNIT_ROUNDOFF[form] * torch.ones_like(plain) * float(plain.abs().amax())
                     if device == "cuda" and form == "float32":
-                        # An encoder's shortcut takes TensorFloat-32, whatever the settings are (H100, torch 2.11).
+                        # Off by some 2^-11 (H100, torch 2.11): probably TensorFloat-32, whatever the settings are.
                         bound = 16 * UNIT_ROUNDOFF["tf32"] * torch.ones_like(plain) * float(plain.abs().amax())
                     there, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
                     given = x.to(device, dtype)
