@@ -25,11 +25,12 @@ RESERVE = 0.10
 #: As for a build (module_utils/_unit/jobs.py): one compiler at run time.
 JOB = 4 * GIB
 #: What each engine takes beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, and the processes.
+#: That of torch was fitted (docs/evidence/guard.md); the others are assumptions.
 OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
-#: What torch's allocator takes for activations, of what they are: measured, docs/evidence/guard.md.
+#: What torch's allocator takes for activations, of what they are: fitted on 12 pairs, docs/evidence/guard.md.
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
-#: The option by which an engine takes a share of all memory at once, and what it is by default.
+#: The option by which an engine takes a share of all memory at once, and what we take its default to be.
 SHARES = {"vllm": ("--gpu-memory-utilization", 0.9), "sglang": ("--mem-fraction-static", 0.88)}
 START, DROP, PROPOSE, REFUSE = "start", "drop", "propose", "refuse"
 #: Lengths that are proposed are multiples of it, and no shorter than the other.

@@ -128,10 +128,11 @@ def test_the_evidence_of_each_check_is_a_recorded_run_in_which_it_passed() -> No
 
 def test_what_blocks_was_seen_to_pass_somewhere() -> None:
     unseen = {name for name, definition in catalogue.CHECKS.items() if not definition.measured}
-    # The last three were mended after they had run on an H100.
     assert unseen == {
         *("matmul.float4", "linalg.sparse_direct", "storage.cufile", "inference.float4"),
-        *("algebra.dense", "fastpaths.modules", "specials.reductions"),
+        # Changed after they had run on an H100.
+        *("algebra.dense", "algebra.fft", "chance.distributions", "chance.rates", "fastpaths.keys"),
+        *("fastpaths.modules", "movement.counts", "specials.reductions"),
     }
     for name in unseen:
         for reason in ("wrong", "crash", "mismatch"):

@@ -155,7 +155,7 @@ def _entries(context: Context, cases: Cases) -> None:
 Function = t.Callable[..., t.Any]
 
 
-@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=(H100_2_11, X86_CPU))
+@check("movement.counts", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU,))
 def counts(context: Context) -> Measured:
     """Operators that rearrange, over lengths and numbers of pieces around each power of two, forward and backward."""
     import torch

@@ -140,7 +140,7 @@ def reductions(context: Context) -> Measured:
             # Both infinities, of which a sum is NaN; the last row has none of the kind.
             rows[-2, 0], rows[-2, -1] = math.inf, -math.inf if length > 1 else math.nan
             exact = rows.to(dtype).double()
-            # One NaN and no other: conversions on a CPU make some that are negative, which sorts elsewhere put first.
+            # One NaN and no other: a sort on an H100 put one that came from the CPU first, probably a negative one.
             there = rows.to(context.device).masked_fill(rows.isnan().to(context.device), 0).to(dtype)
             there.masked_fill_(rows.isnan().to(context.device), math.nan)
             apart = there.t().contiguous().t()
@@ -149,7 +149,8 @@ def reductions(context: Context) -> Measured:
                 for words, given in (("", there), (", transposed", apart)):
                     found = kinds(function(given))
                     if name in ("product", "a dot product") and context.device == "cpu":
-                        # Matrix units pad with zeros, and zero times an infinity is none: seen with AMX in bfloat16.
+                        # On one CPU with AMX an infinity became a NaN in bfloat16: its matrix units probably pad with
+                        # zeros, and zero times an infinity is none.
                         found = torch.where(wanted.abs() == 2, wanted, found)
                     cases.exactly(f"{name}{words}, {length} of {form}", found, wanted)
             for name, function in _each().items():
