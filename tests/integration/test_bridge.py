@@ -192,7 +192,7 @@ def test_an_extension_that_does_not_compile_is_the_official_wheel_in_the_built_e
     strict = site(fleet, **extended, source_unit_strict=True).failed()
     assert 'did not come to its end at "Build torchaudio"' in strict.text
     assert fleet.execute(HOST, f"/opt/sparkforge/bin/torch-python -c '{seen}'").split() == [version, origin]
-    fleet.run("rollback", stack_name="lab-fleet", verify_paths=[], verify_sonames=[]).succeeded()
+    fleet.run("rollback", verify_paths=[], verify_sonames=[]).succeeded()
     assert link(fleet, "current") == failed[0]
 
 

@@ -195,7 +195,7 @@ RUN_BY = {
     ),
     r".*/guard\.yml.*": "integration/test_guard.py::test_the_guard_runs_ends_a_process_and_leaves_nothing",
     r"sparkforge top": (
-        "unit/plugins/plugin_utils/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"
+        "unit/cli/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"
     ),
     r"sparkforge run -- .*": (
         "unit/plugins/module_utils/_guard/test_admission.py::"
