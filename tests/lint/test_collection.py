@@ -194,9 +194,7 @@ RUN_BY = {
         "integration/test_preflight.py::test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables"
     ),
     r".*/guard\.yml.*": "integration/test_guard.py::test_the_guard_runs_ends_a_process_and_leaves_nothing",
-    r"sparkforge top": (
-        "unit/cli/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"
-    ),
+    r"sparkforge top": ("unit/cli/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"),
     r"sparkforge run -- .*": (
         "unit/plugins/module_utils/_guard/test_admission.py::"
         "test_the_command_becomes_what_fits_with_a_bound_for_its_compilers"
