@@ -184,7 +184,7 @@ def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Pa
     (tmp_path / "proof.pyz").write_text(PROVE)
     host.copy(tmp_path / "proof.pyz", "/opt/sparkforge/proof/proof.pyz")
     wrong = host.roles("serving", **given, serving_prove_arguments=["--wrong"]).failed().text
-    assert "what it returns is not proven: fail  endpoint.batch: Answers in a batch are off." in wrong
+    assert "what it returns is not proven: fail endpoint.batch: Answers in a batch are off." in wrong
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "inactive", "UnitFileState": "disabled"}
     host.roles("serving", **given).succeeded()
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
