@@ -77,7 +77,7 @@ def test_a_wrong_sudo_password_ends_in_one_clear_message(site_run: SiteRun) -> N
     before = site_run.host.contents()
     play = site_run.host.run("site", ansible_become_password="wrong").failed()
     assert play.output.count("fatal: ") == 1
-    assert "Incorrect sudo password" in play.text
+    assert "refuses the password of" in play.text and "-K" in play.text
     assert site_run.host.contents() == before
 
 
