@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: plan
-short_description: Return what a role would do on a host as it was observed
+short_description: Return what a role would do on the observed host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
-  - What is not set where the role does not run, is as in its C(defaults) and C(vars).
+  - Unset variables have the values of the role's C(defaults) and C(vars).
   - A step may hold a password or a key where the role is P(sparkforge.dgx_spark.network_access#role) or
-    P(sparkforge.dgx_spark.wheelhouse#role). Show it nowhere.
+    P(sparkforge.dgx_spark.wheelhouse#role). Do not print it.
 options:
   _terms:
     description:

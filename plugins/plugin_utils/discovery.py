@@ -151,7 +151,7 @@ def browse(services: t.Sequence[str] = SERVICES, wait: float = 4.0, interfaces: 
         answers = []
         for kind, instance in sorted(collector.instances):
             info = client.get_service_info(kind, instance, timeout=RESOLVE_TIMEOUT)
-            # Who announced itself and is gone again answers nothing more.
+            # A machine that announced itself and is gone again no longer answers.
             if info and info.server and info.parsed_addresses():
                 service = kind.removesuffix(".local.")
                 addresses = tuple(info.parsed_scoped_addresses())

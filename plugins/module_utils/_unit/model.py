@@ -249,7 +249,8 @@ class Unit:
         if self.kind == "wheel" and (self.cmake_args or self.targets):
             raise SparkforgeError(
                 f"The unit {self.name} is a wheel, which takes no cmake_args and no targets.",
-                "Put them into the environment variable that its build reads, such as CMAKE_ARGS.",
+                "Put them into the environment variable that its setup reads, such as CMAKE_ARGS, or "
+                "TRITON_APPEND_CMAKE_ARGS for Triton.",
                 option="cmake_args",
             )
         if self.kind == "cmake" and self.build_tag:
