@@ -14,13 +14,13 @@ author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Decides from the role's variables and the fact C(spark_info) what the tasks of the role have to do.
   - Unset variables have the values of the role's C(defaults) and C(vars).
-  - A step may hold a password or a key where the role is P(sparkforge.dgx_spark.network_access#role) or
-    P(sparkforge.dgx_spark.wheelhouse#role). Do not print it.
+  - A step of the roles P(sparkforge.dgx_spark.network_access#role) and P(sparkforge.dgx_spark.wheelhouse#role) may
+    contain a password or a key. Do not print it.
 options:
   _terms:
     description:
       - Names of roles that have a plan, without the collection's name.
-      - V(bridge) is what C(playbooks/bridge.yml) does, V(publication) whether what was built may be published.
+      - V(bridge) is the plan of C(playbooks/bridge.yml), V(publication) whether the builds may be published.
     required: true
 """
 

@@ -32,7 +32,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: One sentence for each variable that cannot be taken, in Ansible's own words.
+  description: One sentence for each variable that is not accepted, in Ansible's own words.
   type: list
   elements: str
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]

@@ -36,7 +36,7 @@ _OPTIONS = (
     "--no-install-recommends",
     *("-o", "Dpkg::Options::=--force-confold"),
     *("-o", "Dpkg::Use-Pty=0"),
-    # What nobody needs any more is for the administrator to judge: autoremove could sweep DGX packages away.
+    # The administrator decides about packages that nobody needs: autoremove could remove DGX packages.
     *("-o", "APT::Get::AutomaticRemove=0"),
 )
 

@@ -66,7 +66,7 @@ def closing() -> t.Callable[[], None]:
     )
     instructions = (_Instruction * len(rows))(*(_Instruction(*row) for row in rows))
     program = _Program(len(rows), instructions)
-    # What a child of a process with threads calls is looked up before the fork.
+    # A child of a process with threads must not look up symbols, so this happens before the fork.
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def close() -> None:

@@ -90,7 +90,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
         plan.actions.append(f"repair ({damage} is missing)" if own else "install")
         plan.missing_wheels = [wheel for wheel in plan.identity.wheels if not wheel.is_here]
         own = None
-    # What is not given stays as the environment has it; a new one has none.
+    # An unset option keeps the environment's value; a new environment has none.
     libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])
     values = options.environment if options.environment is not None else (own or {}).get("environment", {})
     proven = own is not None and own["library_paths"] == libraries and own["environment"] == values
@@ -101,7 +101,7 @@ def make(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     environments = survey.environments(paths)
     _plan_links(plan, options, environments)
     _plan_files(plan, options, own, libraries, values)
-    # Who may enter is the current environment's to say.
+    # Access depends on the current environment.
     if (not plan.stages or plan.current is None) and access.is_wrong(options):
         plan.actions.append("access")
     plan.members = sorted({*survey.members_of(options.group), *access.missing_members(options)})
@@ -277,6 +277,6 @@ def _receipt(plan: Plan, options: Options, own: Own | None, libraries: list[str]
             "kernel": paths.kernel if paths.kernel in plan.files else None,
         },
         "files": sorted(plan.files),
-        # What this environment brought and what goes with it, the outermost first.
+        # The directories that this environment created, which are removed with it, the outermost first.
         "directories": made["directories"],
     }

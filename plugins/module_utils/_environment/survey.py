@@ -86,7 +86,7 @@ def shown(paths: Paths) -> Facts:
     receipt = last_receipt(paths)
     if current is None and not receipt and staged is None:
         return {}
-    # What was made last: the staged environment, where there is one.
+    # The latest environment is the staged one, if there is one.
     latest = staged or current
     own = (own_receipt(paths, latest) if latest else None) or {}
     return {

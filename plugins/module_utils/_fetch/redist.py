@@ -93,7 +93,7 @@ class RedistArchives:
         self.run = run
         self.lock_wait = lock_wait
 
-    # What both states share
+    # Methods that both states share
 
     def loader_file(self, component: str) -> str:
         return loader_path(self.loader_directory, component)

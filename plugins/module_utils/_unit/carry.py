@@ -80,7 +80,7 @@ def differences(
         if have is not None and (have != changed[path] if path in changed else path in pristine.differ):
             raise Doubt(f"the build itself changed {path}, which a patch or an edit also changes")
         found.append(path)
-    # What the build or a loss of power removed.
+    # Files that the build or a power loss removed.
     found += sorted(path for path in pristine.missing if digest(os.path.join(wanted, path)) and path not in found)
     return found
 
@@ -166,11 +166,11 @@ def tidy(trees: t.Sequence[str], source: str, wanted: set[str], changed: t.Itera
     caches = [path for path in files if os.path.basename(path) == "CMakeCache.txt"]
     for path in caches:
         nested = any(path.startswith(os.path.dirname(other) + "/") for other in caches if other != path)
-        # What configure itself configures, to try something or to fetch, comes again with it.
+        # Trees that configure itself configures, to try something or to fetch, are created again with it.
         scratch = "/_deps/" in path or "/CMakeFiles/" in path
         if nested and not scratch and path not in outputs and not steps:
             raise Doubt(f"it is unknown what configured {os.path.dirname(path)}")
-    # What CMake has found it would not look for again, and an external project's sources are not ninja's to watch.
+    # CMake would not search again for what it has found, and ninja does not watch an external project's sources.
     gone = {*caches, *steps}
     for path in files:
         # A header that configuring writes among the sources is written again where it differs, and has its time else.

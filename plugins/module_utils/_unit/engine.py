@@ -235,7 +235,7 @@ class Engine:
         found = [path for path in found if os.path.lexists(path)]
         if found and not self.check_mode:
             for fingerprint in disk.names(os.path.join(builds, name)):
-                # Whatever else the account has put there names no unit of systemd.
+                # Any other name that the account put there names no systemd unit.
                 if not re.fullmatch(r"[0-9a-f]{16}", fingerprint):
                     continue
                 paths = model.Paths(self.root, self.options["log_root"], name, fingerprint, "")

@@ -310,15 +310,15 @@ class Unit:
             "changes": dict(digest),
             "environment": dict(self.environment),
             "requirements": _by_name(self.requirements),
-            # What such a host has installed is no input: whoever asks for this answers for it.
+            # The host's packages are no input: the user who sets this is responsible for them.
             **({"system_site_packages": "true"} if self.system_site_packages else {}),
-            # What it fetches by itself no other input stands for.
+            # No other input stands for the files that the build fetches itself.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
             "targets": list(self.targets),
             "build_tag": self.build_tag or "",
             "toolchain": dict(tools),
-            # What was asked for and not what was found: a newer one of the same SONAME is no reason to build for hours.
+            # The requested version, not the found one: a newer one of the same SONAME is no reason to build for hours.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),

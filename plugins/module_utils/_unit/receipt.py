@@ -82,7 +82,7 @@ def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
 
 
 def _is_output(item: t.Mapping[str, t.Any]) -> bool:
-    # What has a version is a wheel.
+    # An output with a version is a wheel.
     texts = [item.get(key) for key in ("path", *(("name", "version", "sha256") if "version" in item else ()))]
     is_sized = "version" not in item or isinstance(item.get("size"), int)
     return is_sized and all(isinstance(text, str) for text in texts) and bool(_NAME.fullmatch(item["path"]))

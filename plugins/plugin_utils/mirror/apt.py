@@ -256,7 +256,7 @@ class _Host:
             "Dir::State::Status": self.at("var/lib/dpkg/status"),
             "Dir::Cache": self.at("cache"),
             "Dir::Bin::Methods": self.at("methods"),
-            # What else the host's apt or the controller's is configured for is neither's business here.
+            # No other configuration applies, neither the host's nor the controller's.
             "Dir::Etc::Main": "/dev/null",
             "Dir::Etc::Parts": "/dev/null",
             "APT::Architecture": self.architecture,

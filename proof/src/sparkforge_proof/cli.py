@@ -169,7 +169,7 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
     name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
     if given.family or given.check:
-        # Who asks for a part does not ask for the rest.
+        # A user who selects some checks does not require the others.
         profile["required_checks"] = []
     options = {
         "python": sys.executable,

@@ -382,7 +382,7 @@ class Child:
                     self._tell(Result(**said))
                     left.remove(said["name"])
                     current = None
-            # What it started may hold the pipe open after its end.
+            # Processes that it started may hold the pipe open after its end.
             if (ready and not block) or (not ready and has_ended(process)):
                 status = self._end(process)
                 lost = current or (left[0] if left == self.names else None)

@@ -62,7 +62,7 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
     found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
     notices = []
     for rate in site:
-        # What the site sets is meant.
+        # A site's own value blocks, whatever evidence the profile has.
         found[rate].pop("evidence", None)
     for rate, floor in found.items():
         for key in ("nominal", "ratio"):

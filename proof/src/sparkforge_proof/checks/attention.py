@@ -342,7 +342,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
         more = of_scores(e_product, dp.abs())
         o_unit, dq_unit, dk_unit, dv_unit = (x + y for x, y in zip((o_unit, dq_unit, dk_unit, dv_unit), more))
 
-    # What truncation makes smaller by one factor everywhere: S, and D in relation to dP.
+    # Truncation makes these smaller by one factor everywhere: S, and D in relation to dP.
     factor = g(queries + keys + size)
     p_hot = p * (s - (p * s).sum(-1, keepdim=True))
     o_hot = p_hot @ v

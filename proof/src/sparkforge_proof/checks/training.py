@@ -428,7 +428,7 @@ def _allowed(
             noise = _Moved(way.form, context.generator(f"training {name} {way.form} {way.optimizer} {number}"))
             moved.append(_train(network, batches, way, "exact", noise))
     unit = UNIT_ROUNDOFF["float32"]
-    # What a step's loss is off by comes and goes: as far as any before it was.
+    # The error of a step's loss comes and goes, so the largest one up to that step counts.
     away = itertools.accumulate(
         (max(abs(one.losses[step] - loss) for one in moved) for step, loss in enumerate(exact.losses)), max
     )
