@@ -50,7 +50,7 @@ def read_only() -> tuple[str, ...]:
     return ("-o", "Debug::NoLocking=1", *(cache if os.geteuid() == 0 else ()))
 
 
-#: What apt and dpkg say, of themselves and of what they need, in the order of the whole table.
+#: The rules for messages of apt, dpkg and what they need, in the order of the whole table.
 _RULES = load(memory, network, apt)
 
 

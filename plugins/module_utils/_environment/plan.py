@@ -23,7 +23,7 @@ from .model import Options, Run
 from .naming import LINKS
 from .receipt import OWN_ALONE, SCHEMA, Own, Receipt
 
-#: What is wrong and what is newer of the host's packages, compared with those that a receipt names (``fit``).
+#: Compares the host's packages with those in a receipt: (misfits, newer ones), see ``fit``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
@@ -33,7 +33,7 @@ class Plan:
 
     identity: Identity
     previous: str | None = None
-    #: What ``current`` and ``staged`` name once this is done.
+    #: The environments that ``current`` and ``staged`` name once this is done.
     current: str | None = None
     staged: str | None = None
     actions: list[str] = dataclasses.field(default_factory=list)

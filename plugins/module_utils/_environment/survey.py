@@ -16,7 +16,7 @@ from .model import Facts, Paths
 from .naming import LINKS
 from .receipt import Made, Own, Receipt, own_of, read_json, upgraded
 
-#: What the calls made whose download is to go on.
+#: The directories that earlier calls created, whose download continues.
 DOWNLOADING = ".download/directories.json"
 
 

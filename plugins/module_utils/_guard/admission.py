@@ -24,9 +24,9 @@ GIB = 1 << 30
 RESERVE = 0.10
 #: As for a build (module_utils/_unit/jobs.py): one compiler at run time.
 JOB = 4 * GIB
-#: What each engine takes beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, and the processes.
+#: The memory of each engine beside weights and KV cache: CUDA's context with its kernels, CUDA graphs, the processes.
 OUTSIDE = {"vllm": 5 * GIB, "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
-#: What torch's allocator takes for activations, of what they are: measured, docs/evidence/guard.md.
+#: The ratio of the memory that torch's allocator takes to the activations: measured, docs/evidence/guard.md.
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
 #: The option by which an engine takes a share of all memory at once, and what it is by default.
@@ -51,12 +51,12 @@ class Demand(t.NamedTuple):
     engine: str
     parts: tuple[Part, ...]
     pool: int
-    #: What has to be within that pool, or is all of it: weights, activations, and the cache of ``length`` tokens.
+    #: The contents of that pool, or all of it: weights, activations, and the cache of ``length`` tokens.
     least: int
     length: int
     #: Bytes of the KV cache by its length.
     cache: t.Callable[[int], int]
-    #: What the pool is filled with first.
+    #: The first contents of the pool.
     within: tuple[Part, ...] = ()
 
     @property

@@ -23,9 +23,9 @@ import stat
 import sys
 import typing as t
 
-#: What a compiler reads, so that ninja knows from its dependency files which objects that touches, and documentation.
+#: Files that compilers read, so that ninja knows which objects they affect, and documentation.
 _HARMLESS = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|cuh|inc|inl|ipp|tpp|def|c|cc|cpp|cxx|cu|s|S|asm|m|mm|md|rst)$")
-#: What setuptools copies together below ``build`` and packs whole, also what the sources have no more.
+#: Directories below ``build`` that setuptools packs whole, including files that the sources no longer have.
 _COLLECTED = ("lib.*", "bdist.*")
 
 

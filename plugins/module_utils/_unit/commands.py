@@ -28,7 +28,7 @@ from .attempt import Attempt
 _LOOK = 2.0
 #: Seconds between two synced checkpoints of the objects.
 _CHECKPOINT = 300.0
-#: What a command that wants the network and has none prints.
+#: The diagnoses of a command that needs the network and has none.
 _NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 
 # --- environment -----------------------------------------------------------------------------------------------

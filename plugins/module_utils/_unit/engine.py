@@ -23,7 +23,7 @@ from . import follow, model, outcome, patching, start, survey, toolchain
 from .receipt import Receipt
 
 _PATH = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
-#: What a fetch needs of the task's environment; the build itself gets none of it.
+#: The variables of the task's environment that a fetch needs; the build itself gets none of them.
 _NETWORK = re.compile(
     r"(?i)(https?|ftp|all|no)_proxy|SSL_CERT_(FILE|DIR)|GIT_SSL_CAINFO|(REQUESTS|CURL)_CA_BUNDLE"
     r"|PIP_(CERT|CLIENT_CERT|CONFIG_FILE|(EXTRA_)?INDEX_URL|TRUSTED_HOST)"

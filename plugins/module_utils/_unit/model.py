@@ -29,13 +29,13 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{(root|source|build|environment|prefix|depends\.([a-z][a-z0-9_]*)\.prefix)\}")
 #: Tools that are packages of the index too, by the same name.
 _BROUGHT = frozenset({"cmake", "ninja"})
-#: What a build makes on its way, and what can be made again.
+#: Intermediate directories of a build, which can be created again.
 TREES = ("source", "wanted", "build", "environment", "out", "home", "tmp", "launchers")
-#: What may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
+#: Inputs that may differ between two fingerprints that use one tree, one after the other: see _unit.carry.
 _CARRIED = ("changes", "build_tag")
 #: The end of a local version as roles write it, sf{digest}: eight digits, which plans.units puts in.
 _DIGEST = re.compile(r"\bsf[0-9a-f]{8}\b")
-#: What a build must not be given, because the engine sets it, and what to give instead.
+#: Variables that only the engine may set, and the options to use instead.
 _RESERVED = {
     "MAX_JOBS": "jobs",
     "CMAKE_BUILD_PARALLEL_LEVEL": "jobs",

@@ -16,7 +16,7 @@ import typing as t
 from .._core import digests
 from . import follow
 
-#: What an artefact has in its directory: wheels, or the prefix of what was installed.
+#: The names in an artefact's directory: wheels, or the prefix of an installation.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 
 

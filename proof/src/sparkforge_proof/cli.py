@@ -27,7 +27,7 @@ from .check import FAIL, FULL, WARN
 from .endpoint import cli as endpoint
 from .files import judge
 
-#: What the process ends with. 2 is a wrong command line or an environment that cannot be looked at.
+#: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),

@@ -39,7 +39,7 @@ _LONGEST = 1 << 20
 #: Bytes that the processes of a run may print.
 PRINTED = 64 << 20
 
-#: What runs in the environment, where the families of the lane were imported.
+#: The program that runs in the environment, in which the families of the lane were imported.
 PROGRAM = runner.__name__
 _MAIN = """import importlib
 import sys

@@ -36,7 +36,7 @@ SETTLED = 1.2
 #: Per cent of utilization from which on a device is busy, though nvidia-smi names nobody: a desktop takes some.
 BUSY = 25.0
 
-#: What the faults of the field notes look like as people report them: W, and MHz.
+#: The symptoms of the faults in the field notes, as people report them: W, and MHz.
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 

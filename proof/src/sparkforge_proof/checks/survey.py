@@ -43,7 +43,7 @@ NAMED = 5
 #: times as far off.
 VANISHING, CANCELLED = 1e-6, 1e4
 
-#: What an operator of the catalogue has.
+#: The attributes of an operator in the catalogue.
 INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",

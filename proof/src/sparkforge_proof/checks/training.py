@@ -36,7 +36,7 @@ STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
 #: Of a format of 16 bits: what is computed in it, and float32 for the weights.
 MIXED = ("bfloat16", "float16")
 
-#: What torch, and oneDNN behind it, say of what they do not offer.
+#: The messages of torch and oneDNN for operations that they do not offer.
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
 
 REMEDY = (

@@ -24,7 +24,7 @@ from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skippe
 from . import answers, tiny
 from .client import Endpoint
 
-#: What the process ends with, as the proof's own: 2 is a wrong command line, or a server that cannot be asked.
+#: The exit statuses, as the proof's own: 2 is a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
